@@ -34,7 +34,6 @@ const RANK = 600;
 /** A longer selection is not used as a query. */
 const LONGEST_SELECTION = 200;
 
-/** The side panel of jupyter-memory. */
 const plugin: JupyterFrontEndPlugin<IMemoryPanel> = {
   id: 'jupyter-memory:plugin',
   description: 'Searches what you wrote, ran or saved, and says why each result is there.',

@@ -25,7 +25,6 @@ export const API = 1;
 /** The server extension is not enabled: a 404 without a reason of ours. */
 export const MISSING = 'ServerExtensionMissing';
 
-/** The server did not answer at all. */
 export const UNREACHABLE = 'Unreachable';
 
 /** Something else answered: the page for logging in, or a proxy. */
@@ -55,7 +54,6 @@ export class ApiError extends Error {
   }
 }
 
-/** A memory that the panel adds. */
 export interface IAdd {
   text: string;
   title?: string;
@@ -74,7 +72,6 @@ export interface IFolderChange {
   count?: number;
 }
 
-/** What a person thinks of a hit. */
 export interface IFeedback {
   memory_id: string;
   accepted: boolean;
@@ -219,7 +216,6 @@ export class MemoryApi {
   }
 }
 
-/** Whether a request was aborted. */
 export function isAbort(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError';
 }

@@ -5,12 +5,10 @@ import { ApiError, MISSING } from './memoryApi';
 export class RequestState<Name> {
   constructor(private readonly _changed: () => void) {}
 
-  /** Why the server refused the last request, or null. */
   get refusal(): ApiError | null {
     return this._refusal;
   }
 
-  /** The person has read the refusal. */
   dismiss(): void {
     this._refusal = null;
     this._changed();

@@ -3,7 +3,6 @@
 import { isAbort } from './memoryApi';
 
 export class LatestRequest {
-  /** Whether a request is running. */
   get isRunning(): boolean {
     return this._running !== undefined;
   }
@@ -26,7 +25,6 @@ export class LatestRequest {
     }
   }
 
-  /** Abort the running request. */
   stop(): void {
     this._running?.abort();
     this._running = undefined;

@@ -26,10 +26,8 @@ export interface IPanelOptions {
   api: MemoryApi;
   model: SearchModel;
   indexModel: IndexModel;
-  /** The cells that are like the active one; without it, nothing is said of them. */
   related?: RelatedCells;
   actions: IActions;
-  /** Lab's event bus, on which the server reports changed files. */
   events?: Event.IManager;
   translator?: ITranslator;
   /** The folder that Lab's file browser shows, as a contents path. */
@@ -79,12 +77,10 @@ export class MemoryPanel extends SidePanel {
   /** The sections of the panel. Those that are added later are shown at once. */
   readonly registry = new SectionRegistry();
 
-  /** Whether somebody can see the panel. */
   get isSeen(): boolean {
     return !document.hidden && this._isStarted && this.isVisible;
   }
 
-  /** The widget of a section. */
   section(id: string): SectionWidget | undefined {
     return this._sections.find(widget => widget.section.id === id);
   }
@@ -149,7 +145,6 @@ export class MemoryPanel extends SidePanel {
     this._head.focusBox();
   }
 
-  /** Show the sections of the registry, in their order; a new one is folded unless it says otherwise. */
   private _layOut(): void {
     const { sections } = this.registry;
     this._sections.filter(widget => !sections.includes(widget.section)).forEach(widget => widget.dispose());
@@ -160,7 +155,6 @@ export class MemoryPanel extends SidePanel {
       .forEach(section => this._accordion.collapse(sections.indexOf(section)));
   }
 
-  /** Start when the panel is shown for the first time: read the status, and ask the first question. */
   private async _start(): Promise<void> {
     if (this._isStarted) {
       return;
@@ -173,7 +167,6 @@ export class MemoryPanel extends SidePanel {
     }
   }
 
-  /** Load the profiles as soon as a server of the right version answers. */
   private async _loadProfiles(model: SearchModel): Promise<void> {
     if (model.status?.api !== API) {
       return;
@@ -189,7 +182,6 @@ export class MemoryPanel extends SidePanel {
     }
   }
 
-  /** Index a file again, or Lab's folder for the first time, which is then watched. */
   private async _index(path: string): Promise<void> {
     const { model, indexModel } = this._options;
     await indexModel.index(path, path === '' ? true : undefined);
@@ -198,7 +190,6 @@ export class MemoryPanel extends SidePanel {
     }
   }
 
-  /** Pass the status of the index on to the results. */
   private _onIndexChanged({ status, jobs, problem }: IndexModel): void {
     if (status && !problem && this._isStarted) {
       this._options.model.setStatus({ ...status, jobs });
@@ -238,12 +229,10 @@ function makeRoom(sections: AccordionPanel, index: number): void {
 }
 
 export class SectionRegistry implements ISectionRegistry {
-  /** A section was added or removed. */
   get changed(): ISignal<this, void> {
     return this._changed;
   }
 
-  /** The sections from top to bottom. */
   get sections(): readonly ISection[] {
     return this._sections;
   }

@@ -18,10 +18,8 @@ export interface IActionsOptions {
   api: MemoryApi;
   opener: Opener;
   notebooks: INotebookTracker | null;
-  /** Renders Markdown, or null. */
   render: IActions['render'];
   trans: TranslationBundle;
-  /** Called with the id of a memory that no longer exists. */
   onMissing(id: string): void;
 }
 
@@ -37,7 +35,6 @@ export class LabActions implements IActions {
     return this.notebook !== null;
   }
 
-  /** The visible notebook, or null. */
   get notebook(): NotebookPanel | null {
     const current = this._options.notebooks?.currentWidget ?? null;
     return current?.isVisible ? current : null;
@@ -52,7 +49,6 @@ export class LabActions implements IActions {
     });
   }
 
-  /** Open a memory of which no more is known than its id. */
   openMemory(memory_id: string): Promise<void> {
     const { api, opener, trans } = this._options;
     return notifyErrors(trans, async () => {
@@ -113,7 +109,6 @@ export class LabActions implements IActions {
     return isInserted;
   }
 
-  /** The whole memory of a hit. If it no longer exists, the hit is removed from the list. */
   private async _item({ memory_id }: IHit): Promise<IItem> {
     try {
       return await this._options.api.item(memory_id);
@@ -138,7 +133,6 @@ export class LabActions implements IActions {
   }
 }
 
-/** Run a task, and show an error of the server as a notification. */
 export async function notifyErrors(trans: TranslationBundle, task: () => Promise<void>): Promise<void> {
   try {
     await task();
@@ -155,7 +149,6 @@ const MARKDOWN = 'text/markdown';
 /** Elements that load what they name. A picture is replaced by its description. */
 const LOADING = 'audio, embed, iframe, image, img, input, link, object, picture, source, svg, track, video';
 
-/** A function that renders Markdown. */
 export function markdownRenderer(registry: IRenderMimeRegistry): (text: string) => Promise<IRendered> {
   const own = registry.clone({ sanitizer: offline(registry.sanitizer), resolver: undefined, linkHandler: undefined });
   return async text => {

@@ -17,7 +17,6 @@ import type { IPlacedHit } from '../models/hits';
 import type { SearchModel } from '../models/searchModel';
 import type { LabActions } from './actions';
 
-/** The ids that palette, menus and shortcuts use. */
 export const CommandIDs = {
   open: 'jupyter-memory:open',
   search: 'jupyter-memory:search',
@@ -35,7 +34,6 @@ export const CommandIDs = {
   searchInNotebook: 'jupyter-memory:search-in-notebook'
 } as const;
 
-/** What the commands need; `contextMenu.ts` has those for documents. */
 export interface ICommandOptions {
   commands: CommandRegistry;
   model: SearchModel;
@@ -47,7 +45,6 @@ export interface ICommandOptions {
   trans: TranslationBundle;
 }
 
-/** The arguments of a command, as JSON schema. */
 export function args(properties: Record<string, { type: string; description: string }> = {}): {
   args: { type: 'object'; properties: typeof properties };
 } {
@@ -158,7 +155,6 @@ function addHitCommands({ commands, model, actions, trans }: ICommandOptions): v
   }
 }
 
-/** An argument as a text, or undefined. */
 export function text(given: unknown): string | undefined {
   return typeof given === 'string' && given ? given : undefined;
 }

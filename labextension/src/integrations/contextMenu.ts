@@ -23,7 +23,6 @@ export interface IContextOptions {
   index: IndexModel;
   pointer: Pointer;
   files: FileBrowser | null;
-  /** Show the panel, and search for a query if there is one. */
   show(query?: string): Promise<void>;
   trans: TranslationBundle;
 }

@@ -16,7 +16,6 @@ export interface IIndexingProps {
   onClick(): void;
 }
 
-/** The progress of indexing; nothing while no job is active. */
 export function Indexing({ progress, trans, onClick }: IIndexingProps): JSX.Element | null {
   const { phase, done, total } = progress;
   if (phase === 'idle') {
@@ -54,7 +53,6 @@ class IndexingItem extends VDomRenderer<IndexModel> {
   }
 }
 
-/** Add the item to the status bar. It is hidden while nothing is indexed. */
 export function addStatusItem(bar: IStatusBar, model: IndexModel, trans: TranslationBundle, onClick: () => void): void {
   bar.registerStatusItem('jupyter-memory:indexing', {
     item: new IndexingItem(model, { trans, onClick }),
@@ -65,7 +63,6 @@ export function addStatusItem(bar: IStatusBar, model: IndexModel, trans: Transla
   });
 }
 
-/** Show one notification for a job from its start to its end. */
 export function notifyJob(index: IndexModel, started: IJob, named: string, trans: TranslationBundle): void {
   const name = withMarks(named);
   const id = Notification.emit(trans.__('Indexing %1 …', name), 'in-progress', { autoClose: false });

@@ -90,7 +90,6 @@ async function askFor(language: string, kernel: string, trans: TranslationBundle
 /** The MIME type that Lab's notebooks accept. */
 export const CELLS = 'application/vnd.jupyter.cells';
 
-/** The data of a dragged memory. */
 export function dragged(item: IItem): MimeData {
   const source = sourceOf(item);
   const cell: ICell = isProse(item.lang) ? markdownCell(source) : codeCell(source);

@@ -33,7 +33,6 @@ export interface IOpenerOptions {
   trans: TranslationBundle;
 }
 
-/** The fields of a hit that are needed to open it. */
 export type Openable = SnippetOf & { memory_id: string };
 
 /** Opens documents, and says so if a place is not found because the document has changed. */
@@ -187,7 +186,6 @@ function flash(node: HTMLElement): void {
   setTimeout(() => node.classList.remove('jp-Memory-flash'), FLASH);
 }
 
-/** Comes before the id of the memory in the address. */
 const FRAGMENT = '#jupyter-memory=';
 
 /** Open a document in a page of its own. If the browser blocks it, a notification offers a second click. */
@@ -202,22 +200,18 @@ export function openPage(baseUrl: string, path: string, memory_id: string, trans
   }
 }
 
-/** Id of the memory that the address of this page names, or null. */
 export function namedMemory(): string | null {
   const { hash } = window.location;
   return hash.startsWith(FRAGMENT) ? decodeURIComponent(hash.slice(FRAGMENT.length)) : null;
 }
 
-/** The fields of a hit that are needed to locate it. */
 export type SnippetOf = Pick<IHit, 'snippet' | 'highlights'>;
 
-/** The fields of a cell that are needed to recognise it. */
 export interface ICellText {
   id: string;
   source: string;
 }
 
-/** A cell or line, and whether it is certainly the right one. */
 export interface ILocation {
   /** 0-based. */
   at: number;
@@ -267,7 +261,6 @@ function offsetOf(source: string, from: number, { snippet, highlights }: Snippet
   return found ? from + found.index + found[1].length : null;
 }
 
-/** A pattern for a text that matches any white space in place of a space. */
 function loosely(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/\s+/g, '\\s+');
 }

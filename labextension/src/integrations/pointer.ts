@@ -11,17 +11,14 @@ import { languageOf } from './insert';
 /** Characters of a query: more would not change its answer. */
 const MAX_QUERY = 2000;
 
-/** Characters of outputs that are kept with a cell. */
 const MAX_OUTPUT = 4000;
 
 type Cell = NonNullable<Notebook['activeCell']>;
 
-/** A text that a person points at, with its place. */
 export interface IPointed {
   text: string;
   lang: string;
   path: string;
-  /** Id of the cell, or null. */
   cell: string | null;
   /** 0-based index of the cell, or null. */
   index: number | null;
@@ -30,11 +27,9 @@ export interface IPointed {
 export interface IPointerOptions {
   notebooks: INotebookTracker | null;
   editors: IEditorTracker | null;
-  /** The first element under the context menu that fits. */
   clicked(fits: (node: HTMLElement) => boolean): HTMLElement | undefined;
 }
 
-/** Finds what a person points at in the document in front. */
 export class Pointer {
   constructor(private readonly _options: IPointerOptions) {}
 
@@ -50,7 +45,6 @@ export class Pointer {
     return { ...inCell(panel, cell), text: outputs ? `${source}\n\nOut:\n${outputs}` : source };
   }
 
-  /** The text that is selected in the notebook or editor in front. */
   get selection(): IPointed | null {
     const panel = visible(this._options.notebooks?.currentWidget);
     const cell = panel?.content.activeCell;
@@ -72,7 +66,6 @@ export class Pointer {
   }
 }
 
-/** The note that keeps a text. */
 export function noteFrom({ text, lang, path, cell }: Omit<IPointed, 'index'>): IAdd {
   const from = { path, ...(cell && { cell }) };
   return { text, lang, kind: 'note', ...(path && { metadata: { from } }) };
@@ -90,12 +83,10 @@ export async function findMemory(
   return hits[at]?.memory_id ?? null;
 }
 
-/** A text as a query. */
 export function toQuery(text: string): string {
   return text.replace(/\s+/g, ' ').trim().slice(0, MAX_QUERY);
 }
 
-/** The words of a file's name as a query. */
 export function queryFromPath(path: string): string {
   const name = path.split('/').pop() ?? '';
   return name
@@ -104,7 +95,6 @@ export function queryFromPath(path: string): string {
     .trim();
 }
 
-/** The title of a memory for a message. */
 export function displayTitle(item: IItem): string {
   const text = item.title || item.text.trimStart().split('\n', 1)[0];
   return text.length > 60 ? `${text.slice(0, 59)}…` : text;
@@ -165,7 +155,6 @@ function languageOfFile(path: string): string {
   return known[path.split('.').pop()?.toLowerCase() ?? ''] ?? '';
 }
 
-/** Let a model follow the active cell of the notebook in front. */
 export function followActiveCell(notebooks: INotebookTracker | null, related: RelatedCells): void {
   let model: Cell['model'] | undefined;
   const tell = (): void => {

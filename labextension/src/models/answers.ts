@@ -7,7 +7,6 @@ import { LatestRequest } from '../api/requests';
 import type { IAnswer, IFilters, ISearch, Within } from '../api/types';
 import { sameFilters } from './filters';
 
-/** Hits on the first page, and on every further one. */
 const PAGE = 20;
 
 /** No server returns more hits. */
@@ -17,15 +16,12 @@ export interface IAnswersOptions {
   api: MemoryApi;
   /** Milliseconds from the last key to the request. */
   delay?: number;
-  /** Hits on a page. */
   page?: number;
 }
 
-/** One request. */
 export interface IRequest {
   question: IQuestion;
   wanted: Showing;
-  /** Whether the server logs it among the recent searches. */
   log: boolean;
   /** Without a sign of loading. */
   isQuiet: boolean;
@@ -47,7 +43,6 @@ export class Answers {
   get answered(): ISignal<this, IRequest> {
     return this._answered;
   }
-  /** The server refused a request, or did not answer it. */
   get failed(): ISignal<this, ApiError> {
     return this._failed;
   }
@@ -58,15 +53,12 @@ export class Answers {
   get filters(): IFilters {
     return this._question.filters;
   }
-  /** Name of the profile asked for; `''` is the server's default. */
   get profile(): string {
     return this._question.profile;
   }
-  /** Whether a time in the words is used as a filter. */
   get useTime(): boolean {
     return this._question.useTime;
   }
-  /** First day to search, ISO, or null. */
   get since(): string | null {
     return this._question.since;
   }
@@ -76,11 +68,9 @@ export class Answers {
   get showing(): Showing {
     return this._showing;
   }
-  /** The question as it stands now. */
   get question(): IQuestion {
     return this._question;
   }
-  /** The question that the answer belongs to. */
   get answeredQuestion(): IQuestion {
     return this._answeredQuestion;
   }
@@ -91,7 +81,6 @@ export class Answers {
   get isLoading(): boolean {
     return this._isLoading;
   }
-  /** Whether there may be more hits than are shown. */
   get hasMore(): boolean {
     const { limit } = this._question;
     const here = this._answer?.hits.length ?? 0;
@@ -139,14 +128,12 @@ export class Answers {
     }
   }
 
-  /** Use a time in the words as a filter, or ignore it. */
   setUseTime(useTime: boolean): void {
     if (useTime !== this.useTime) {
       void this._change({ useTime });
     }
   }
 
-  /** Search only memories from this ISO day or later. */
   setSince(since: string | null): void {
     if (since !== this.since) {
       void this._change({ since });
@@ -165,7 +152,6 @@ export class Answers {
     });
   }
 
-  /** Show the newest memories. */
   browse(): Promise<void> {
     return this.turnTo({ what: 'browse' });
   }
@@ -192,7 +178,6 @@ export class Answers {
     return this._ask();
   }
 
-  /** Apply settings from the next request on. */
   configure({ delay, page }: Pick<IAnswersOptions, 'delay' | 'page'>): void {
     this._delay = delay ?? this._delay;
     this._page = page ?? this._page;
@@ -221,7 +206,6 @@ export class Answers {
     return this._ask({ question: { ...this._question, query, typed }, wanted: this._showing });
   }
 
-  /** Show the neighbours of a memory, or the newest memories. */
   turnTo(showing: Showing): Promise<void> {
     clearTimeout(this._timer);
     this._question = { ...this._question, limit: this._page };
@@ -234,17 +218,14 @@ export class Answers {
     this._wanted = this._showing;
   }
 
-  /** How many requests were sent. */
   get sent(): number {
     return this._sent;
   }
 
-  /** Whether an answer is on its way. */
   get isPending(): boolean {
     return this._latest.isRunning;
   }
 
-  /** Show that something is loading before a request is sent. */
   startLoading(): void {
     this._isLoading = true;
     this._changed.emit();
@@ -307,7 +288,6 @@ export class Answers {
     return this.again();
   }
 
-  /** The answered request, with the lists that are wanted now. */
   private get _repeated(): Pick<IRequest, 'question' | 'wanted'> {
     return { question: { ...this._answeredQuestion, lists: this.lists }, wanted: this._showing };
   }
@@ -361,27 +341,22 @@ export interface IQuestion {
   /** The last word may be unfinished. */
   readonly typed: boolean;
   readonly limit: number;
-  /** Whether the answer includes the lists of the retrievers. */
   readonly lists: boolean;
 }
 
-/** The question before anything is typed. */
 export function blank(limit: number): IQuestion {
   return { query: '', filters: {}, profile: '', useTime: true, since: null, typed: false, limit, lists: false };
 }
 
-/** A question as a search request. */
 export function request(question: IQuestion): ISearch {
   const { query, useTime, typed, lists } = question;
   return { query: query.trim(), ...ranked(question), prefix: typed, time: useTime, lists };
 }
 
-/** The filters of a question, for browsing as well as for searching. */
 export function within({ filters, since, limit }: IQuestion): Within {
   return { limit, filters, ...(since && { since }) };
 }
 
-/** The filters of a question and the profile that ranks. */
 export function ranked(question: IQuestion): Within & { profile?: string } {
   const { profile } = question;
   return { ...within(question), ...(profile && { profile }) };

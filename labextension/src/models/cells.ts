@@ -27,7 +27,6 @@ export function sourceOf(item: IItem): string {
   return cut < 0 ? item.text : item.text.slice(0, cut);
 }
 
-/** Whether a language is prose, which goes into Markdown cells. */
 export function isProse(language: string): boolean {
   return PROSE_LANGUAGES.has(language.toLowerCase());
 }

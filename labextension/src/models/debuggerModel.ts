@@ -7,10 +7,8 @@ import { LatestRequest } from '../api/requests';
 import type { IAnswer, IExplanation, IHit, IProfile, IRecent } from '../api/types';
 import type { SearchModel } from './searchModel';
 
-/** What the debugger asks of the server. */
 export type DebuggerApi = Pick<MemoryApi, 'explain' | 'profiles' | 'recent' | 'forgetRecent'>;
 
-/** A memory with the contributions of each term to its score. */
 export interface IScoredHit {
   hit: IHit;
   /** By term: the rank without it. */
@@ -48,12 +46,10 @@ export class DebuggerModel extends VDomModel {
     return explanation?.hit ? { hit: explanation.hit, without: explanation.without } : null;
   }
 
-  /** The server's explanation of the chosen memory, once it was requested. */
   get explanation(): IExplanation | null {
     return this._explanation && this._explanation.memory_id === this.chosen ? this._explanation : null;
   }
 
-  /** The title of a memory in the lists, or its id. */
   titleOf(id: string): string {
     const { keyword = [], vector = [], fused = [] } = this.answer?.lists ?? {};
     const listed = [...fused, ...keyword, ...vector].find(one => one.memory_id === id);
@@ -111,7 +107,6 @@ export class DebuggerModel extends VDomModel {
     this.stateChanged.emit();
   }
 
-  /** Ask the server why the chosen memory is where it is. */
   async explain(): Promise<void> {
     const memory_id = this.chosen;
     if (!memory_id || !this.answer) {
@@ -136,7 +131,6 @@ export class DebuggerModel extends VDomModel {
     this.search.answers.setProfile(this._profileName(name));
   }
 
-  /** Repeat a recent search with the profile that it used. */
   run(recent: IRecent): void {
     this.search.setQuery(recent.query);
     this.search.restore({ profile: this._profileName(recent.profile) });
@@ -208,7 +202,6 @@ export class DebuggerModel extends VDomModel {
     return now.some((one, i) => one !== seen[i]);
   }
 
-  /** After a new answer, explain the chosen memory again and read the recent searches. */
   private _onAnswer(): void {
     if (this._picked && !this.scoredHit) {
       void this.explain();
@@ -255,8 +248,6 @@ export class DebuggerModel extends VDomModel {
   private _timer: ReturnType<typeof setTimeout> | undefined;
 }
 
-/** How many recent searches are shown. */
 const RECENT_LIMIT = 30;
 
-/** Milliseconds after an answer until the recent searches are read again. */
 const RECENT_DELAY = 1000;

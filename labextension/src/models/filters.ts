@@ -7,10 +7,8 @@ export const FACETS = ['kind', 'lang', 'tier', 'tag'] as const;
 
 export type Facet = (typeof FACETS)[number];
 
-/** All that can be filtered by. */
 export const FILTERS: readonly (keyof IFilters)[] = [...FACETS, 'path', 'space', 'session'];
 
-/** The filters with a value added, or removed if it was there. */
 export function toggled(filters: IFilters, facet: keyof IFilters, value: string): IFilters {
   const chosen = filters[facet] ?? [];
   return withValues(filters, facet, chosen.includes(value) ? chosen.filter(v => v !== value) : [...chosen, value]);
@@ -34,12 +32,10 @@ export function sameFilters(a: IFilters, b: IFilters): boolean {
 const TYPED_FILTER =
   /"[^"]*"|(?<!\S)(-?(?:tag|kind|tier|path|lang|space|session|after|before|on|since|until):(?:"[^"]*"|[^\s":][^\s"]*))(?!\S)/g;
 
-/** The filters typed in a query, each once. */
 export function typedFilters(query: string): string[] {
   return [...new Set([...query.matchAll(TYPED_FILTER)].flatMap(([, filter]) => filter ?? []))];
 }
 
-/** The query without one of its typed filters. */
 export function withoutTypedFilter(query: string, filter: string): string {
   const left = query.replace(TYPED_FILTER, (all, one?: string) => (one === filter ? '\0' : all));
   return left
@@ -80,7 +76,6 @@ export class FacetCounts {
   private _subject = '';
 }
 
-/** A value of a facet with how many candidates have it. */
 export interface IFacetValue {
   value: string;
   count: number;

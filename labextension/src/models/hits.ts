@@ -7,20 +7,17 @@ import { SerialQueue } from '../api/requests';
 import type { IAnswer, IHit, IItem, IPlace } from '../api/types';
 import type { Answers } from './answers';
 
-/** A hit with its place. */
 export interface IPlacedHit {
   hit: IHit;
   place: IPlace;
 }
 
-/** The hits that are not hidden, best first. */
 export function visibleHits(answer: IAnswer | null, isHidden: (id: string) => boolean): IPlacedHit[] {
   return (answer?.hits ?? [])
     .map((hit, i) => ({ hit, place: answer!.places[i] }))
     .filter(one => !isHidden(one.hit.memory_id));
 }
 
-/** The hit of a memory, if the answer has it. */
 export function hitIn(answer: IAnswer | null, id: string): IPlacedHit | undefined {
   return visibleHits(answer, other => other !== id)[0];
 }
@@ -54,17 +51,14 @@ export class Selection {
     return this._changed;
   }
 
-  /** Id of the memory that is selected, or null. */
   get id(): string | null {
     return this._id;
   }
 
-  /** Whether hits are listed under their notebook. */
   get grouped(): boolean {
     return this._grouped;
   }
 
-  /** Sources whose hits are hidden. */
   get folded(): ReadonlySet<string> {
     return this._folded;
   }
@@ -81,7 +75,6 @@ export class Selection {
     this.foldAll([]);
   }
 
-  /** Hide or show the hits of a source. */
   fold(source: string, on: boolean): void {
     const others = [...this._folded].filter(one => one !== source);
     this.foldAll(on ? [...others, source] : others);
@@ -99,7 +92,6 @@ export class Selection {
   private _folded: ReadonlySet<string> = new Set();
 }
 
-/** The server refused a change of a hit. */
 export interface IRefused {
   id: string;
   error: ApiError;
@@ -238,12 +230,10 @@ export class UndoDelete {
     this._waiting.set(what.id, { what, timer: this._startTimer(what.id) });
   }
 
-  /** Stop the timer of a deletion: somebody may be about to undo it. */
   pause(id: string): void {
     clearTimeout(this._waiting.get(id)?.timer);
   }
 
-  /** Restart the timer of a deletion. */
   resume(id: string): void {
     const one = this._waiting.get(id);
     if (one) {

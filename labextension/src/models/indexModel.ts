@@ -9,7 +9,6 @@ import { ApiError, type IFolderChange, type MemoryApi, MISSING, UNREACHABLE } fr
 import { RequestState } from '../api/requestState';
 import type { IFolder, IJob, IModel, IStatus } from '../api/types';
 
-/** The server's events about the progress of indexing. */
 export const INDEX_EVENTS = 'https://jupyter-memory.readthedocs.io/events/index/v1';
 
 /** Milliseconds between two polls while something is indexed, and while nothing is. */
@@ -20,7 +19,6 @@ const IDLE_INTERVAL = 30_000;
 const MAX_RETRY_INTERVAL = 60_000;
 const BACKOFF = { backoff: true, max: 300_000 };
 
-/** The routes that the index section uses. */
 export type IndexApi = Pick<
   MemoryApi,
   'status' | 'index' | 'cancelJob' | 'folders' | 'setFolder' | 'models' | 'doctor'
@@ -60,7 +58,6 @@ export class IndexModel extends VDomModel {
     return this._problem;
   }
 
-  /** Why the server refused the last request, or null. */
   get refusal(): ApiError | null {
     return this._requests.refusal;
   }
@@ -79,7 +76,6 @@ export class IndexModel extends VDomModel {
     return this._jobs.isIndexing;
   }
 
-  /** The progress of the running job. */
   get progress(): IProgress {
     return this._jobs.progress;
   }
@@ -115,7 +111,6 @@ export class IndexModel extends VDomModel {
     }
   }
 
-  /** Read the status now. */
   async refresh(): Promise<void> {
     this._isRequested = true;
     await this._poll.refresh();
@@ -147,23 +142,19 @@ export class IndexModel extends VDomModel {
     }
   }
 
-  /** Whether the server stopped before a job was over. */
   isInterrupted(job: IJob): boolean {
     return this._jobs.isInterrupted(job);
   }
 
-  /** Whether a job was asked to stop. */
   isStopping(job: IJob): boolean {
     return this._jobs.isStopping(job);
   }
 
-  /** Remove a finished job from the list. */
   dismiss(job_id: string): void {
     this._jobs.dismiss(job_id);
     this._emit();
   }
 
-  /** Start or stop to index changes in Lab at once. */
   watch(path: string, watched: boolean): Promise<void> {
     return this._setFolder({ path, watched });
   }
@@ -173,7 +164,6 @@ export class IndexModel extends VDomModel {
     return this._setFolder({ path, remove: true, count: memories });
   }
 
-  /** Count the files that changed since they were indexed: the server walks the folders. */
   async countChanges(): Promise<void> {
     const folders = await this._requests.read('changes', () => this._api.folders());
     if (folders) {
@@ -312,7 +302,6 @@ export class IndexModel extends VDomModel {
   private readonly _poll: Poll<void, unknown>;
   private readonly _requests = new RequestState<RequestName>(() => this._emit());
   private readonly _jobs = new JobList();
-  /** Resolved by the next status. */
   private _nextStatus: PromiseDelegate<void> | null = null;
   private _counted = new Map<string, { at: string | null; changed: number | null }>();
   private _findings: string[] | null = null;
@@ -321,7 +310,6 @@ export class IndexModel extends VDomModel {
   private _isRequested = false;
   /** Count the changed files after the next status. */
   private _isUncounted = false;
-  /** Polls in a row without an answer. */
   private _failures = 0;
   private _models: IModel[] | null = null;
   private _problem: ApiError | null = null;
@@ -341,14 +329,12 @@ export interface IJobEvent {
   total: number | null;
 }
 
-/** The progress of indexing, for the status bar. */
 export interface IProgress {
   phase: 'idle' | 'indexing';
   done: number;
   total: number | null;
 }
 
-/** Whether a job waits or runs. */
 export function isActive(job: IJob): boolean {
   return job.state === 'waiting' || job.state === 'running';
 }
@@ -365,7 +351,6 @@ export class JobList {
     return this._jobs.some(isActive);
   }
 
-  /** The progress of the running job. */
   get progress(): IProgress {
     const job = this._jobs.find(one => one.state === 'running') ?? this._jobs.find(isActive);
     return job ? { phase: 'indexing', done: job.done, total: job.total } : { phase: 'idle', done: 0, total: null };
@@ -393,7 +378,6 @@ export class JobList {
     return true;
   }
 
-  /** A job was started here. */
   begin(job: IJob): void {
     this._jobs = [job, ...this._jobs.filter(one => one.job_id !== job.job_id)];
   }
@@ -404,7 +388,6 @@ export class JobList {
     this._replace(job);
   }
 
-  /** Whether the server stopped before a job was over. */
   isInterrupted(job: IJob): boolean {
     return this._interruptedIds.has(job.job_id);
   }

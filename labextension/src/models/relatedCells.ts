@@ -14,13 +14,11 @@ const PAUSE = 800;
 /** A shorter text is like everything. */
 const SHORTEST = 30;
 
-/** Characters that the server reads. */
 const LONGEST = 4000;
 
 /** Milliseconds after an announcement in which a screen reader hears no other one. */
 const QUIET = 60_000;
 
-/** A cell that a person works on. */
 export interface IWorkedOn {
   text: string;
   /** Contents path of its notebook. */
@@ -31,7 +29,6 @@ export interface IWorkedOn {
 export interface IRelatedCellsOptions {
   api: MemoryApi;
   search: SearchModel;
-  /** Whether somebody can see the panel. */
   isSeen(): boolean;
 }
 
@@ -42,7 +39,6 @@ export class RelatedCells extends VDomModel {
     _options.search.stateChanged.connect(this.look, this);
   }
 
-  /** Whether a person wants it. */
   get isOn(): boolean {
     return this._isOn;
   }
@@ -100,7 +96,6 @@ export class RelatedCells extends VDomModel {
     }
   }
 
-  /** Show the cells as results. */
   async show(): Promise<void> {
     const { text, path } = this._asked ?? {};
     if (text !== undefined) {
@@ -118,7 +113,6 @@ export class RelatedCells extends VDomModel {
     super.dispose();
   }
 
-  /** What would be asked now; null where nothing is. */
   private get _wanted(): IRelatedTo | null {
     const { search, isSeen } = this._options;
     const text = this._cell?.text.trim() ?? '';
@@ -156,7 +150,6 @@ export class RelatedCells extends VDomModel {
     this.stateChanged.emit();
   }
 
-  /** Another cell is worked on, or none. */
   private _forget(): void {
     this._key = '';
     clearTimeout(this._timer);

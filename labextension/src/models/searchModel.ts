@@ -10,7 +10,6 @@ import { HitEdits, type IPlacedHit, neighbour, Selection, UndoDelete, visibleHit
 import { isActive } from './indexModel';
 import { WholeTexts } from './wholeTexts';
 
-/** What is kept over a reload. */
 export interface IPersistedState {
   query: string;
   filters: IFilters;
@@ -49,22 +48,16 @@ export class SearchModel extends VDomModel {
     this.texts.failed.connect((_, problem) => [UNREACHABLE, NO_STORE].includes(problem.reason) && this._fail(problem));
   }
 
-  /** The question and its answer. */
   readonly answers: Answers;
 
-  /** The changes that a person makes to hits: pins, tags, what is useful. */
   readonly edits: HitEdits;
 
-  /** Deletions that can be undone for a while. */
   readonly undo: UndoDelete;
 
-  /** Which hit is selected, and how the hits are grouped. */
   readonly selection = new Selection();
 
-  /** The texts of the hits that are unfolded. */
   readonly texts: WholeTexts;
 
-  /** The address of a picture of a memory, counted from 0. */
   picture(id: string, place: number): string {
     return this._api.thumbnail(id, place);
   }
@@ -75,15 +68,12 @@ export class SearchModel extends VDomModel {
   get filters(): IFilters {
     return this.answers.filters;
   }
-  /** Name of the profile asked for; `''` is the server's default. */
   get profile(): string {
     return this.answers.profile;
   }
-  /** Whether a time in the words counts. */
   get useTime(): boolean {
     return this.answers.useTime;
   }
-  /** First day to search, ISO, or null. */
   get since(): string | null {
     return this.answers.since;
   }
@@ -110,7 +100,6 @@ export class SearchModel extends VDomModel {
   get status(): IStatus | null {
     return this._status;
   }
-  /** Id of the memory that is selected, or null. */
   get selected(): string | null {
     return this.selection.id;
   }
@@ -124,16 +113,13 @@ export class SearchModel extends VDomModel {
     return this._seen.hits;
   }
 
-  /** Set the query and search once typing pauses. Text that an input method is composing waits for `search`. */
   setQuery(query: string, isComposing = false): void {
     this.answers.setQuery(query, isComposing);
   }
-  /** Search once typing pauses, or `now`: then the last word counts as finished, and the search is logged. */
   search(how: { now?: boolean } = {}): Promise<void> {
     return this.answers.search(how);
   }
 
-  /** Show memories that are like this one. */
   async related(id: string): Promise<void> {
     const hit = this.find(id)?.hit;
     await this.answers.turnTo({ what: 'related', id, title: hit?.title || hit?.source || '' });
@@ -235,13 +221,11 @@ export class SearchModel extends VDomModel {
     this.answers.renew();
   }
 
-  /** Show a problem that occurred outside the model. */
   report(problem: ApiError): void {
     this._problem = problem;
     this._emit();
   }
 
-  /** The person has read the problem. */
   dismissProblem(): void {
     this._problem = null;
     this._emit();
@@ -274,7 +258,6 @@ export class SearchModel extends VDomModel {
     super.dispose();
   }
 
-  /** An answer came. */
   private _take({ question, wanted, isQuiet }: IRequest): void {
     const answer = this.answer!;
     // A missing memory causes a quiet request as well: its message stays.
@@ -298,7 +281,6 @@ export class SearchModel extends VDomModel {
     }
   }
 
-  /** The server refused a change of a hit, perhaps because the memory no longer exists. */
   private _refuse(id: string, error: ApiError): void {
     if (error.reason === NO_MEMORY) {
       this.drop(id);
@@ -306,21 +288,18 @@ export class SearchModel extends VDomModel {
     this._fail(error);
   }
 
-  /** A deletion is final, or was refused. */
   private _settle(error: ApiError | null): void {
     this._problem = error ?? this._problem;
     this._emit();
     void this.recount();
   }
 
-  /** If a memory is selected that is about to go, select its neighbour. */
   private _moveSelectionFrom(id: string): void {
     if (this.selected === id) {
       this.selection.select(neighbour(this.hits, id));
     }
   }
 
-  /** Read the server's status. Resolves to false if that fails. */
   private async _readStatus(): Promise<boolean> {
     try {
       const status = await this._api.status();

@@ -6,13 +6,11 @@ import { ApiError, type MemoryApi, NO_MEMORY } from '../api/memoryApi';
 import { LatestRequest } from '../api/requests';
 import type { IItem } from '../api/types';
 
-/** The content of an unfolded card: the memory once it is loaded, or a problem. */
 export interface IWholeText {
   readonly item: IItem | null;
   readonly problem: ApiError | null;
 }
 
-/** A memory that the server no longer has. */
 export interface ILost {
   id: string;
   problem: ApiError;
@@ -21,15 +19,12 @@ export interface ILost {
 export class WholeTexts {
   constructor(private readonly _api: Pick<MemoryApi, 'item' | 'access'>) {}
 
-  /** A card must be drawn again. */
   get changed(): ISignal<this, void> {
     return this._changed;
   }
-  /** A memory no longer exists. */
   get lost(): ISignal<this, ILost> {
     return this._lost;
   }
-  /** A text could not be fetched. */
   get failed(): ISignal<this, ApiError> {
     return this._failed;
   }
@@ -94,7 +89,6 @@ export class WholeTexts {
     Signal.clearData(this);
   }
 
-  /** Resolves to whether the text came. */
   private async _read(id: string): Promise<boolean> {
     const reading = this._reading.get(id) ?? new LatestRequest();
     this._reading.set(id, reading);

@@ -14,7 +14,6 @@ export interface IAutoRefreshOptions {
   index: IndexModel;
   /** Lab's event bus. Without it there are no events. */
   events: Event.IManager | undefined;
-  /** Whether somebody can see the answer. */
   isSeen: () => boolean;
 }
 
@@ -31,12 +30,10 @@ export class AutoRefresh {
     model.stateChanged.disconnect(this._refreshIfSeen, this);
   }
 
-  /** Whether the answer is older than the last change. */
   get isStale(): boolean {
     return this._isStale;
   }
 
-  /** Ask for the answer again. */
   refresh(): void {
     this._isStale = false;
     void this._options.model.revalidate();

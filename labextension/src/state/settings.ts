@@ -10,7 +10,6 @@ import { FILTERS } from '../models/filters';
 import type { RelatedCells } from '../models/relatedCells';
 import type { IPersistedState, SearchModel } from '../models/searchModel';
 
-/** What the settings apply to. */
 export interface IFollowers {
   model: SearchModel;
   related?: RelatedCells;

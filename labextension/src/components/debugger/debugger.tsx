@@ -70,7 +70,6 @@ export function Debugger({ model, trans }: IDebuggerProps): React.JSX.Element {
 
 interface IQueryFactsProps {
   answer: IAnswer;
-  /** Whether a time in the words is used as a filter. */
   useTime: boolean;
   trans: TranslationBundle;
 }
@@ -134,7 +133,6 @@ function timeRead(answer: IAnswer, useTime: boolean, trans: TranslationBundle): 
   return useTime ? trans.__('none named') : trans.__('found in the words, but ignored');
 }
 
-/** The milliseconds of each stage, as a bar and as numbers. */
 export function Timings({ answer, trans }: { answer: IAnswer; trans: TranslationBundle }): React.JSX.Element {
   const { total, ...stages } = answer.timings;
   const sum = Object.values(stages).reduce((all, one) => all + one, 0);

@@ -66,7 +66,6 @@ function Chosen({ model, trans }: IExplanationProps): React.JSX.Element {
   );
 }
 
-/** The server's main reasons, in sentences, and all of them for those who ask. */
 function Reasons({ model, trans }: IExplanationProps): React.JSX.Element {
   return (
     <div role="status">
@@ -92,7 +91,6 @@ function Sentences({ reasons }: { reasons: readonly string[] }): React.JSX.Eleme
   );
 }
 
-/** A field for the id of a memory that is missing from the answer. */
 function AskById({ model, trans }: IExplanationProps): React.JSX.Element {
   const [id, setId] = React.useState('');
   const ask = (event: React.FormEvent): void => {
@@ -123,12 +121,10 @@ function AskById({ model, trans }: IExplanationProps): React.JSX.Element {
 
 interface IContributionsProps {
   scored: IScoredHit;
-  /** Names of the profile's terms, in its order. */
   terms: string[];
   trans: TranslationBundle;
 }
 
-/** A table with a row for each term of the profile, and the score below. */
 export function Contributions({ scored, terms, trans }: IContributionsProps): React.JSX.Element {
   const { hit, without } = scored;
   const rows = inOrder(hit.signals, terms);
@@ -187,7 +183,6 @@ function Bar({ term, share }: { term: string; share: number }): React.JSX.Elemen
   );
 }
 
-/** The rank that the memory would have without a term, and how much worse or better that is. */
 function RankWithout(props: { rank: number; without?: number; trans: TranslationBundle }): React.JSX.Element {
   const { rank, without, trans } = props;
   if (without === undefined) {
@@ -220,7 +215,6 @@ interface ISumProps {
   trans: TranslationBundle;
 }
 
-/** The score, and whether the contributions add up to it. */
 function Sum({ score, sum, digits, trans }: ISumProps): React.JSX.Element {
   const adds = score !== null && Math.abs(sum - score) <= 1e-6 * Math.max(1, Math.abs(score));
   return (

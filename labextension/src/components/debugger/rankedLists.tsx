@@ -8,7 +8,6 @@ import { compact, count, decimals } from '../shared/format';
 import { splitTitle } from '../shared/labels';
 import { withMarks } from '../shared/text';
 
-/** Rows of a list before `Show all` is pressed. */
 const FIRST_ROWS = 10;
 
 /** Rows of a list in a narrow panel: see rankedLists.css. */
@@ -20,7 +19,6 @@ const COLUMNS: readonly Column[] = ['keyword', 'vector', 'fused'];
 
 interface IRankedListsProps {
   lists: ILists;
-  /** Id of the chosen memory, or null. */
   chosen: string | null;
   onChoose: (id: string) => void;
   trans: TranslationBundle;
@@ -126,7 +124,6 @@ function List(props: IListProps): React.JSX.Element {
   );
 }
 
-/** The title of a memory with its file; if several have the same title, with its first words. */
 function Title({ listed, isAlone }: { listed: IListed; isAlone: boolean }): React.JSX.Element {
   const { name, file } = splitTitle(listed.title || listed.memory_id);
   const more = isAlone ? file : listed.begins;
@@ -149,7 +146,6 @@ function headings(column: Column, trans: TranslationBundle): [string, string] {
   }
 }
 
-/** The first rows, and the row of the chosen memory wherever it is. */
 function visible(list: IListed[], shown: number, chosen: string | null): IListed[] {
   const below = list.slice(shown).filter(one => one.memory_id === chosen);
   return [...list.slice(0, shown), ...below];
@@ -164,7 +160,6 @@ function classes(one: IListed, chosen: string | null, pointed: string | null, is
   return held.filter(Boolean).join(' ');
 }
 
-/** Move the focus with the arrows, Home and End. */
 function move(event: React.KeyboardEvent<HTMLTableElement>): void {
   const row = (event.target as HTMLElement).closest('tr');
   const target = row && targetOf(event.key, row, event.currentTarget);
@@ -202,7 +197,6 @@ function rowsOf(table: Element | null): HTMLTableRowElement[] {
   return rows.filter(row => row.checkVisibility?.() ?? true);
 }
 
-/** The row of the same memory in another list, or else the row at the same position. */
 function neighbourRow(row: HTMLTableRowElement, other: Element | null): Element | undefined {
   const rows = rowsOf(other);
   const same = rows.find(one => one.dataset.memory === row.dataset.memory);

@@ -8,7 +8,6 @@ import type { IRecent } from '../../api/types';
 import type { DebuggerModel } from '../../models/debuggerModel';
 import { withMarks } from '../shared/text';
 
-/** The setting that makes the server and the kernels log searches. */
 const LOG_SETTING = 'c.JupyterMemory.log_searches = True';
 
 /** Characters of a program's name; it names itself, so it may be anything. */
@@ -121,7 +120,6 @@ function Search({ recent, model, trans }: IRecentSearchesProps & { recent: IRece
   );
 }
 
-/** Who asked, where it was a program. */
 function byClient(name: string, trans: TranslationBundle): string {
   const letters = [...withMarks(name.replace(/\s+/g, ' ').trim())];
   const cut = letters.length > LONGEST_NAME ? `${letters.slice(0, LONGEST_NAME - 1).join('')}…` : letters.join('');

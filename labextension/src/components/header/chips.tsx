@@ -84,14 +84,12 @@ export function Chips({ model, trans }: IChipsProps): JSX.Element | null {
   );
 }
 
-/** A wheel that turns up and down scrolls the line of chips. */
 function scrollSideways(event: WheelEvent<HTMLElement>): void {
   if (!event.deltaX) {
     event.currentTarget.scrollLeft += event.deltaY;
   }
 }
 
-/** Chips that a click removes: the time and the filters in the words, the first day, the paths. */
 function Removable({ model, trans }: IChipsProps): JSX.Element {
   const { filters, since } = model;
   const isAsked = model.showing.what === 'search';
@@ -203,7 +201,6 @@ interface IMenuProps {
 }
 
 export interface IMenu<Name> {
-  /** The menu that is open, or null. */
   open: Name | null;
   toggle(name: Name): void;
   /** Close it and move the focus to its chip. */
@@ -235,7 +232,6 @@ export function useMenu<Name>(box: RefObject<HTMLElement>, question: string): IM
   };
 }
 
-/** A chip that opens a menu. */
 export function MenuChip(props: {
   label: string;
   chosen: number;
@@ -259,7 +255,6 @@ export function MenuChip(props: {
   );
 }
 
-/** The values of a facet with their counts; several can be chosen. */
 export function Values({ model, trans, facet }: IMenuProps & { facet: Facet }): JSX.Element {
   const labelOf = (value: string): string => (facet === 'tier' ? tierName(value, trans) : withMarks(value));
   return (
@@ -280,7 +275,6 @@ export function Values({ model, trans, facet }: IMenuProps & { facet: Facet }): 
   );
 }
 
-/** How far back to search; one can be chosen. */
 export function Dates({ model, trans, onDone }: IMenuProps & { onDone(): void }): JSX.Element {
   const choices: [string, string | null][] = [
     [trans.__('Any time'), null],

@@ -20,9 +20,7 @@ import { VerdictLine } from './verdict';
 export interface IHeaderOptions {
   model: SearchModel;
   trans: TranslationBundle;
-  /** The cells that are like the active one. */
   related?: RelatedCells;
-  /** Go on to the results. */
   onDown(): void;
 }
 
@@ -32,7 +30,6 @@ export class HeaderWidget extends ReactWidget {
     this.addClass('jp-Memory-header');
   }
 
-  /** Focus the search box and select its text. */
   focusBox(): void {
     const box = boxIn(this.node);
     box?.focus();
@@ -102,7 +99,6 @@ function boxIn(node: HTMLElement | null): HTMLInputElement | null {
 export function SearchBox(props: {
   model: SearchModel;
   trans: TranslationBundle;
-  /** Go on to the results. */
   onDown(): void;
 }): JSX.Element {
   const { model, trans } = props;
@@ -174,7 +170,6 @@ export function SearchBox(props: {
   );
 }
 
-/** The choice of the profile; shown once the profiles are loaded. */
 export function ProfileChoice(props: {
   model: SearchModel;
   profiles: readonly IProfile[];
@@ -208,7 +203,6 @@ export interface IRelatedLineProps {
   related: RelatedCells;
   model: SearchModel;
   trans: TranslationBundle;
-  /** Go on to the results. */
   onDown(): void;
 }
 

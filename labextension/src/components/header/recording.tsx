@@ -17,7 +17,6 @@ interface IRecordingProps {
   trans: TranslationBundle;
 }
 
-/** Shown as long as a kernel records. */
 export function Recording({ model, trans }: IRecordingProps): JSX.Element | null {
   const box = useRef<HTMLDivElement>(null);
   const { open, toggle, close } = useMenu<'recording'>(box, model.query);
@@ -87,14 +86,12 @@ export function summary({ kernels, runs, since }: IHistory, trans: TranslationBu
   return `${now} ${kept(runs, since, trans)}`;
 }
 
-/** How many runs there are, and since when. */
 export function kept(runs: number, since: string | null, trans: TranslationBundle): string {
   return since === null
     ? trans.__('Nothing is in the store yet.')
     : trans._n('%2 run since %3.', '%2 runs since %3.', runs, count(runs), day(since));
 }
 
-/** List what was run, the newest first. */
 function showHistory(model: SearchModel): void {
   model.setQuery('');
   model.answers.setFilters(withValues(model.filters, 'kind', ['history']));

@@ -50,12 +50,10 @@ export function VerdictLine({ model, trans }: { model: SearchModel; trans: Trans
   );
 }
 
-/** What the results are like; a click goes back to the question. */
 function Turned(props: {
   model: SearchModel;
   trans: TranslationBundle;
   label: string;
-  /** The whole of what they are like, for the tooltip. */
   children: string;
 }): JSX.Element {
   return (

@@ -94,7 +94,6 @@ function Folder({ folder, model, trans }: IFoldersProps & { folder: IFolder }): 
   );
 }
 
-/** The number of changed files in a folder, and a button to index them. */
 function Changes({ folder, model, trans }: IFoldersProps & { folder: IFolder }): React.JSX.Element | null {
   const isBusy = model.jobs.some(job => job.path === folder.path && isActive(job));
   if (!folder.exists) {
@@ -117,7 +116,6 @@ function Changes({ folder, model, trans }: IFoldersProps & { folder: IFolder }):
   );
 }
 
-/** Asks for confirmation before memories are deleted. */
 function ConfirmRemoval(props: IFoldersProps & { folder: IFolder; onDone: () => void }): React.JSX.Element {
   const { folder, model, trans, onDone } = props;
   const keep = React.useRef<HTMLButtonElement>(null);

@@ -16,13 +16,10 @@ import { Jobs } from './jobs';
 export interface IIndexOptions {
   model: IndexModel;
   trans: TranslationBundle;
-  /** The folder that Lab's file browser shows, as a contents path. */
   folderNow?: () => string;
-  /** Let a person pick a folder; null if they cancel. */
   pickFolder?: () => Promise<string | null>;
 }
 
-/** The model is kept up to date only while the section can be seen. */
 export function indexSection(options: IIndexOptions): ISection {
   const { model, trans } = options;
   return {

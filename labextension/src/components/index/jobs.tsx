@@ -95,7 +95,6 @@ function FinishedJob({ job, model, trans }: IJobsProps & { job: IJob }): React.J
   );
 }
 
-/** The message for a job that was interrupted. */
 export function interruptedText(name: string, trans: TranslationBundle): string {
   return trans.__('Indexing %1 was interrupted: the server stopped. Files already indexed are kept.', name);
 }
@@ -112,7 +111,6 @@ function finishedText(job: IJob, name: string, trans: TranslationBundle): string
   }
 }
 
-/** The files that were not indexed, with the reasons, folded. */
 function Reasons(props: { summary: string; pairs: [string, string][]; model: IndexModel }): React.JSX.Element | null {
   const { summary, pairs, model } = props;
   if (!pairs.length) {

@@ -37,7 +37,6 @@ export function emptyReason(model: SearchModel): EmptyReason | null {
   return answer && !model.undo.waiting.length ? 'no match' : null;
 }
 
-/** The active indexing job. */
 function activeJob(model: SearchModel): IJob | undefined {
   return model.status?.jobs.find(isActive);
 }
@@ -52,7 +51,6 @@ function connectionProblem(status: number, reason: string): EmptyReason | null {
 export interface IEmptyProps {
   model: SearchModel;
   trans: TranslationBundle;
-  /** Index a contents path. */
   onIndex(path: string): void;
   onRetry(): void;
 }

@@ -12,7 +12,6 @@ import { basename, hitNames, isCode, isMarkdown, kindTitle, outcomeName, runTitl
 import { opening, pieces, withMarks } from '../shared/text';
 import { marked, Picture, pictureLabel, Snippet } from './snippet';
 
-/** Pixels a pressed mouse must move to drag. */
 const DRAG_DISTANCE = 5;
 
 export interface IHitProps {
@@ -24,7 +23,6 @@ export interface IHitProps {
   selected: boolean;
   /** Its whole text is shown below it, in place of the snippet. */
   whole: boolean;
-  /** The person's feedback: useful, not useful or none. */
   accepted: boolean | undefined;
   row: number;
   /** Whether the heading above it names its file. */
@@ -34,9 +32,7 @@ export interface IHitProps {
   onOpen(found: IPlacedHit, toSide: boolean): void;
   onDrag(hit: IHit, event: MouseEvent): void;
   onHover(id: string): void;
-  /** The address of a picture of a memory. */
   pictureOf(id: string, place: number): string;
-  /** Show its whole text and its pictures, or fold them. */
   onTurn(id: string): void;
 }
 
@@ -93,7 +89,6 @@ export const HitCard = memo(function HitCard(props: IHitProps): JSX.Element {
   );
 });
 
-/** The snippet, with the first picture of the memory beside or below it. */
 function Illustrated(props: IHitProps & { label: string; children: JSX.Element }): JSX.Element {
   const { children, label, trans } = props;
   const { memory_id, thumbnails } = props.found.hit;
@@ -198,7 +193,6 @@ function Location(props: { found: IPlacedHit; grouped: boolean; trans: Translati
   );
 }
 
-/** How often a cell ran, and how the last run ended. */
 function Runs({ run, trans }: { run: IRun; trans: TranslationBundle }): JSX.Element {
   const label = outcomeName(run, trans);
   return (
@@ -254,7 +248,6 @@ function iconOf(hit: IHit): LabIcon {
   return hit.source.endsWith('.py') ? codeIcon : fileIcon;
 }
 
-/** Handlers that start a drag once the pressed mouse has moved a little. */
 function useDrag(
   begin: (event: MouseEvent) => void
 ): Pick<JSX.IntrinsicElements['div'], 'onMouseDown' | 'onMouseMove'> {

@@ -14,12 +14,9 @@ export interface IHitActionsProps {
   model: SearchModel;
   actions: IActions;
   trans: TranslationBundle;
-  /** Name of the hit, for screen readers. */
   label: string;
   row: number;
-  /** Index one file again. */
   onIndex(path: string): void;
-  /** Go back to the list. */
   onLeave(): void;
 }
 
@@ -32,7 +29,6 @@ interface IAction {
   run(): void;
 }
 
-/** The row below the selected hit. */
 export function HitActions(props: IHitActionsProps): JSX.Element {
   const { found, model, trans } = props;
   const { hit, place } = found;
@@ -165,13 +161,11 @@ function Action(props: IAction & { iconOnly?: boolean; skipsTab?: boolean }): JS
   );
 }
 
-/** The tags of a line: without `#`, without duplicates. */
 export function parseTags(line: string): string[] {
   const tags = line.split(/[,;\n]/).map(tag => tag.trim().replace(/^#+\s*/, ''));
   return [...new Set(tags.filter(tag => tag))];
 }
 
-/** Enter saves the tags, Escape leaves them as they were. */
 export function TagEditor(props: {
   tags: string[];
   trans: TranslationBundle;

@@ -17,9 +17,7 @@ export interface IHitListProps {
   model: SearchModel;
   actions: IActions;
   trans: TranslationBundle;
-  /** Index a contents path. */
   onIndex(path: string): void;
-  /** Go back to the search box. */
   onLeave(): void;
 }
 
@@ -148,7 +146,6 @@ export function HitList(props: IHitListProps): JSX.Element {
   );
 }
 
-/** The hits of a file below its name, or all hits if they are not grouped. */
 function Group(props: IHitListProps & { group: IRowGroup; children: JSX.Element[] }): JSX.Element {
   const { group, trans } = props;
   if (group.heading === null) {
@@ -288,7 +285,6 @@ export interface IRowGroup {
   source: string;
   /** Row of its heading, null where hits are not grouped. */
   heading: number | null;
-  /** How many hits it has, folded or not. */
   count: number;
   folded: boolean;
   hits: IRowHit[];
@@ -296,11 +292,8 @@ export interface IRowGroup {
 
 export interface IRows {
   groups: IRowGroup[];
-  /** The visible hits, in the order of the screen. */
   seen: IRowHit[];
-  /** Row of the selected hit's actions, or null. */
   actions: number | null;
-  /** The number of rows. */
   length: number;
 }
 
@@ -328,12 +321,10 @@ export function rows(
 }
 
 interface IGroup {
-  /** The source, '' for hits without a file. */
   source: string;
   hits: IPlacedHit[];
 }
 
-/** The hits by file, the file with the best hit first. */
 function groups(hits: readonly IPlacedHit[]): IGroup[] {
   const found = new Map<string, IGroup>();
   for (const one of hits) {

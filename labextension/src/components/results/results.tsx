@@ -31,7 +31,6 @@ export function resultsSection({ related, ...props }: IHitListProps & { related?
   };
 }
 
-/** Focus the list within a node, if there is one. */
 export function focusList(node: HTMLElement | undefined): void {
   listIn(node ?? null)?.focus({ preventScroll: true });
 }
@@ -100,7 +99,6 @@ function listIn(node: HTMLElement | null): HTMLElement | null {
   return node?.querySelector<HTMLElement>('[role="listbox"]') ?? null;
 }
 
-/** The number of results, for screen readers. */
 function ResultCount({ model, trans }: { model: SearchModel; trans: TranslationBundle }): JSX.Element {
   const { hits } = model;
   const label = model.answer && !model.isLoading ? trans._n('%1 result', '%1 results', hits.length, hits.length) : '';
@@ -184,7 +182,6 @@ function Notices({ notices }: { notices: readonly string[] }): JSX.Element {
   );
 }
 
-/** The files among the results that changed since they were indexed. */
 function ChangedFiles(props: {
   model: SearchModel;
   trans: TranslationBundle;

@@ -115,7 +115,6 @@ interface IPicturesProps {
   trans: TranslationBundle;
 }
 
-/** All pictures of a memory, as large as they are kept. */
 export function Pictures({ found, pictureOf, trans }: IPicturesProps): JSX.Element | null {
   const { memory_id, thumbnails } = found.hit;
   const { title } = hitNames(found.hit, found.place, trans);

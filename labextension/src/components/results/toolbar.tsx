@@ -86,7 +86,6 @@ export function ToolbarButtons(props: {
   );
 }
 
-/** Turns the line about cells like the active one on and off. */
 export function RelatedToggle({ related, trans }: { related: RelatedCells; trans: TranslationBundle }): JSX.Element {
   return (
     <Button

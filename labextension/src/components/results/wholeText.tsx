@@ -20,12 +20,9 @@ export interface IWholeTextProps {
   trans: TranslationBundle;
   row: number;
   selected: boolean;
-  /** A pattern for the query's words, or null. */
   words: RegExp | null;
-  /** The address of a picture of a memory. */
   pictureOf(id: string, place: number): string;
   render: IActions['render'];
-  /** Go back to this memory's card in the list. */
   onLeave(id: string): void;
 }
 
@@ -33,7 +30,6 @@ interface IToggleProps {
   found: IPlacedHit;
   row: number;
   isOpen: boolean;
-  /** Whether it is a tab stop. */
   isStop: boolean;
   trans: TranslationBundle;
   onTurn(id: string): void;
@@ -111,7 +107,6 @@ export function WholeText(props: IWholeTextProps): JSX.Element {
   );
 }
 
-/** The announcement for screen readers when a card is unfolded or folded; `found` is its hit. */
 export function WholeTextStatus(props: {
   texts: WholeTexts;
   found: IPlacedHit | undefined;
@@ -157,7 +152,6 @@ function Passage({ shown, words }: { shown: IExcerpt; words: RegExp | null }): J
   );
 }
 
-/** How much of a text is omitted, and how to get all of it. */
 function OmittedText(props: { shown: IExcerpt; canOpen: boolean; trans: TranslationBundle }): JSX.Element | null {
   const { shown, canOpen, trans } = props;
   const { before, behind } = shown;
@@ -191,7 +185,6 @@ function useInView(block: React.RefObject<HTMLDivElement>, shown: IExcerpt | nul
   }, [block, text]);
 }
 
-/** Select the whole text, and nothing else on the page. */
 function selectAll(event: KeyboardEvent<HTMLDivElement>): void {
   if (event.key.toLowerCase() === 'a' && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey) {
     event.preventDefault();
@@ -202,7 +195,6 @@ function selectAll(event: KeyboardEvent<HTMLDivElement>): void {
 
 interface IMarkdownProps {
   text: string;
-  /** A pattern for the query's words, or null. */
   words: RegExp | null;
   render(text: string): Promise<IRendered>;
 }
@@ -269,7 +261,6 @@ function scrollToMark(box: HTMLElement): void {
   }
 }
 
-/** Characters of a text that a card shows. */
 export const MAX_SHOWN = 20_000;
 
 /** Characters before the snippet, if the text's beginning is too far away; so few more are never omitted. */
@@ -279,16 +270,13 @@ const MARGIN = 2_000;
 const UNSPACED_SCRIPTS =
   '\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Hangul}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}';
 
-/** A part of a text, and how many characters are omitted before and behind it. */
 export interface IExcerpt {
   text: string;
-  /** The offset of the snippet in `text`, or null. */
   at: number | null;
   before: number;
   behind: number;
 }
 
-/** The part of a text that a card shows. */
 export function excerpt(whole: string, snippet: string): IExcerpt {
   const at = findSnippet(whole, snippet);
   const start =
@@ -311,7 +299,6 @@ export function matchedWords(hits: readonly IHit[]): RegExp | null {
   return parts.length ? new RegExp(parts.join('|'), 'giu') : null;
 }
 
-/** A text split at the words that are found in it. */
 export function markWords(text: string, words: RegExp | null): IPiece[] {
   const found: IPiece[] = [];
   let at = 0;
@@ -348,7 +335,6 @@ function characterStart(text: string, place: number): number {
   return /^[\uDC00-\uDFFF]/.test(text.slice(place, place + 1)) ? place - 1 : place;
 }
 
-/** A pattern for a whole word. */
 function wordAlone(word: string): string {
   const letter = '[\\p{L}\\p{M}\\p{N}]';
   const parted = new RegExp(`^(?=${letter})[^${UNSPACED_SCRIPTS}]`, 'u');

@@ -49,7 +49,6 @@ function isForbidden(message: string): boolean {
 interface IErrorMessageProps {
   problem: ApiError;
   trans: TranslationBundle;
-  /** A button that can solve the problem. */
   act?: { label: string; run(): void };
 }
 
@@ -70,7 +69,6 @@ export function ErrorMessage({ problem, trans, act }: IErrorMessageProps): JSX.E
 }
 
 interface IKeepFocusProps {
-  /** Move the focus to where a person goes on. */
   fallback(): void;
   children: ReactNode;
 }

@@ -9,7 +9,6 @@ export function decimals(values: readonly (number | null)[]): number {
   return Math.min(6, Math.max(2, 2 - Math.floor(Math.log10(largest)), largest < 3 ? 3 : 2));
 }
 
-/** A number with this many decimals. */
 export function figure(value: number, digits: number): string {
   return formatter(`f${digits}`, { minimumFractionDigits: digits, maximumFractionDigits: digits }).format(value);
 }
@@ -42,12 +41,10 @@ function tiny(value: number): string {
   return formatter('tiny', { notation: 'scientific', maximumFractionDigits: 1 }).format(value);
 }
 
-/** A count, with the language's separators. */
 export function count(value: number): string {
   return formatter('count', { maximumFractionDigits: 0 }).format(value);
 }
 
-/** A share of 1 as a percentage. */
 export function percent(value: number): string {
   return formatter('percent', { style: 'percent', maximumFractionDigits: 0 }).format(value);
 }
@@ -57,7 +54,6 @@ export function milliseconds(value: number): string {
   return figure(value, value < 10 ? 1 : 0);
 }
 
-/** Bytes as kB, MB or GB. */
 export function bytes(value: number): string {
   const step = value < 1e6 ? 1 : value < 1e9 ? 2 : 3;
   const scaled = value / 1000 ** step;
@@ -89,7 +85,6 @@ export function day(moment: string, now = new Date()): string {
   return new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', ...year }).format(date);
 }
 
-/** A moment in full, for a tooltip. */
 export function moment(iso: string): string {
   const date = new Date(iso);
   if (Number.isNaN(date.getTime())) {

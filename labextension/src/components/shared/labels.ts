@@ -18,7 +18,6 @@ export function kindName(kind: string, trans: TranslationBundle): string {
   return Object.hasOwn(known, kind) ? known[kind] : kind;
 }
 
-/** One memory of a kind, for a tooltip. */
 export function kindTitle(kind: string, trans: TranslationBundle): string {
   const known: Record<string, string> = {
     cell: trans.__('A cell of a notebook'),
@@ -29,7 +28,6 @@ export function kindTitle(kind: string, trans: TranslationBundle): string {
   return Object.hasOwn(known, kind) ? known[kind] : kind;
 }
 
-/** How the last run ended, in a word. */
 export function outcomeName({ outcome, error }: IRun, trans: TranslationBundle): string {
   return {
     ok: trans.__('ok'),
@@ -38,7 +36,6 @@ export function outcomeName({ outcome, error }: IRun, trans: TranslationBundle):
   }[outcome];
 }
 
-/** Everything about the runs of a cell, a line each. */
 export function runTitle(run: IRun, trans: TranslationBundle): string {
   const ended = {
     ok: trans.__('The last run ended without an error.'),
@@ -154,17 +151,12 @@ export function termMeaning(term: string, trans: TranslationBundle): string {
   return Object.hasOwn(meanings, term) ? meanings[term] : '';
 }
 
-/** The place of a page in a PDF, or of a slide. */
 const PAGE = /^(page|slide) (\d+)$/;
 
 export interface IHitNames {
-  /** The title, in bold. */
   title: string;
-  /** The file, '' where there is none. */
   file: string;
-  /** The headings above the title, '' where there are none. */
   context: string;
-  /** The cell or line, '' where it is not known. */
   at: string;
 }
 
@@ -184,7 +176,6 @@ export function hitNames(hit: IHit, place: IPlace, trans: TranslationBundle): IH
   };
 }
 
-/** A title in two parts: its name, and the file that it mentions, or ''. */
 export interface ISplitTitle {
   name: string;
   file: string;

@@ -19,7 +19,6 @@ export function pieces(text: string, ranges: readonly (readonly [number, number]
   return found;
 }
 
-/** Pieces split into lines, without the line breaks. */
 export function inLines(pieces: IPiece[]): IPiece[][] {
   const lines: IPiece[][] = [[]];
   for (const { text, marked } of pieces) {
@@ -35,9 +34,7 @@ export function inLines(pieces: IPiece[]): IPiece[][] {
   return lines;
 }
 
-/** A text split after its title. */
 export interface IOpening {
-  /** The title with its highlights. */
   title: IPiece[];
   rest: IPiece[];
 }
@@ -92,7 +89,6 @@ const MARKS: readonly RegExp[] = [
   String.raw`(\[)[^\][\n]{0,200}…$`
 ].map(source => new RegExp(source, 'dgu'));
 
-/** Prose without Markdown's marks; what is highlighted stays so. */
 export function withoutMarkdown(pieces: readonly IPiece[]): IPiece[] {
   const gone = marksIn(pieces.map(({ text }) => text).join(''));
   let at = 0;
@@ -105,7 +101,6 @@ export function withoutMarkdown(pieces: readonly IPiece[]): IPiece[] {
     .filter(({ text }) => text);
 }
 
-/** The places of the characters that are Markdown's own. */
 function marksIn(text: string): Set<number> {
   const places = new Set<number>();
   for (const pattern of MARKS) {
