@@ -52,9 +52,7 @@ function canonical(filters: IFilters): string {
 
 /** The counts of the last answer. They change with an answer only, so they need no signal of their own. */
 export class FacetCounts {
-  get all(): Facets | null {
-    return this._all;
-  }
+  all: Facets | null = null;
 
   /**
    * Take the counts of an answer; `subject` is what questions share that differ in their filters alone.
@@ -62,17 +60,16 @@ export class FacetCounts {
    * A facet that is filtered counts its other values as before, so that a second value can be added to the first.
    */
   take(counts: Facets, filters: IFilters, subject: string): void {
-    const before = subject === this._subject ? this._all : null;
-    this._all = { ...counts };
+    const before = subject === this._subject ? this.all : null;
+    this.all = { ...counts };
     this._subject = subject;
     for (const facet of FACETS) {
       if (before && filters[facet]?.length) {
-        this._all[facet] = { ...before[facet], ...counts[facet] };
+        this.all[facet] = { ...before[facet], ...counts[facet] };
       }
     }
   }
 
-  private _all: Facets | null = null;
   private _subject = '';
 }
 

@@ -1,8 +1,8 @@
 /** The hits of an answer, and what a person does to them: select, group, change, delete. */
 
-import { type ISignal, Signal } from '@lumino/signaling';
+import { Signal } from '@lumino/signaling';
 
-import { ApiError, type MemoryApi } from '../api/memoryApi';
+import { type ApiError, type MemoryApi, refusalOf } from '../api/memoryApi';
 import { SerialQueue } from '../api/requests';
 import type { IAnswer, IHit, IItem, IPlace } from '../api/types';
 import type { Answers } from './answers';
@@ -18,17 +18,14 @@ export function visibleHits(answer: IAnswer | null, isHidden: (id: string) => bo
     .filter(one => !isHidden(one.hit.memory_id));
 }
 
-export function hitIn(answer: IAnswer | null, id: string): IPlacedHit | undefined {
+function hitIn(answer: IAnswer | null, id: string): IPlacedHit | undefined {
   return visibleHits(answer, other => other !== id)[0];
 }
 
+type Change = [Partial<IHit>, Partial<IPlace>];
+
 /** The answer with one of its hits changed; the same answer if it has no such hit. */
-export function patched(
-  answer: IAnswer | null,
-  id: string,
-  hit: Partial<IHit>,
-  place: Partial<IPlace>
-): IAnswer | null {
+function patched(answer: IAnswer | null, id: string, [hit, place]: Change): IAnswer | null {
   const at = answer?.hits.findIndex(one => one.memory_id === id) ?? -1;
   if (!answer || at < 0) {
     return answer;
@@ -46,52 +43,43 @@ export function neighbour(hits: readonly IPlacedHit[], id: string): string | nul
   return (hits[at + 1] ?? hits[at - 1])?.hit.memory_id ?? null;
 }
 
+/** What a person picked in the list of hits, and how the list is laid out. */
 export class Selection {
-  get changed(): ISignal<this, void> {
-    return this._changed;
-  }
+  readonly changed = new Signal<this, void>(this);
 
-  get id(): string | null {
-    return this._id;
-  }
-
-  get grouped(): boolean {
-    return this._grouped;
-  }
-
-  get folded(): ReadonlySet<string> {
-    return this._folded;
-  }
+  // What follows is written here alone.
+  /** Id of the memory that is selected, or null. */
+  id: string | null = null;
+  /** Whether hits are listed under their notebook. */
+  grouped = false;
+  /** Sources whose hits are hidden. */
+  folded: ReadonlySet<string> = new Set();
 
   select(id: string | null): void {
-    if (id !== this._id) {
-      this._id = id;
-      this._changed.emit();
+    if (id !== this.id) {
+      this.id = id;
+      this.changed.emit();
     }
   }
 
   setGrouped(grouped: boolean): void {
-    this._grouped = grouped;
+    this.grouped = grouped;
     this.foldAll([]);
   }
 
   fold(source: string, on: boolean): void {
-    const others = [...this._folded].filter(one => one !== source);
+    const others = [...this.folded].filter(one => one !== source);
     this.foldAll(on ? [...others, source] : others);
   }
 
   /** Hide the hits of these sources, and of no others. */
   foldAll(sources: Iterable<string>): void {
-    this._folded = new Set(sources);
-    this._changed.emit();
+    this.folded = new Set(sources);
+    this.changed.emit();
   }
-
-  private readonly _changed = new Signal<this, void>(this);
-  private _id: string | null = null;
-  private _grouped = false;
-  private _folded: ReadonlySet<string> = new Set();
 }
 
+/** The server refused something about a memory. */
 export interface IRefused {
   id: string;
   error: ApiError;
@@ -104,23 +92,15 @@ export class HitEdits {
   ) {}
 
   /** Something changed that is not part of the answer. */
-  get changed(): ISignal<this, void> {
-    return this._changed;
-  }
-  get refused(): ISignal<this, IRefused> {
-    return this._refused;
-  }
+  readonly changed = new Signal<this, void>(this);
+  readonly refused = new Signal<this, IRefused>(this);
 
   pin(id: string, on: boolean): Promise<void> {
-    const before = hitIn(this._answers.answer, id);
-    this._answers.replace(patched(this._answers.answer, id, {}, { pinned: on }));
-    return this._settle(before, id, () => this._api.pin(id, on));
+    return this._change(id, [{}, { pinned: on }], () => this._api.pin(id, on));
   }
 
   tag(id: string, tags: string[]): Promise<void> {
-    const before = hitIn(this._answers.answer, id);
-    this._answers.replace(patched(this._answers.answer, id, { tags }, {}));
-    return this._settle(before, id, () => this._api.update({ memory_id: id, tags }));
+    return this._change(id, [{ tags }, {}], () => this._api.update({ memory_id: id, tags }));
   }
 
   /** A person's feedback on a hit: useful, not useful, or none yet. */
@@ -133,7 +113,7 @@ export class HitEdits {
       this._confirmedFeedback.set(id, this._accepted.get(id));
     }
     this._accepted.set(id, yes);
-    this._changed.emit();
+    this.changed.emit();
     const asked = this._answers.showing.what === 'search' && this._answers.answer;
     const about = asked ? { query_id: asked.query_id, query: asked.query, profile: asked.profile } : {};
     const feedback = { memory_id: id, accepted: yes, rank: hitIn(this._answers.answer, id)?.hit.rank, ...about };
@@ -145,12 +125,14 @@ export class HitEdits {
         const was = this._confirmedFeedback.get(id);
         was === undefined ? this._accepted.delete(id) : this._accepted.set(id, was);
       }
-      this._refuse(id, error);
+      this.refused.emit({ id, error: refusalOf(error) });
     }
   }
 
-  /** Show the server's result of a change, or take a refused change back. The last change of a memory decides. */
-  private async _settle(before: IPlacedHit | undefined, id: string, send: () => Promise<IItem>): Promise<void> {
+  /** Show a change, then the server's result of it, or take it back if refused. The last change of a memory decides. */
+  private async _change(id: string, change: Change, send: () => Promise<IItem>): Promise<void> {
+    const before = hitIn(this._answers.answer, id);
+    this._answers.replace(patched(this._answers.answer, id, change));
     if (before && !this._updateQueue.isRunning(id)) {
       this._confirmed.set(id, [{ tags: before.hit.tags }, { pinned: before.place.pinned }]);
     }
@@ -161,7 +143,7 @@ export class HitEdits {
       this._showConfirmed(id);
     } catch (error) {
       this._showConfirmed(id);
-      this._refuse(id, error);
+      this.refused.emit({ id, error: refusalOf(error) });
     }
   }
 
@@ -169,24 +151,15 @@ export class HitEdits {
     const confirmed = this._confirmed.get(id);
     if (confirmed && !this._updateQueue.isRunning(id)) {
       this._confirmed.delete(id);
-      this._answers.replace(patched(this._answers.answer, id, ...confirmed));
+      this._answers.replace(patched(this._answers.answer, id, confirmed));
     }
   }
 
-  private _refuse(id: string, error: unknown): void {
-    if (!(error instanceof ApiError)) {
-      throw error;
-    }
-    this._refused.emit({ id, error });
-  }
-
-  private readonly _changed = new Signal<this, void>(this);
-  private readonly _refused = new Signal<this, IRefused>(this);
   private readonly _accepted = new Map<string, boolean>();
   /** The feedback that the server has confirmed, while a newer one is on its way. */
   private readonly _confirmedFeedback = new Map<string, boolean | undefined>();
   /** What the server has confirmed of a hit; the list shows newer changes before that. */
-  private readonly _confirmed = new Map<string, [Partial<IHit>, Partial<IPlace>]>();
+  private readonly _confirmed = new Map<string, Change>();
   private readonly _updateQueue = new SerialQueue();
   private readonly _feedbackQueue = new SerialQueue();
 }
@@ -197,7 +170,7 @@ export interface IDeletion {
   title: string;
 }
 
-/** Sends each deletion after `delay`, or at once when it is disposed. */
+/** Sends each deletion after `delay`, or at once with `flush`. */
 export class UndoDelete {
   constructor(
     private readonly _api: MemoryApi,
@@ -206,9 +179,10 @@ export class UndoDelete {
   ) {}
 
   /** The server forgot memories, or refused with this error: then they are back. */
-  get settled(): ISignal<this, ApiError | null> {
-    return this._settled;
-  }
+  readonly settled = new Signal<this, ApiError | null>(this);
+
+  /** Grows with every change of what is hidden. */
+  version = 0;
 
   get waiting(): IDeletion[] {
     return [...this._waiting.values()].map(one => one.what);
@@ -219,32 +193,27 @@ export class UndoDelete {
     return this._waiting.has(id) || this._gone.has(id);
   }
 
-  /** Grows with every change of what is hidden. */
-  get version(): number {
-    return this._version;
-  }
-
   add(what: IDeletion): void {
-    this._version++;
-    clearTimeout(this._waiting.get(what.id)?.timer);
+    this.undo(what.id);
     this._waiting.set(what.id, { what, timer: this._startTimer(what.id) });
   }
 
+  /** Stop the time for undo; `resume` starts it again. */
   pause(id: string): void {
     clearTimeout(this._waiting.get(id)?.timer);
   }
 
   resume(id: string): void {
+    this.pause(id);
     const one = this._waiting.get(id);
     if (one) {
-      clearTimeout(one.timer);
       one.timer = this._startTimer(id);
     }
   }
 
   undo(id: string): void {
-    this._version++;
-    clearTimeout(this._waiting.get(id)?.timer);
+    this.version++;
+    this.pause(id);
     this._waiting.delete(id);
   }
 
@@ -261,34 +230,22 @@ export class UndoDelete {
     }
   }
 
-  dispose(): void {
-    this.flush();
-  }
-
   private _startTimer(id: string): ReturnType<typeof setTimeout> {
     return setTimeout(() => void this._send([id]), this.delay);
   }
 
   private async _send(ids: string[], keepalive = false): Promise<void> {
-    for (const id of ids) {
-      this.undo(id);
-      this._gone.add(id);
-    }
+    ids.forEach(id => this.markGone(id));
     try {
       await this._api.forget({ memory_ids: ids }, keepalive);
-      this._settled.emit(null);
+      this.settled.emit(null);
     } catch (error) {
-      this._version++;
+      this.version++;
       ids.forEach(id => this._gone.delete(id));
-      if (!(error instanceof ApiError)) {
-        throw error;
-      }
-      this._settled.emit(error);
+      this.settled.emit(refusalOf(error));
     }
   }
 
-  private readonly _settled = new Signal<this, ApiError | null>(this);
-  private _version = 0;
   private readonly _waiting = new Map<string, { what: IDeletion; timer: ReturnType<typeof setTimeout> }>();
   private readonly _gone = new Set<string>();
 }

@@ -2,7 +2,7 @@
 
 import { VDomModel } from '@jupyterlab/ui-components';
 
-import { API, ApiError, type MemoryApi } from '../api/memoryApi';
+import { API, type MemoryApi, refusalOf } from '../api/memoryApi';
 import { LatestRequest } from '../api/requests';
 import type { IAnswer, IRelatedTo } from '../api/types';
 import { within } from './answers';
@@ -66,9 +66,7 @@ export class RelatedCells extends VDomModel {
   }
 
   /** Whether a screen reader hears the number: now and then, not at every cell. */
-  get isAnnounced(): boolean {
-    return this._isAnnounced;
-  }
+  isAnnounced = false;
 
   /** Take the active cell, after every change of it or of its text; null where there is none. */
   follow(cell: IWorkedOn | null): void {
@@ -104,10 +102,6 @@ export class RelatedCells extends VDomModel {
   }
 
   override dispose(): void {
-    if (this.isDisposed) {
-      return;
-    }
-    this._options.search.stateChanged.disconnect(this.look, this);
     clearTimeout(this._timer);
     this._latest.stop();
     super.dispose();
@@ -132,9 +126,7 @@ export class RelatedCells extends VDomModel {
         this._take(answer);
       }
     } catch (error) {
-      if (!(error instanceof ApiError)) {
-        throw error;
-      }
+      refusalOf(error);
       // Nobody asked for it, so nobody is told that it failed.
       this._take(null);
     }
@@ -145,8 +137,8 @@ export class RelatedCells extends VDomModel {
       return;
     }
     this._answer = answer;
-    this._isAnnounced = this.count > 0 && Date.now() - this._announced > QUIET;
-    this._announced = this._isAnnounced ? Date.now() : this._announced;
+    this.isAnnounced = this.count > 0 && Date.now() - this._announced > QUIET;
+    this._announced = this.isAnnounced ? Date.now() : this._announced;
     this.stateChanged.emit();
   }
 
@@ -163,7 +155,6 @@ export class RelatedCells extends VDomModel {
   private _key = '';
   private _asked: IRelatedTo | null = null;
   private _answer: IAnswer | null = null;
-  private _isAnnounced = false;
   private _announced = -QUIET;
   private _timer: ReturnType<typeof setTimeout> | undefined;
 }

@@ -1,8 +1,7 @@
 /** The filters of the search as chips, chosen and available ones, with counts. */
 
-import type { TranslationBundle } from '@jupyterlab/translation';
-import { caretDownIcon, caretUpIcon, closeIcon } from '@jupyterlab/ui-components';
-import { type RefObject, useEffect, useId, useRef, useState, type WheelEvent } from 'react';
+import { caretDownIcon, caretUpIcon } from '@jupyterlab/ui-components';
+import { type KeyboardEvent, type RefObject, useEffect, useId, useRef, useState } from 'react';
 
 import type { IFilters } from '../../api/types';
 import {
@@ -18,18 +17,14 @@ import {
 import type { SearchModel } from '../../models/searchModel';
 import { count, daysAgo, period } from '../shared/format';
 import { basename, facetName, kindName, tierName } from '../shared/labels';
+import { type IProps, RemovableChip } from '../shared/elements';
 import { withMarks } from '../shared/text';
-
-interface IChipsProps {
-  model: SearchModel;
-  trans: TranslationBundle;
-}
 
 type Menu = Exclude<Facet, 'kind'> | 'date';
 
-export function Chips({ model, trans }: IChipsProps): JSX.Element | null {
+export function Chips({ model, trans }: IProps<SearchModel>): JSX.Element | null {
   const box = useRef<HTMLDivElement>(null);
-  const { open, toggle, close } = useMenu<Menu>(box, model.query);
+  const { open, toggle, close, onKeyDown } = useMenu<Menu>(box, model.query);
   const id = useId();
   const menus = FACETS.filter((facet): facet is Exclude<Facet, 'kind'> => facet !== 'kind').filter(
     facet => facetValues(model.facets, model.filters, facet).length > (model.filters[facet]?.length ? 0 : 1)
@@ -38,19 +33,14 @@ export function Chips({ model, trans }: IChipsProps): JSX.Element | null {
     return null;
   }
   return (
-    <div
-      ref={box}
-      className="jp-Memory-filters"
-      role="group"
-      aria-label={trans.__('Filters')}
-      onKeyDown={event => {
-        if (event.key === 'Escape' && open) {
-          event.stopPropagation();
-          close();
-        }
-      }}
-    >
-      <div className="jp-Memory-chips" onWheel={scrollSideways}>
+    <div ref={box} className="jp-Memory-filters" role="group" aria-label={trans.__('Filters')} onKeyDown={onKeyDown}>
+      <div
+        className="jp-Memory-chips"
+        onWheel={event => {
+          // A wheel that turns up and down scrolls the line sideways.
+          event.currentTarget.scrollLeft += event.deltaX ? 0 : event.deltaY;
+        }}
+      >
         <Removable model={model} trans={trans} />
         <Kinds model={model} trans={trans} />
         {menus.map(facet => (
@@ -84,13 +74,7 @@ export function Chips({ model, trans }: IChipsProps): JSX.Element | null {
   );
 }
 
-function scrollSideways(event: WheelEvent<HTMLElement>): void {
-  if (!event.deltaX) {
-    event.currentTarget.scrollLeft += event.deltaY;
-  }
-}
-
-function Removable({ model, trans }: IChipsProps): JSX.Element {
+function Removable({ model, trans }: IProps<SearchModel>): JSX.Element {
   const { filters, since } = model;
   const isAsked = model.showing.what === 'search';
   const read = isAsked ? model.answer?.time_read : null;
@@ -102,7 +86,7 @@ function Removable({ model, trans }: IChipsProps): JSX.Element {
     <>
       {read && model.useTime && (
         <RemovableChip
-          className="jp-mod-time"
+          isTime
           label={period(read.since, read.until) || read.phrase}
           title={trans.__('Read from “%1”. Click to search without a time.', read.phrase)}
           onRemove={() => model.answers.setUseTime(false)}
@@ -110,7 +94,7 @@ function Removable({ model, trans }: IChipsProps): JSX.Element {
       )}
       {!model.useTime && isAsked && (
         <RemovableChip
-          className="jp-mod-time"
+          isTime
           label={trans.__('time ignored')}
           title={trans.__('Click to use the time in the query again.')}
           onRemove={() => model.answers.setUseTime(true)}
@@ -119,7 +103,6 @@ function Removable({ model, trans }: IChipsProps): JSX.Element {
       {inWords.map(filter => (
         <RemovableChip
           key={filter}
-          className="jp-mod-on"
           label={filter}
           title={trans.__('Found in the query. Click to remove it.')}
           onRemove={() => model.setQuery(withoutTypedFilter(model.query, filter))}
@@ -127,7 +110,6 @@ function Removable({ model, trans }: IChipsProps): JSX.Element {
       ))}
       {since && (
         <RemovableChip
-          className="jp-mod-on"
           label={period(since, null)}
           title={trans.__('Click to search all dates.')}
           onRemove={() => model.answers.setSince(null)}
@@ -137,7 +119,6 @@ function Removable({ model, trans }: IChipsProps): JSX.Element {
         (filters[facet] ?? []).map(value => (
           <RemovableChip
             key={`${facet} ${value}`}
-            className="jp-mod-on"
             label={facet === 'path' ? basename(value.replace(/[/*]+$/, '')) || value : value}
             title={trans.__('Only in %1. Click to search everywhere.', value)}
             onRemove={() => model.answers.setFilters(toggled(filters, facet, value))}
@@ -148,46 +129,23 @@ function Removable({ model, trans }: IChipsProps): JSX.Element {
   );
 }
 
-function RemovableChip(props: { className: string; label: string; title: string; onRemove(): void }): JSX.Element {
-  const title = withMarks(props.title);
-  return (
-    <button
-      type="button"
-      className={`jp-Memory-chip ${props.className}`}
-      title={title}
-      aria-description={title}
-      onClick={props.onRemove}
-    >
-      <bdi>{withMarks(props.label)}</bdi>
-      <closeIcon.react tag="span" className="jp-Memory-chipIcon" />
-    </button>
-  );
-}
-
-function Kinds({ model, trans }: IChipsProps): JSX.Element | null {
+function Kinds({ model, trans }: IProps<SearchModel>): JSX.Element | null {
   const kinds = facetValues(model.facets, model.filters, 'kind');
   const all = !model.filters.kind?.length;
   if (kinds.length < 2 && all) {
     return null;
   }
+  const chip = (isOn: boolean, chosen: string[]): React.ComponentProps<'button'> => ({
+    type: 'button',
+    className: isOn ? 'jp-Memory-chip jp-mod-on' : 'jp-Memory-chip',
+    'aria-pressed': isOn,
+    onClick: () => model.answers.setFilters(withValues(model.filters, 'kind', chosen))
+  });
   return (
     <>
-      <button
-        type="button"
-        className={all ? 'jp-Memory-chip jp-mod-on' : 'jp-Memory-chip'}
-        aria-pressed={all}
-        onClick={() => model.answers.setFilters(withValues(model.filters, 'kind', []))}
-      >
-        {trans.__('All')}
-      </button>
+      <button {...chip(all, [])}>{trans.__('All')}</button>
       {kinds.map(kind => (
-        <button
-          key={kind.value}
-          type="button"
-          className={kind.on ? 'jp-Memory-chip jp-mod-on' : 'jp-Memory-chip'}
-          aria-pressed={kind.on}
-          onClick={() => model.answers.setFilters(toggled(model.filters, 'kind', kind.value))}
-        >
+        <button key={kind.value} {...chip(kind.on, toggled(model.filters, 'kind', kind.value).kind ?? [])}>
           {kindName(kind.value, trans)} <span className="jp-Memory-count">{count(kind.count)}</span>
         </button>
       ))}
@@ -195,20 +153,11 @@ function Kinds({ model, trans }: IChipsProps): JSX.Element | null {
   );
 }
 
-interface IMenuProps {
-  model: SearchModel;
-  trans: TranslationBundle;
-}
-
-export interface IMenu<Name> {
-  open: Name | null;
-  toggle(name: Name): void;
-  /** Close it and move the focus to its chip. */
-  close(): void;
-}
-
 /** The one open menu among the chips: a click elsewhere or another query closes it. */
-export function useMenu<Name>(box: RefObject<HTMLElement>, question: string): IMenu<Name> {
+export function useMenu<Name>(
+  box: RefObject<HTMLElement>,
+  question: string
+): { open: Name | null; toggle(name: Name): void; close(): void; onKeyDown(event: KeyboardEvent): void } {
   const [open, setOpen] = useState<Name | null>(null);
   useEffect(() => {
     setOpen(null);
@@ -222,17 +171,25 @@ export function useMenu<Name>(box: RefObject<HTMLElement>, question: string): IM
     document.addEventListener('pointerdown', press, true);
     return () => document.removeEventListener('pointerdown', press, true);
   }, [box]);
+  /** The focus moves to the chip of the menu. */
+  const close = (): void => {
+    box.current?.querySelector<HTMLElement>('[aria-expanded="true"]')?.focus();
+    setOpen(null);
+  };
   return {
     open,
     toggle: name => setOpen(open === name ? null : name),
-    close: () => {
-      box.current?.querySelector<HTMLElement>('[aria-expanded="true"]')?.focus();
-      setOpen(null);
+    close,
+    onKeyDown: event => {
+      if (event.key === 'Escape' && open) {
+        event.stopPropagation();
+        close();
+      }
     }
   };
 }
 
-export function MenuChip(props: {
+function MenuChip(props: {
   label: string;
   chosen: number;
   isOpen: boolean;
@@ -255,7 +212,7 @@ export function MenuChip(props: {
   );
 }
 
-export function Values({ model, trans, facet }: IMenuProps & { facet: Facet }): JSX.Element {
+function Values({ model, trans, facet }: IProps<SearchModel> & { facet: Facet }): JSX.Element {
   const labelOf = (value: string): string => (facet === 'tier' ? tierName(value, trans) : withMarks(value));
   return (
     <fieldset>
@@ -275,7 +232,7 @@ export function Values({ model, trans, facet }: IMenuProps & { facet: Facet }): 
   );
 }
 
-export function Dates({ model, trans, onDone }: IMenuProps & { onDone(): void }): JSX.Element {
+function Dates({ model, trans, onDone }: IProps<SearchModel> & { onDone(): void }): JSX.Element {
   const choices: [string, string | null][] = [
     [trans.__('Any time'), null],
     [trans.__('Today'), daysAgo(0)],

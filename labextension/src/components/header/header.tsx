@@ -1,6 +1,5 @@
 /** The header of the panel: its name, the number of memories, the search box, the filters and the verdict. */
 
-import type { TranslationBundle } from '@jupyterlab/translation';
 import { closeIcon, ReactWidget, refreshIcon, searchIcon, UseSignal } from '@jupyterlab/ui-components';
 import { useId, useRef } from 'react';
 
@@ -9,7 +8,7 @@ import type { IProfile } from '../../api/types';
 import type { RelatedCells } from '../../models/relatedCells';
 import type { SearchModel } from '../../models/searchModel';
 import { emptyReason } from '../results/empty';
-import { KeepFocus } from '../shared/elements';
+import { type IProps, KeepFocus } from '../shared/elements';
 import { count } from '../shared/format';
 import { relatedIcon } from '../shared/icons';
 import { withMarks } from '../shared/text';
@@ -17,15 +16,14 @@ import { Chips } from './chips';
 import { Recording } from './recording';
 import { VerdictLine } from './verdict';
 
-export interface IHeaderOptions {
-  model: SearchModel;
-  trans: TranslationBundle;
+interface IHeaderProps extends IProps<SearchModel> {
   related?: RelatedCells;
+  /** Go on to the results. */
   onDown(): void;
 }
 
 export class HeaderWidget extends ReactWidget {
-  constructor(private readonly _options: IHeaderOptions) {
+  constructor(private readonly _options: IHeaderProps) {
     super();
     this.addClass('jp-Memory-header');
   }
@@ -52,7 +50,7 @@ export class HeaderWidget extends ReactWidget {
   private _profiles: readonly IProfile[] = [];
 }
 
-export function Header(props: IHeaderOptions & { profiles: readonly IProfile[] }): JSX.Element {
+export function Header(props: IHeaderProps & { profiles: readonly IProfile[] }): JSX.Element {
   const { model, trans, profiles, related } = props;
   const { status } = model;
   const isShut = emptyReason(model) === 'missing' || (status !== null && status.api !== API);
@@ -84,7 +82,9 @@ export function Header(props: IHeaderOptions & { profiles: readonly IProfile[] }
         <KeepFocus fallback={() => boxIn(head.current)?.focus()}>
           <SearchBox model={model} trans={trans} onDown={props.onDown} />
           <Chips model={model} trans={trans} />
-          {related && <RelatedLine related={related} model={model} trans={trans} onDown={props.onDown} />}
+          {related && (
+            <UseSignal signal={related.stateChanged}>{() => <RelatedLine {...props} related={related} />}</UseSignal>
+          )}
           <VerdictLine model={model} trans={trans} />
         </KeepFocus>
       )}
@@ -96,12 +96,7 @@ function boxIn(node: HTMLElement | null): HTMLInputElement | null {
   return node?.querySelector<HTMLInputElement>('input[type="search"]') ?? null;
 }
 
-export function SearchBox(props: {
-  model: SearchModel;
-  trans: TranslationBundle;
-  onDown(): void;
-}): JSX.Element {
-  const { model, trans } = props;
+function SearchBox({ model, trans, onDown }: IHeaderProps): JSX.Element {
   const errorId = useId();
   // Text that an input method is composing is not searched yet.
   const isComposing = useRef(false);
@@ -141,7 +136,7 @@ export function SearchBox(props: {
             // While composing, an input method uses the same keys.
             if (event.key === 'ArrowDown' && !event.nativeEvent.isComposing) {
               event.preventDefault();
-              props.onDown();
+              onDown();
             }
             if (event.key === 'Escape' && !event.nativeEvent.isComposing && !model.query && model.answers.isTurned) {
               void model.answers.back();
@@ -170,12 +165,11 @@ export function SearchBox(props: {
   );
 }
 
-export function ProfileChoice(props: {
-  model: SearchModel;
+interface IProfileProps extends IProps<SearchModel> {
   profiles: readonly IProfile[];
-  trans: TranslationBundle;
-}): JSX.Element | null {
-  const { model, profiles, trans } = props;
+}
+
+function ProfileChoice({ model, profiles, trans }: IProfileProps): JSX.Element | null {
   if (!profiles.length) {
     return null;
   }
@@ -199,28 +193,13 @@ export function ProfileChoice(props: {
   );
 }
 
-export interface IRelatedLineProps {
-  related: RelatedCells;
-  model: SearchModel;
-  trans: TranslationBundle;
-  onDown(): void;
-}
-
 /** It keeps its place while it may come and go, so that the results below it stay where they are. */
-export function RelatedLine(props: IRelatedLineProps): JSX.Element {
-  return <UseSignal signal={props.related.stateChanged}>{() => <Line {...props} />}</UseSignal>;
-}
-
-function Line({ related, model, trans, onDown }: IRelatedLineProps): JSX.Element | null {
+function RelatedLine({ related, model, trans, onDown }: Required<IHeaderProps>): JSX.Element | null {
   const { count, isOn, isAnnounced } = related;
   if (!isOn || model.showing.what === 'cell') {
     return null;
   }
   const label = trans._n('%1 cell like this one', '%1 cells like this one', count, count);
-  const list = async (): Promise<void> => {
-    await related.show();
-    onDown();
-  };
   return (
     <div className="jp-Memory-relatedLine">
       {count > 0 && (
@@ -228,7 +207,7 @@ function Line({ related, model, trans, onDown }: IRelatedLineProps): JSX.Element
           type="button"
           className="jp-Memory-link"
           title={trans.__('Show the cells of other notebooks that are like the active cell')}
-          onClick={() => void list()}
+          onClick={() => void related.show().then(onDown)}
         >
           <relatedIcon.react tag="span" />
           {label}

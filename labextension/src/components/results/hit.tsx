@@ -2,7 +2,7 @@
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { codeIcon, fileIcon, historyIcon, LabIcon, notebookIcon, textEditorIcon } from '@jupyterlab/ui-components';
-import { memo, useRef } from 'react';
+import { type HTMLAttributes, memo, useRef } from 'react';
 
 import type { IHit, IRun } from '../../api/types';
 import type { IPlacedHit } from '../../models/hits';
@@ -14,7 +14,7 @@ import { marked, Picture, pictureLabel, Snippet } from './snippet';
 
 const DRAG_DISTANCE = 5;
 
-export interface IHitProps {
+interface IHitProps {
   found: IPlacedHit;
   id: string;
   terms: readonly string[];
@@ -43,6 +43,13 @@ export const HitCard = memo(function HitCard(props: IHitProps): JSX.Element {
   const code = isCode(hit, place);
   // The snippet does not repeat the title.
   const titled = code ? null : opening(hit.snippet, hit.highlights, label.title);
+  const snippet = (
+    <Snippet
+      pieces={titled?.rest ?? pieces(hit.snippet, hit.highlights)}
+      code={code}
+      markdown={isMarkdown(hit, place)}
+    />
+  );
   const drag = useDrag(event => props.onDrag(hit, event));
   const feedback = props.accepted === undefined ? '' : props.accepted ? ' jp-mod-useful' : ' jp-mod-useless';
   return (
@@ -69,43 +76,42 @@ export const HitCard = memo(function HitCard(props: IHitProps): JSX.Element {
         <Badges found={found} trans={trans} />
       </div>
       <Location found={found} grouped={props.grouped} trans={trans} />
-      {!props.whole && (
-        <Illustrated {...props} label={label.title}>
-          <Snippet
-            pieces={titled?.rest ?? pieces(hit.snippet, hit.highlights)}
-            code={code}
-            markdown={isMarkdown(hit, place)}
+      {!props.whole && hit.thumbnails === 0 && snippet}
+      {!props.whole && hit.thumbnails > 0 && (
+        <div className="jp-Memory-illustrated">
+          {snippet}
+          <Picture
+            source={props.pictureOf(hit.memory_id, 0)}
+            label={pictureLabel(0, hit.thumbnails, label.title, trans)}
+            tooltip={trans._n('Enlarge the picture', 'Enlarge the %1 pictures', hit.thumbnails)}
+            onClick={() => props.onTurn(hit.memory_id)}
           />
-        </Illustrated>
+        </div>
       )}
-      {hit.tags.length > 0 && <Tags tags={hit.tags} />}
+      {hit.tags.length > 0 && (
+        <div className="jp-Memory-tags">
+          {hit.tags.map(tag => (
+            <bdi key={tag}>#{withMarks(tag)}</bdi>
+          ))}
+        </div>
+      )}
       {hit.score !== null && (
         <div className="jp-Memory-why">
-          <ContributionBar hit={hit} terms={props.terms} longest={props.longest} trans={trans} />
-          {hit.strength !== null && <Strength value={hit.strength} trans={trans} />}
+          <ContributionBar {...props} />
+          {hit.strength !== null && (
+            <span
+              className="jp-Memory-strength"
+              title={trans.__('How likely it is that this is what you are looking for')}
+            >
+              <span className="jp-Memory-sr">{trans.__('strength')} </span>
+              {percent(hit.strength)}
+            </span>
+          )}
         </div>
       )}
     </div>
   );
 });
-
-function Illustrated(props: IHitProps & { label: string; children: JSX.Element }): JSX.Element {
-  const { children, label, trans } = props;
-  const { memory_id, thumbnails } = props.found.hit;
-  return thumbnails === 0 ? (
-    children
-  ) : (
-    <div className="jp-Memory-illustrated">
-      {children}
-      <Picture
-        source={props.pictureOf(memory_id, 0)}
-        label={pictureLabel(0, thumbnails, label, trans)}
-        tooltip={trans._n('Enlarge the picture', 'Enlarge the %1 pictures', thumbnails)}
-        onClick={() => props.onTurn(memory_id)}
-      />
-    </div>
-  );
-}
 
 function Badges({ found, trans }: { found: IPlacedHit; trans: TranslationBundle }): JSX.Element {
   const { hit, place } = found;
@@ -216,25 +222,6 @@ function File({ path }: { path: string }): JSX.Element {
   );
 }
 
-function Tags({ tags }: { tags: string[] }): JSX.Element {
-  return (
-    <div className="jp-Memory-tags">
-      {tags.map(tag => (
-        <bdi key={tag}>#{withMarks(tag)}</bdi>
-      ))}
-    </div>
-  );
-}
-
-function Strength({ value, trans }: { value: number; trans: TranslationBundle }): JSX.Element {
-  return (
-    <span className="jp-Memory-strength" title={trans.__('How likely it is that this is what you are looking for')}>
-      <span className="jp-Memory-sr">{trans.__('strength')} </span>
-      {percent(value)}
-    </span>
-  );
-}
-
 function iconOf(hit: IHit): LabIcon {
   if (hit.kind === 'history') {
     return historyIcon;
@@ -248,9 +235,7 @@ function iconOf(hit: IHit): LabIcon {
   return hit.source.endsWith('.py') ? codeIcon : fileIcon;
 }
 
-function useDrag(
-  begin: (event: MouseEvent) => void
-): Pick<JSX.IntrinsicElements['div'], 'onMouseDown' | 'onMouseMove'> {
+function useDrag(begin: (event: MouseEvent) => void): HTMLAttributes<HTMLElement> {
   const pressed = useRef<[number, number] | null>(null);
   return {
     onMouseDown: event => {
@@ -268,21 +253,21 @@ function useDrag(
   };
 }
 
-export interface ISegment {
-  term: string;
-  /** Share of the best hit's bar, 0..1. */
-  width: number;
-  /** Share of this hit's positive contributions, 0..1. */
-  share: number;
-}
-
 /** The sum of the positive contributions of a hit. */
 export function support(hit: IHit): number {
   return Object.values(hit.signals).reduce((sum, one) => sum + Math.max(0, one.contribution), 0);
 }
 
-/** The segments of a hit's bar in the order of `terms`, without those below half a percent. */
-export function segments(hit: IHit, terms: readonly string[], longest: number): ISegment[] {
+/**
+ * The segments of a hit's bar in the order of `terms`, without those below half a percent.
+ *
+ * `width` is the share of the best hit's bar, `share` that of this hit's positive contributions, both 0..1.
+ */
+export function segments(
+  hit: IHit,
+  terms: readonly string[],
+  longest: number
+): { term: string; width: number; share: number }[] {
   const whole = support(hit);
   return terms
     .map(term => ({ term, value: Math.max(0, hit.signals[term]?.contribution ?? 0) }))
@@ -291,14 +276,9 @@ export function segments(hit: IHit, terms: readonly string[], longest: number): 
 }
 
 /** The bar is hidden from screen readers: the debugger has the same numbers in a table. */
-export function ContributionBar(props: {
-  hit: IHit;
-  terms: readonly string[];
-  longest: number;
-  trans: TranslationBundle;
-}): JSX.Element {
-  const parts = segments(props.hit, props.terms, props.longest);
-  const tooltip = parts.map(part => `${termName(part.term, props.trans)} ${percent(part.share)}`).join(', ');
+function ContributionBar({ found, terms, longest, trans }: IHitProps): JSX.Element {
+  const parts = segments(found.hit, terms, longest);
+  const tooltip = parts.map(part => `${termName(part.term, trans)} ${percent(part.share)}`).join(', ');
   return (
     <div className="jp-Memory-bar" title={tooltip} aria-hidden="true">
       {parts.map(part => (

@@ -1,32 +1,19 @@
 /** The actions for a hit: a row below the selected one, icons over the one under the mouse. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
-import { addBelowIcon, copyIcon, deleteIcon, LabIcon, launchIcon, refreshIcon } from '@jupyterlab/ui-components';
+import { addBelowIcon, copyIcon, deleteIcon, launchIcon, refreshIcon } from '@jupyterlab/ui-components';
 import { useEffect, useRef, useState } from 'react';
 
 import type { IPlacedHit } from '../../models/hits';
-import type { SearchModel } from '../../models/searchModel';
-import type { IActions } from '../../tokens';
+import { Action, type IAction } from '../shared/elements';
 import { pinIcon, relatedIcon, tagsIcon, usefulIcon, uselessIcon } from '../shared/icons';
+import type { IHitListProps } from './hitList';
 
-export interface IHitActionsProps {
+interface IHitActionsProps extends IHitListProps {
   found: IPlacedHit;
-  model: SearchModel;
-  actions: IActions;
-  trans: TranslationBundle;
+  /** Name of the hit, for screen readers. */
   label: string;
   row: number;
-  onIndex(path: string): void;
-  onLeave(): void;
-}
-
-interface IAction {
-  label: string;
-  icon: LabIcon;
-  title?: string;
-  disabled?: boolean;
-  pressed?: boolean;
-  run(): void;
 }
 
 export function HitActions(props: IHitActionsProps): JSX.Element {
@@ -143,30 +130,12 @@ function common({ found, model, actions, trans }: IHitActionsProps): IAction[] {
   ];
 }
 
-function Action(props: IAction & { iconOnly?: boolean; skipsTab?: boolean }): JSX.Element {
-  const Icon = props.icon.react;
-  return (
-    <button
-      type="button"
-      className={props.iconOnly ? 'jp-Memory-sign' : 'jp-Memory-action'}
-      title={props.title ?? props.label}
-      aria-label={props.iconOnly ? props.label : undefined}
-      aria-disabled={props.disabled || undefined}
-      aria-pressed={props.pressed}
-      tabIndex={props.skipsTab ? -1 : undefined}
-      onClick={() => !props.disabled && props.run()}
-    >
-      {props.iconOnly ? <Icon tag="span" /> : props.label}
-    </button>
-  );
-}
-
 export function parseTags(line: string): string[] {
   const tags = line.split(/[,;\n]/).map(tag => tag.trim().replace(/^#+\s*/, ''));
   return [...new Set(tags.filter(tag => tag))];
 }
 
-export function TagEditor(props: {
+function TagEditor(props: {
   tags: string[];
   trans: TranslationBundle;
   onDone(tags: string[] | null): void;
@@ -174,9 +143,7 @@ export function TagEditor(props: {
   const { trans } = props;
   const [line, setLine] = useState(props.tags.join(', '));
   const input = useRef<HTMLInputElement>(null);
-  useEffect(() => {
-    input.current?.select();
-  }, []);
+  useEffect(() => input.current?.select(), []);
   return (
     <form
       className="jp-Memory-tagEditor"

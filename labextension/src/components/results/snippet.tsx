@@ -62,25 +62,21 @@ function Line({ pieces: whole, isFirst }: { pieces: IPiece[]; isFirst: boolean }
       <span className="jp-Memory-sr">{withMarks(whole.map(({ text }) => text).join(''))}</span>
       <span className="jp-Memory-far" aria-hidden="true">
         {ahead}
-        {givingWay(pieces, last)}
+        {pieces.map(({ text, marked }, i) => {
+          // CSS shortens the pieces without highlights, first of all the last one.
+          const part = i > last ? 'jp-mod-rest' : text.length > SHORT ? 'jp-mod-between' : undefined;
+          return marked ? (
+            <mark key={i}>{withMarks(text)}</mark>
+          ) : (
+            <span key={i} className={part}>
+              {withMarks(text)}
+            </span>
+          );
+        })}
         {'\n'}
       </span>
     </span>
   );
-}
-
-/** The pieces of a line: CSS shortens those without highlights, first of all the last one. */
-function givingWay(pieces: IPiece[], last: number): ReactNode[] {
-  return pieces.map(({ text, marked }, i) => {
-    const part = i > last ? 'jp-mod-rest' : text.length > SHORT ? 'jp-mod-between' : undefined;
-    return marked ? (
-      <mark key={i}>{withMarks(text)}</mark>
-    ) : (
-      <span key={i} className={part}>
-        {withMarks(text)}
-      </span>
-    );
-  });
 }
 
 interface IPictureProps {

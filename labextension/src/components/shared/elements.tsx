@@ -1,6 +1,7 @@
-/** Elements that several sections share. */
+/** What several sections share: props, messages, buttons, and where the focus goes. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
+import { closeIcon, type LabIcon } from '@jupyterlab/ui-components';
 import { Component, createRef, type ReactNode } from 'react';
 
 import {
@@ -14,6 +15,12 @@ import {
 } from '../../api/memoryApi';
 import { withMarks } from './text';
 
+export interface IProps<Model> {
+  model: Model;
+  trans: TranslationBundle;
+}
+
+/** An error for a person, in the server's words where it has some. */
 export function errorText({ reason, message }: ApiError, trans: TranslationBundle): string {
   switch (reason) {
     case UNREACHABLE:
@@ -26,24 +33,14 @@ export function errorText({ reason, message }: ApiError, trans: TranslationBundl
       return trans.__('This memory no longer exists: it was forgotten elsewhere, or removed from its file.');
     case COUNT_DIFFERS:
       return trans.__('Nothing was forgotten: the number of memories changed meanwhile. Look at it and try again.');
-    default:
-      return isForbidden(message)
-        ? trans.__('The server denied access. If you were logged out or its token changed, load this page again.')
-        : reason === INVALID_FIELD
-          ? withMarks(withoutFieldName(message))
-          : withMarks(message);
   }
-}
-
-/** `path: there is nothing at this path.` without the name of the field, which means nothing to a person. */
-function withoutFieldName(message: string): string {
-  const words = message.replace(/^[a-z_.]+: /, '');
-  return words.charAt(0).toUpperCase() + words.slice(1);
-}
-
-/** Whether the message is a bare HTTP status: the server's answer without a valid token. */
-function isForbidden(message: string): boolean {
-  return ['Forbidden', 'Unauthorized', '401', '403'].includes(message);
+  // A bare HTTP status is the server's answer without a valid token.
+  if (['Forbidden', 'Unauthorized', '401', '403'].includes(message)) {
+    return trans.__('The server denied access. If you were logged out or its token changed, load this page again.');
+  }
+  // The name of the field means nothing to a person.
+  const words = reason === INVALID_FIELD ? message.replace(/^[a-z_.]+: /, '') : message;
+  return withMarks(reason === INVALID_FIELD ? words.charAt(0).toUpperCase() + words.slice(1) : words);
 }
 
 interface IErrorMessageProps {
@@ -68,12 +65,66 @@ export function ErrorMessage({ problem, trans, act }: IErrorMessageProps): JSX.E
   );
 }
 
+export interface IAction {
+  label: string;
+  icon: LabIcon;
+  title?: string;
+  disabled?: boolean;
+  pressed?: boolean;
+  run(): void;
+}
+
+/** Not Lab's `ToolbarButton`, because screen readers do not see its pressed state. */
+export function Action(props: IAction & { iconOnly?: boolean; skipsTab?: boolean }): JSX.Element {
+  const Icon = props.icon.react;
+  return (
+    <button
+      type="button"
+      className={props.iconOnly ? 'jp-Memory-sign' : 'jp-Memory-action'}
+      title={props.title ?? props.label}
+      aria-label={props.iconOnly ? props.label : undefined}
+      aria-disabled={props.disabled || undefined}
+      aria-pressed={props.pressed}
+      tabIndex={props.skipsTab ? -1 : undefined}
+      onClick={() => !props.disabled && props.run()}
+    >
+      {props.iconOnly ? <Icon tag="span" /> : props.label}
+    </button>
+  );
+}
+
+/** A chip that a click removes. */
+export function RemovableChip(props: {
+  isTime?: boolean;
+  label: string;
+  title: string;
+  onRemove(): void;
+}): JSX.Element {
+  const title = withMarks(props.title);
+  return (
+    <button
+      type="button"
+      className={props.isTime ? 'jp-Memory-chip jp-mod-time' : 'jp-Memory-chip jp-mod-on'}
+      title={title}
+      aria-description={title}
+      onClick={props.onRemove}
+    >
+      <bdi>{withMarks(props.label)}</bdi>
+      <closeIcon.react tag="span" className="jp-Memory-chipIcon" />
+    </button>
+  );
+}
+
 interface IKeepFocusProps {
   fallback(): void;
   children: ReactNode;
 }
 
-/** A class, because only `getSnapshotBeforeUpdate` sees the document before the change. */
+/**
+ * Keeps the focus in the panel when the focused element is removed, such as a chip or a deleted hit.
+ *
+ * It is a class, because only `getSnapshotBeforeUpdate` sees the document before the change.
+ */
 export class KeepFocus extends Component<IKeepFocusProps> {
   override getSnapshotBeforeUpdate(): Element | null {
     const had = document.activeElement;
