@@ -8,7 +8,7 @@ import type { IAnswer } from '../../api/types';
 import { type DebuggerApi, DebuggerModel } from '../../models/debuggerModel';
 import type { SearchModel } from '../../models/searchModel';
 import type { ISection } from '../../tokens';
-import { ErrorMessage, KeepFocus } from '../shared/elements';
+import { ErrorMessage, type IProps, KeepFocus } from '../shared/elements';
 import { count, milliseconds, percent, period } from '../shared/format';
 import { classMeaning, classTitle } from '../shared/labels';
 import { withMarks } from '../shared/text';
@@ -37,12 +37,7 @@ export function debuggerSection({ model: search, api, trans }: IDebuggerOptions)
   };
 }
 
-interface IDebuggerProps {
-  model: DebuggerModel;
-  trans: TranslationBundle;
-}
-
-export function Debugger({ model, trans }: IDebuggerProps): React.JSX.Element {
+export function Debugger({ model, trans }: IProps<DebuggerModel>): React.JSX.Element {
   const { answer } = model;
   const body = React.useRef<HTMLDivElement>(null);
   return (
@@ -156,12 +151,7 @@ export function Timings({ answer, trans }: { answer: IAnswer; trans: Translation
   );
 }
 
-interface IProfileSwitchProps {
-  model: DebuggerModel;
-  trans: TranslationBundle;
-}
-
-export function ProfileSwitch({ model, trans }: IProfileSwitchProps): React.JSX.Element | null {
+export function ProfileSwitch({ model, trans }: IProps<DebuggerModel>): React.JSX.Element | null {
   const { profile, profiles } = model;
   if (!profiles.length) {
     return null;

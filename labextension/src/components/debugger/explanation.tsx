@@ -5,16 +5,12 @@ import React from 'react';
 
 import type { IEvidence } from '../../api/types';
 import type { DebuggerModel, IScoredHit } from '../../models/debuggerModel';
+import type { IProps } from '../shared/elements';
 import { decimals, figure, rough, signed } from '../shared/format';
-import { splitTitle, termMeaning, termName } from '../shared/labels';
+import { splitTitle, termTexts } from '../shared/labels';
 import { withMarks } from '../shared/text';
 
-interface IExplanationProps {
-  model: DebuggerModel;
-  trans: TranslationBundle;
-}
-
-export function Explanation({ model, trans }: IExplanationProps): React.JSX.Element {
+export function Explanation({ model, trans }: IProps<DebuggerModel>): React.JSX.Element {
   const section = React.useRef<HTMLElement>(null);
   React.useEffect(() => reveal(section.current), [model.chosen]);
   return (
@@ -41,7 +37,7 @@ function reveal(section: HTMLElement | null): void {
   }
 }
 
-function Chosen({ model, trans }: IExplanationProps): React.JSX.Element {
+function Chosen({ model, trans }: IProps<DebuggerModel>): React.JSX.Element {
   const { scoredHit, explanation, answer, chosen } = model;
   const isHit = answer?.hits.some(hit => hit.memory_id === chosen) ?? false;
   return (
@@ -66,7 +62,7 @@ function Chosen({ model, trans }: IExplanationProps): React.JSX.Element {
   );
 }
 
-function Reasons({ model, trans }: IExplanationProps): React.JSX.Element {
+function Reasons({ model, trans }: IProps<DebuggerModel>): React.JSX.Element {
   return (
     <div role="status">
       {model.isExplaining && <p className="jp-Memory-dim">{trans.__('Asking…')}</p>}
@@ -91,7 +87,7 @@ function Sentences({ reasons }: { reasons: readonly string[] }): React.JSX.Eleme
   );
 }
 
-function AskById({ model, trans }: IExplanationProps): React.JSX.Element {
+function AskById({ model, trans }: IProps<DebuggerModel>): React.JSX.Element {
   const [id, setId] = React.useState('');
   const ask = (event: React.FormEvent): void => {
     event.preventDefault();
@@ -150,8 +146,8 @@ export function Contributions({ scored, terms, trans }: IContributionsProps): Re
       <tbody>
         {rows.map(([term, seen]) => (
           <tr key={term} className={seen.contribution ? '' : 'jp-mod-silent'}>
-            <th scope="row" title={termMeaning(term, trans) || undefined}>
-              {termName(term, trans)}
+            <th scope="row" title={termTexts(term, trans)[1]}>
+              {termTexts(term, trans)[0]}
             </th>
             <td>{seen.value === null ? <NoValue trans={trans} /> : rough(seen.value)}</td>
             <td>{seen.rank ?? <NoValue trans={trans} />}</td>

@@ -6,6 +6,7 @@ import React, { useState } from 'react';
 
 import type { IRecent } from '../../api/types';
 import type { DebuggerModel } from '../../models/debuggerModel';
+import type { IProps } from '../shared/elements';
 import { withMarks } from '../shared/text';
 
 const LOG_SETTING = 'c.JupyterMemory.log_searches = True';
@@ -19,12 +20,7 @@ const SEARCH_TOOL = 'memory_search';
 /** Whose searches are listed: everybody's, a person's (''), or those of one program. */
 type Who = string | null;
 
-interface IRecentSearchesProps {
-  model: DebuggerModel;
-  trans: TranslationBundle;
-}
-
-export function RecentSearches({ model, trans }: IRecentSearchesProps): React.JSX.Element {
+export function RecentSearches({ model, trans }: IProps<DebuggerModel>): React.JSX.Element {
   const { recent } = model;
   const [chosen, setWho] = useState<Who>(null);
   const clients = [...new Set(recent?.map(one => one.client).filter(client => client))].sort();
@@ -94,7 +90,7 @@ function WhoSearched(props: {
   );
 }
 
-function Search({ recent, model, trans }: IRecentSearchesProps & { recent: IRecent }): React.JSX.Element {
+function Search({ recent, model, trans }: IProps<DebuggerModel> & { recent: IRecent }): React.JSX.Element {
   const at = new Date(recent.at);
   const isNow = recent.query_id === model.answer?.query_id;
   const isSearch = !recent.client || recent.tool === SEARCH_TOOL;

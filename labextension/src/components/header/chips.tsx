@@ -16,7 +16,7 @@ import {
 } from '../../models/filters';
 import type { SearchModel } from '../../models/searchModel';
 import { count, daysAgo, period } from '../shared/format';
-import { basename, facetName, kindName, tierName } from '../shared/labels';
+import { basename, facetName, kindTexts, tierName } from '../shared/labels';
 import { type IProps, RemovableChip } from '../shared/elements';
 import { withMarks } from '../shared/text';
 
@@ -146,7 +146,7 @@ function Kinds({ model, trans }: IProps<SearchModel>): JSX.Element | null {
       <button {...chip(all, [])}>{trans.__('All')}</button>
       {kinds.map(kind => (
         <button key={kind.value} {...chip(kind.on, toggled(model.filters, 'kind', kind.value).kind ?? [])}>
-          {kindName(kind.value, trans)} <span className="jp-Memory-count">{count(kind.count)}</span>
+          {kindTexts(kind.value, trans)[0]} <span className="jp-Memory-count">{count(kind.count)}</span>
         </button>
       ))}
     </>

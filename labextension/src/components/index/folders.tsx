@@ -1,21 +1,16 @@
 /** The indexed folders: their memories and files, what changed, and whether they are watched. */
 
 import { Time } from '@jupyterlab/coreutils';
-import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 
 import type { IFolder } from '../../api/types';
 import { type IndexModel, isActive } from '../../models/indexModel';
-import { KeepFocus } from '../shared/elements';
+import { type IProps, KeepFocus } from '../shared/elements';
 import { count } from '../shared/format';
 import { withMarks } from '../shared/text';
+import type { IIndexOptions } from './indexSection';
 
-interface IFoldersProps {
-  model: IndexModel;
-  trans: TranslationBundle;
-}
-
-export function Folders({ model, trans }: IFoldersProps): React.JSX.Element {
+export function Folders({ model, trans }: IProps<IndexModel>): React.JSX.Element {
   return (
     <section aria-labelledby="jp-Memory-foldersTitle">
       <header>
@@ -40,7 +35,7 @@ export function Folders({ model, trans }: IFoldersProps): React.JSX.Element {
   );
 }
 
-function Folder({ folder, model, trans }: IFoldersProps & { folder: IFolder }): React.JSX.Element {
+function Folder({ folder, model, trans }: IProps<IndexModel> & { folder: IFolder }): React.JSX.Element {
   const [isLeaving, setLeaving] = React.useState(false);
   const leave = React.useRef<HTMLButtonElement>(null);
   const name = withMarks(shortName(folder.path, model.status?.root ?? '')) || trans.__('All files of this Lab');
@@ -94,7 +89,7 @@ function Folder({ folder, model, trans }: IFoldersProps & { folder: IFolder }): 
   );
 }
 
-function Changes({ folder, model, trans }: IFoldersProps & { folder: IFolder }): React.JSX.Element | null {
+function Changes({ folder, model, trans }: IProps<IndexModel> & { folder: IFolder }): React.JSX.Element | null {
   const isBusy = model.jobs.some(job => job.path === folder.path && isActive(job));
   if (!folder.exists) {
     return <div className="jp-Memory-warning">{trans.__('The folder is gone: moved, renamed or not mounted.')}</div>;
@@ -116,7 +111,7 @@ function Changes({ folder, model, trans }: IFoldersProps & { folder: IFolder }):
   );
 }
 
-function ConfirmRemoval(props: IFoldersProps & { folder: IFolder; onDone: () => void }): React.JSX.Element {
+function ConfirmRemoval(props: IProps<IndexModel> & { folder: IFolder; onDone: () => void }): React.JSX.Element {
   const { folder, model, trans, onDone } = props;
   const keep = React.useRef<HTMLButtonElement>(null);
   // Deleting thousands takes seconds. Not `disabled`, which would take the focus away.
@@ -161,14 +156,7 @@ export function shortName(path: string, root: string): string {
   return isBelow ? path.slice(top.length + 1) : path;
 }
 
-interface IAddFolderProps {
-  model: IndexModel;
-  trans: TranslationBundle;
-  folderNow?: () => string;
-  pickFolder?: () => Promise<string | null>;
-}
-
-export function AddFolder({ model, trans, folderNow, pickFolder }: IAddFolderProps): React.JSX.Element {
+export function AddFolder({ model, trans, folderNow, pickFolder }: IIndexOptions): React.JSX.Element {
   const [typed, setTyped] = React.useState<string | null>(null);
   const [isWatched, setWatched] = React.useState(true);
   const path = typed ?? folderNow?.() ?? '';

@@ -7,15 +7,13 @@ import type { IModel } from '../../api/types';
 import type { IndexModel } from '../../models/indexModel';
 import type { ISection } from '../../tokens';
 import { kept } from '../header/recording';
-import { ErrorMessage, KeepFocus } from '../shared/elements';
+import { ErrorMessage, type IProps, KeepFocus } from '../shared/elements';
 import { bytes, count } from '../shared/format';
 import { withMarks } from '../shared/text';
 import { AddFolder, Folders } from './folders';
 import { Jobs } from './jobs';
 
-export interface IIndexOptions {
-  model: IndexModel;
-  trans: TranslationBundle;
+export interface IIndexOptions extends IProps<IndexModel> {
   folderNow?: () => string;
   pickFolder?: () => Promise<string | null>;
 }
@@ -41,7 +39,8 @@ function title(model: IndexModel, trans: TranslationBundle): string {
   return state ? `${label} · ${state}` : label;
 }
 
-export function Index({ model, trans, folderNow, pickFolder }: IIndexOptions): React.JSX.Element {
+export function Index(options: IIndexOptions): React.JSX.Element {
+  const { model, trans } = options;
   const { status } = model;
   const body = React.useRef<HTMLDivElement>(null);
   return (
@@ -68,7 +67,7 @@ export function Index({ model, trans, folderNow, pickFolder }: IIndexOptions): R
           <>
             <Jobs model={model} trans={trans} />
             <Folders model={model} trans={trans} />
-            <AddFolder {...{ model, trans, folderNow, pickFolder }} />
+            <AddFolder {...options} />
             <Models model={model} trans={trans} />
             <Store model={model} trans={trans} />
           </>
@@ -79,12 +78,7 @@ export function Index({ model, trans, folderNow, pickFolder }: IIndexOptions): R
   );
 }
 
-interface IModelsProps {
-  model: IndexModel;
-  trans: TranslationBundle;
-}
-
-export function Models({ model, trans }: IModelsProps): React.JSX.Element {
+function Models({ model, trans }: IProps<IndexModel>): React.JSX.Element {
   const { models, status } = model;
   const active = models?.find(one => one.active);
   const others = models?.filter(one => !one.active) ?? [];
@@ -122,12 +116,7 @@ function facts(one: IModel, trans: TranslationBundle): string {
   return [one.state, dimensions, size, one.languages, one.licence].filter(Boolean).join(' · ');
 }
 
-interface IStoreProps {
-  model: IndexModel;
-  trans: TranslationBundle;
-}
-
-export function Store({ model, trans }: IStoreProps): React.JSX.Element | null {
+export function Store({ model, trans }: IProps<IndexModel>): React.JSX.Element | null {
   const { store, history } = model.status ?? {};
   if (!store) {
     return null;
@@ -164,7 +153,7 @@ export function Store({ model, trans }: IStoreProps): React.JSX.Element | null {
   );
 }
 
-function Doctor({ model, trans }: IStoreProps): React.JSX.Element {
+function Doctor({ model, trans }: IProps<IndexModel>): React.JSX.Element {
   const { findings } = model;
   const isAsking = model.isPending('doctor');
   return (

@@ -5,16 +5,12 @@ import React from 'react';
 
 import type { IJob } from '../../api/types';
 import { type IndexModel, isActive } from '../../models/indexModel';
+import type { IProps } from '../shared/elements';
 import { count } from '../shared/format';
 import { withMarks } from '../shared/text';
 import { shortName } from './folders';
 
-interface IJobsProps {
-  model: IndexModel;
-  trans: TranslationBundle;
-}
-
-export function Jobs({ model, trans }: IJobsProps): React.JSX.Element | null {
+export function Jobs({ model, trans }: IProps<IndexModel>): React.JSX.Element | null {
   if (!model.jobs.length) {
     return null;
   }
@@ -31,7 +27,7 @@ export function Jobs({ model, trans }: IJobsProps): React.JSX.Element | null {
   );
 }
 
-function ActiveJob({ job, model, trans }: IJobsProps & { job: IJob }): React.JSX.Element {
+function ActiveJob({ job, model, trans }: IProps<IndexModel> & { job: IJob }): React.JSX.Element {
   const name = nameOf(job, model, trans);
   // Not `disabled`, which would take the focus away.
   const isAsked = model.isPending('cancel') || model.isStopping(job);
@@ -50,7 +46,12 @@ function ActiveJob({ job, model, trans }: IJobsProps & { job: IJob }): React.JSX
       </div>
       {job.state === 'running' && (
         <div className="jp-Memory-jobLine">
-          <progress aria-label={trans.__('Indexing %1', name)} max={job.total ?? 1} value={doneOf(job)} />
+          {/* Without a value it is indeterminate: the files are not counted yet. */}
+          <progress
+            aria-label={trans.__('Indexing %1', name)}
+            max={job.total ?? 1}
+            value={job.total === null ? undefined : job.done}
+          />
           <span className="jp-Memory-dim jp-Memory-number">
             {job.total === null
               ? trans.__('looking for files…')
@@ -62,12 +63,7 @@ function ActiveJob({ job, model, trans }: IJobsProps & { job: IJob }): React.JSX
   );
 }
 
-/** The value of the progress bar; without one it is indeterminate, because the files are not counted yet. */
-function doneOf(job: IJob): number | undefined {
-  return job.total === null ? undefined : job.done;
-}
-
-function FinishedJob({ job, model, trans }: IJobsProps & { job: IJob }): React.JSX.Element {
+function FinishedJob({ job, model, trans }: IProps<IndexModel> & { job: IJob }): React.JSX.Element {
   const name = nameOf(job, model, trans);
   const isLost = model.isInterrupted(job);
   return (

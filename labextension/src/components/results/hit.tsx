@@ -8,7 +8,7 @@ import type { IHit, IRun } from '../../api/types';
 import type { IPlacedHit } from '../../models/hits';
 import { count, day, moment, percent } from '../shared/format';
 import { pinIcon } from '../shared/icons';
-import { basename, hitNames, isCode, isMarkdown, kindTitle, outcomeName, runTitle, termName } from '../shared/labels';
+import { basename, hitNames, isCode, isMarkdown, kindTexts, outcomeName, runTitle, termName } from '../shared/labels';
 import { opening, pieces, withMarks } from '../shared/text';
 import { marked, Picture, pictureLabel, Snippet } from './snippet';
 
@@ -160,7 +160,7 @@ function Location(props: { found: IPlacedHit; grouped: boolean; trans: Translati
   const whole = withMarks([hit.source, ...inside, place.closed].filter(line => line).join('\n'));
   return (
     <div className="jp-Memory-where">
-      <Icon tag="span" className="jp-Memory-kind" title={kindTitle(hit.kind, trans)} />
+      <Icon tag="span" className="jp-Memory-kind" title={kindTexts(hit.kind, trans)[1]} />
       <span className="jp-Memory-path" title={whole}>
         {steps.length > 0 && (
           <span className="jp-Memory-steps">

@@ -14,7 +14,7 @@ import { hitNames, isCode, isMarkdown } from '../shared/labels';
 import { type IPiece, pieces, withMarks } from '../shared/text';
 import { marked, Pictures } from './snippet';
 
-export interface IWholeTextProps {
+interface IWholeTextProps {
   found: IPlacedHit;
   texts: WholeTexts;
   trans: TranslationBundle;
@@ -69,7 +69,10 @@ export function WholeText(props: IWholeTextProps): JSX.Element {
   const render = isWhole && isMarkdown(hit, place) ? props.render : null;
   const code = !render && isCode(hit, place);
   const block = useRef<HTMLDivElement>(null);
-  useInView(block, shown);
+  useLayoutEffect(
+    () => bringIntoView(block.current, block.current?.querySelector('.jp-Memory-foundHere')),
+    [shown?.text]
+  );
   return (
     <div
       className={props.selected ? 'jp-Memory-whole jp-mod-selected' : 'jp-Memory-whole'}
@@ -107,24 +110,12 @@ export function WholeText(props: IWholeTextProps): JSX.Element {
   );
 }
 
-export function WholeTextStatus(props: {
-  texts: WholeTexts;
-  found: IPlacedHit | undefined;
-  trans: TranslationBundle;
-}): JSX.Element {
-  const { texts, found, trans } = props;
-  return (
-    <div className="jp-Memory-sr" role="status">
-      {found && statusText(texts, found, trans)}
-    </div>
-  );
-}
-
 export function wholeTextId(id: string): string {
   return `jp-Memory-whole-${id}`;
 }
 
-function statusText(texts: WholeTexts, { hit, place }: IPlacedHit, trans: TranslationBundle): string {
+/** What a screen reader says when a card is unfolded or folded. */
+export function statusText(texts: WholeTexts, { hit, place }: IPlacedHit, trans: TranslationBundle): string {
   const { title } = hitNames(hit, place, trans);
   const text = texts.all.get(hit.memory_id);
   if (!text) {
@@ -171,18 +162,13 @@ function OmittedText(props: { shown: IExcerpt; canOpen: boolean; trans: Translat
   );
 }
 
-/** Scroll to the snippet, unless it is in the upper part of the block anyway. */
-function useInView(block: React.RefObject<HTMLDivElement>, shown: IExcerpt | null): void {
-  const text = shown?.text;
-  useLayoutEffect(() => {
-    const here = block.current?.querySelector('.jp-Memory-foundHere');
-    if (!block.current || !here) {
-      return;
-    }
-    const { top, height } = block.current.getBoundingClientRect();
-    const below = here.getBoundingClientRect().top - top;
-    block.current.scrollTop = below > height * 0.7 ? below - height * 0.2 : 0;
-  }, [block, text]);
+/** Scroll to a place in a block, unless it is in the upper part of the block anyway. */
+function bringIntoView(block: HTMLElement | null, place: Element | null | undefined): void {
+  if (block && place) {
+    const { top, height } = block.getBoundingClientRect();
+    const below = place.getBoundingClientRect().top - top;
+    block.scrollTop = below > height * 0.7 ? below - height * 0.2 : 0;
+  }
 }
 
 function selectAll(event: KeyboardEvent<HTMLDivElement>): void {
@@ -193,13 +179,12 @@ function selectAll(event: KeyboardEvent<HTMLDivElement>): void {
   }
 }
 
-interface IMarkdownProps {
+export function RenderedMarkdown(props: {
   text: string;
   words: RegExp | null;
-  render(text: string): Promise<IRendered>;
-}
-
-export function RenderedMarkdown({ text, words, render }: IMarkdownProps): JSX.Element {
+  render: NonNullable<IActions['render']>;
+}): JSX.Element {
+  const { text, words, render } = props;
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
     let rendered: IRendered | null = null;
@@ -213,7 +198,7 @@ export function RenderedMarkdown({ text, words, render }: IMarkdownProps): JSX.E
       markIn(made.node, words);
       box.current.replaceChildren(made.node);
       made.typeset();
-      scrollToMark(box.current);
+      bringIntoView(box.current.parentElement, made.node.querySelector('mark'));
     });
     return () => {
       isGone = true;
@@ -227,7 +212,7 @@ export function RenderedMarkdown({ text, words, render }: IMarkdownProps): JSX.E
 const FORMULA = /(\$\$[^$]*\$\$|\$[^$]*\$|\\\([^]*?\\\)|\\\[[^]*?\\\])/;
 
 /** Mark the words in the texts of a node; formulas are left to the typesetter as they are. */
-export function markIn(node: HTMLElement, words: RegExp | null): void {
+function markIn(node: HTMLElement, words: RegExp | null): void {
   if (!words) {
     return;
   }
@@ -241,24 +226,13 @@ export function markIn(node: HTMLElement, words: RegExp | null): void {
       .split(FORMULA)
       .flatMap((part, i) => (i % 2 ? [{ text: part, marked: false }] : markWords(part, words)));
     if (parts.some(part => part.marked)) {
-      text.replaceWith(...parts.map(part => (part.marked ? mark(part.text) : part.text)));
+      text.replaceWith(...parts.map(part => (part.marked ? marking(part.text) : part.text)));
     }
   }
 }
 
-function mark(text: string): HTMLElement {
-  const element = document.createElement('mark');
-  element.textContent = text;
-  return element;
-}
-
-/** Show the first marked word, unless it is in the upper part of the block anyway. */
-function scrollToMark(box: HTMLElement): void {
-  const [block, first] = [box.parentElement, box.querySelector('mark')];
-  if (block && first) {
-    const below = first.getBoundingClientRect().top - block.getBoundingClientRect().top;
-    block.scrollTop = below > block.clientHeight * 0.7 ? below - block.clientHeight * 0.2 : 0;
-  }
+function marking(text: string): HTMLElement {
+  return Object.assign(document.createElement('mark'), { textContent: text });
 }
 
 export const MAX_SHOWN = 20_000;
@@ -278,7 +252,11 @@ export interface IExcerpt {
 }
 
 export function excerpt(whole: string, snippet: string): IExcerpt {
-  const at = findSnippet(whole, snippet);
+  const beginning = snippet.replace(/^…/, '').split('…', 1)[0];
+  const words = beginning.split(/\s+/).filter(word => word);
+  // White space of the snippet may have been folded.
+  const pattern = new RegExp(words.slice(0, 12).map(literal).join('\\s+'), 'u');
+  const at = words.length ? (pattern.exec(whole)?.index ?? null) : null;
   const start =
     whole.length > MAX_SHOWN + MARGIN && at !== null && at > MAX_SHOWN - MARGIN ? lineStart(whole, at - MARGIN) : 0;
   const end = whole.length - start > MAX_SHOWN + MARGIN ? characterStart(whole, start + MAX_SHOWN) : whole.length;
@@ -308,20 +286,6 @@ export function markWords(text: string, words: RegExp | null): IPiece[] {
   }
   found.push({ text: text.slice(at), marked: false });
   return found.filter(piece => piece.text);
-}
-
-/** The offset of a snippet in its text, or null; its white space may have been folded. */
-function findSnippet(whole: string, snippet: string): number | null {
-  const words = snippet
-    .replace(/^…/, '')
-    .split('…', 1)[0]
-    .split(/\s+/)
-    .filter(word => word)
-    .slice(0, 12);
-  if (!words.length) {
-    return null;
-  }
-  return new RegExp(words.map(literal).join('\\s+'), 'u').exec(whole)?.index ?? null;
 }
 
 /** The start of the line at a place, or the place itself if that is too far away. */
