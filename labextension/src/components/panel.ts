@@ -5,10 +5,10 @@ import { type ITranslator, nullTranslator } from '@jupyterlab/translation';
 import { SidePanel, type Toolbar, VDomRenderer } from '@jupyterlab/ui-components';
 import { DisposableDelegate, type IDisposable } from '@lumino/disposable';
 import { type Message, MessageLoop } from '@lumino/messaging';
-import { type ISignal, Signal } from '@lumino/signaling';
+import { Signal } from '@lumino/signaling';
 import { type AccordionPanel, Widget } from '@lumino/widgets';
 
-import { API, ApiError, type MemoryApi } from '../api/memoryApi';
+import { API, ApiError, type MemoryApi, refusalOf } from '../api/memoryApi';
 import type { IndexModel } from '../models/indexModel';
 import type { RelatedCells } from '../models/relatedCells';
 import type { SearchModel } from '../models/searchModel';
@@ -22,7 +22,7 @@ import { memoryIcon } from './shared/icons';
 
 export const PANEL_ID = 'jupyter-memory:panel';
 
-export interface IPanelOptions {
+interface IPanelOptions {
   api: MemoryApi;
   model: SearchModel;
   indexModel: IndexModel;
@@ -94,14 +94,8 @@ export class MemoryPanel extends SidePanel {
   }
 
   override dispose(): void {
-    if (this.isDisposed) {
-      return;
-    }
     window.removeEventListener('pagehide', this._flush);
     document.removeEventListener('visibilitychange', this._onVisibilityChange);
-    this._options.indexModel.stateChanged.disconnect(this._onIndexChanged, this);
-    this._options.model.stateChanged.disconnect(this._loadProfiles, this);
-    this.registry.changed.disconnect(this._layOut, this);
     this._reconnection.dispose();
     this._autoRefresh.dispose();
     this._observer?.disconnect();
@@ -150,9 +144,8 @@ export class MemoryPanel extends SidePanel {
     this._sections.filter(widget => !sections.includes(widget.section)).forEach(widget => widget.dispose());
     const added = sections.filter(section => !this.section(section.id));
     added.forEach(section => this.insertWidget(sections.indexOf(section), new SectionWidget(section)));
-    added
-      .filter(section => !section.isExpanded)
-      .forEach(section => this._accordion.collapse(sections.indexOf(section)));
+    const folded = added.filter(section => !section.isExpanded);
+    folded.forEach(section => this._accordion.collapse(sections.indexOf(section)));
   }
 
   private async _start(): Promise<void> {
@@ -172,13 +165,10 @@ export class MemoryPanel extends SidePanel {
       return;
     }
     model.stateChanged.disconnect(this._loadProfiles, this);
-    try {
-      this._head.setProfiles(await this._options.api.profiles());
-    } catch (error) {
-      // The search works without them; only the choice of a profile is missing.
-      if (!(error instanceof ApiError)) {
-        throw error;
-      }
+    const profiles = await this._options.api.profiles().catch(refusalOf);
+    // The search works without them; only the choice of a profile is missing.
+    if (!(profiles instanceof ApiError)) {
+      this._head.setProfiles(profiles);
     }
   }
 
@@ -228,30 +218,24 @@ function makeRoom(sections: AccordionPanel, index: number): void {
   }
 }
 
-export class SectionRegistry implements ISectionRegistry {
-  get changed(): ISignal<this, void> {
-    return this._changed;
-  }
+class SectionRegistry implements ISectionRegistry {
+  readonly changed = new Signal<this, void>(this);
 
-  get sections(): readonly ISection[] {
-    return this._sections;
-  }
+  /** Written here alone. */
+  sections: readonly ISection[] = [];
 
   add(section: ISection): IDisposable {
-    if (this._sections.some(({ id }) => id === section.id)) {
+    if (this.sections.some(({ id }) => id === section.id)) {
       throw new Error(`The panel already has a section with the id '${section.id}'.`);
     }
-    this._set([...this._sections, section].sort((a, b) => a.rank - b.rank));
-    return new DisposableDelegate(() => this._set(this._sections.filter(one => one !== section)));
+    this._set([...this.sections, section].sort((a, b) => a.rank - b.rank));
+    return new DisposableDelegate(() => this._set(this.sections.filter(one => one !== section)));
   }
 
   private _set(sections: readonly ISection[]): void {
-    this._sections = sections;
-    this._changed.emit();
+    this.sections = sections;
+    this.changed.emit();
   }
-
-  private readonly _changed = new Signal<this, void>(this);
-  private _sections: readonly ISection[] = [];
 }
 
 /** Draws a section. One with a model is drawn, and its model asks the server, only while it can be seen. */
@@ -275,7 +259,6 @@ export class SectionWidget extends VDomRenderer<ISectionModel | null> {
     if (this.isDisposed) {
       return;
     }
-    this.section.model?.stateChanged.disconnect(this._updateTitle, this);
     super.dispose();
     this.section.dispose?.();
   }

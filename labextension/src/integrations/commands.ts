@@ -53,11 +53,7 @@ export function args(properties: Record<string, { type: string; description: str
 
 /** Add the commands that show the panel, and those for a hit: the selected one, or the one that `memory_id` names. */
 export function addCommands(options: ICommandOptions): void {
-  addPanelCommands(options);
-  addHitCommands(options);
-}
-
-function addPanelCommands({ commands, model, actions, show, selected, trans }: ICommandOptions): void {
+  const { commands, model, actions, show, selected, trans } = options;
   const query = { query: { type: 'string', description: trans.__('What to search for') } };
   commands.addCommand(CommandIDs.open, {
     label: trans.__('Show Memory'),
@@ -88,6 +84,7 @@ function addPanelCommands({ commands, model, actions, show, selected, trans }: I
     isEnabled: given => actions.hasNotebook && text(given.text) !== undefined,
     execute: given => actions.insertText(text(given.text) ?? '')
   });
+  addHitCommands(options);
 }
 
 interface IHitCommand {

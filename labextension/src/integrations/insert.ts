@@ -11,11 +11,7 @@ import type { IItem } from '../api/types';
 import { withMarks } from '../components/shared/text';
 import { codeCell, fenced, isProse, magicLine, markdownCell, sourceOf, supportsLanguage } from '../models/cells';
 
-/**
- * Insert a memory as a cell. Asks first if it is code in a language that the notebook's kernel does not run.
- *
- * Resolves to whether it was inserted.
- */
+/** Insert a memory as a cell, after a question if the kernel does not run its language. Resolves to whether it did. */
 export async function insertItem(panel: NotebookPanel, item: IItem, trans: TranslationBundle): Promise<boolean> {
   const source = sourceOf(item);
   const kernel = languageOf(panel);
@@ -55,7 +51,9 @@ export async function insertBelow(panel: NotebookPanel, cell: ICell, trans: Tran
     return false;
   }
   const active = notebook.activeCell;
-  const isBlank = active !== null && !active.model.sharedModel.getSource().trim() && isDeletable(active.model);
+  const { metadata, outputs } = active?.model.toJSON() ?? {};
+  const hasContent = active?.model.sharedModel.getSource().trim() || (Array.isArray(outputs) && outputs.length);
+  const isBlank = active !== null && !hasContent && metadata?.deletable !== false;
   const at = isBlank ? notebook.activeCellIndex : notebook.activeCellIndex + 1;
   model.sharedModel.transact(() => {
     model.sharedModel.insertCell(at, cell as Parameters<typeof model.sharedModel.insertCell>[1]);
@@ -67,11 +65,6 @@ export async function insertBelow(panel: NotebookPanel, cell: ICell, trans: Tran
   notebook.activeCellIndex = at;
   await notebook.scrollToItem(at, 'smart');
   return true;
-}
-
-function isDeletable(cell: { getMetadata(key: string): unknown; toJSON(): ICell }): boolean {
-  const outputs = cell.toJSON().outputs;
-  return cell.getMetadata('deletable') !== false && !(Array.isArray(outputs) && outputs.length);
 }
 
 async function askFor(language: string, kernel: string, trans: TranslationBundle): Promise<'code' | 'markdown' | null> {
@@ -108,25 +101,19 @@ export async function drag(fetch: () => Promise<IItem>, event: MouseEvent): Prom
   document.addEventListener('mouseup', up, true);
   try {
     const item = await fetch();
-    return mouse.isDown && (await start(item, mouse.x, mouse.y));
+    if (!mouse.isDown) {
+      return false;
+    }
+    const dragImage = document.createElement('div');
+    dragImage.className = 'jp-Memory-drag';
+    dragImage.textContent = withMarks(item.title || sourceOf(item).trimStart().split('\n', 1)[0]);
+    const mimeData = dragged(item);
+    const action = new Drag({ mimeData, dragImage, supportedActions: 'copy', proposedAction: 'copy', source: null });
+    const done = await action.start(mouse.x, mouse.y);
+    action.dispose();
+    return done !== 'none';
   } finally {
     document.removeEventListener('mousemove', move, true);
     document.removeEventListener('mouseup', up, true);
   }
-}
-
-async function start(item: IItem, x: number, y: number): Promise<boolean> {
-  const image = document.createElement('div');
-  image.className = 'jp-Memory-drag';
-  image.textContent = withMarks(item.title || sourceOf(item).trimStart().split('\n', 1)[0]);
-  const action = new Drag({
-    mimeData: dragged(item),
-    dragImage: image,
-    supportedActions: 'copy',
-    proposedAction: 'copy',
-    source: null
-  });
-  const done = await action.start(x, y);
-  action.dispose();
-  return done !== 'none';
 }

@@ -1,5 +1,6 @@
 /** The cell or selection that a person points at, as a query, as a note, or as an indexed memory. */
 
+import { PathExt } from '@jupyterlab/coreutils';
 import type { IEditorTracker } from '@jupyterlab/fileeditor';
 import type { INotebookTracker, Notebook, NotebookPanel } from '@jupyterlab/notebook';
 
@@ -24,24 +25,28 @@ export interface IPointed {
   index: number | null;
 }
 
-export interface IPointerOptions {
+interface IPointerOptions {
   notebooks: INotebookTracker | null;
   editors: IEditorTracker | null;
+  /** The first element under the context menu that fits. */
   clicked(fits: (node: HTMLElement) => boolean): HTMLElement | undefined;
 }
 
+/** Finds what a person points at in the document in front. */
 export class Pointer {
   constructor(private readonly _options: IPointerOptions) {}
 
   /** The active cell, or the one under the context menu, with its text outputs. */
   cell(isClicked = false): IPointed | null {
     const panel = visible(this._options.notebooks?.currentWidget);
-    const cell = (isClicked && panel && this._clickedCell(panel)) || panel?.content.activeCell;
-    if (!panel || !cell || !cell.model.sharedModel.getSource().trim()) {
+    // A right click on an output does not activate its cell.
+    const node = isClicked ? this._options.clicked(one => one.classList.contains('jp-Cell')) : undefined;
+    const cell = panel?.content.widgets.find(one => one.node === node) ?? panel?.content.activeCell;
+    const source = cell?.model.sharedModel.getSource() ?? '';
+    if (!panel || !cell || !source.trim()) {
       return null;
     }
     const outputs = textOutputs(cell.model);
-    const source = cell.model.sharedModel.getSource();
     return { ...inCell(panel, cell), text: outputs ? `${source}\n\nOut:\n${outputs}` : source };
   }
 
@@ -58,12 +63,6 @@ export class Pointer {
       ? { text, lang: languageOfFile(file.context.path), path: file.context.path, cell: null, index: null }
       : null;
   }
-
-  /** The cell under the context menu: a right click on an output does not activate its cell. */
-  private _clickedCell(panel: NotebookPanel): Cell | undefined {
-    const node = this._options.clicked(one => one.classList.contains('jp-Cell'));
-    return node && panel.content.widgets.find(cell => cell.node === node);
-  }
 }
 
 export function noteFrom({ text, lang, path, cell }: Omit<IPointed, 'index'>): IAdd {
@@ -72,13 +71,10 @@ export function noteFrom({ text, lang, path, cell }: Omit<IPointed, 'index'>): I
 }
 
 /** Id of the indexed memory of a file or of one of its cells, or null. */
-export async function findMemory(
-  api: MemoryApi,
-  root: string,
-  path: string,
-  cell: IPointed | null
-): Promise<string | null> {
-  const { hits, places } = await api.browse({ limit: 500, filters: { path: [absolute(root, path)] } });
+export async function findMemory(api: MemoryApi, path: string, cell: IPointed | null): Promise<string | null> {
+  const { root } = await api.status();
+  const absolute = path ? `${root.replace(/\/$/, '')}/${path}` : root;
+  const { hits, places } = await api.browse({ limit: 500, filters: { path: [absolute] } });
   const at = cell === null ? 0 : places.findIndex(place => isAt(place, cell));
   return hits[at]?.memory_id ?? null;
 }
@@ -88,11 +84,8 @@ export function toQuery(text: string): string {
 }
 
 export function queryFromPath(path: string): string {
-  const name = path.split('/').pop() ?? '';
-  return name
-    .replace(/\.[^.]+$/, '')
-    .replace(/[_\W]+/g, ' ')
-    .trim();
+  const name = PathExt.basename(path, PathExt.extname(path));
+  return name.replace(/[_\W]+/g, ' ').trim();
 }
 
 export function displayTitle(item: IItem): string {
@@ -107,10 +100,6 @@ function isAt(place: IPlace, cell: IPointed): boolean {
   }
   const begins = place.begins.trim();
   return place.index === cell.index && begins !== '' && cell.text.trimStart().startsWith(begins);
-}
-
-function absolute(root: string, path: string): string {
-  return path ? `${root.replace(/\/$/, '')}/${path}` : root;
 }
 
 function visible<T extends { isVisible: boolean }>(widget: T | null | undefined): T | null {
@@ -139,20 +128,14 @@ function selectedOnPage(node: HTMLElement): string {
 
 function textOutputs(model: Cell['model']): string {
   const outputs = (model.toJSON().outputs ?? []) as { text?: unknown; data?: Record<string, unknown> }[];
-  const texts = outputs.map(output => joined(output.text ?? output.data?.['text/plain']));
-  return texts
-    .filter(text => text)
-    .join('\n')
-    .slice(0, MAX_OUTPUT);
-}
-
-function joined(text: unknown): string {
-  return Array.isArray(text) ? text.join('') : typeof text === 'string' ? text : '';
+  const texts = outputs.map(output => [output.text ?? output.data?.['text/plain'] ?? ''].flat().join(''));
+  const whole = texts.filter(text => text).join('\n');
+  return whole.slice(0, MAX_OUTPUT);
 }
 
 function languageOfFile(path: string): string {
   const known: Record<string, string> = { py: 'python', md: 'markdown', r: 'r', jl: 'julia', sql: 'sql', sh: 'bash' };
-  return known[path.split('.').pop()?.toLowerCase() ?? ''] ?? '';
+  return known[PathExt.extname(path).slice(1).toLowerCase()] ?? '';
 }
 
 export function followActiveCell(notebooks: INotebookTracker | null, related: RelatedCells): void {

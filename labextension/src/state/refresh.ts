@@ -1,6 +1,7 @@
 /** Asks again without being told to: after changes of files, and once a stopped server answers. */
 
 import type { Event } from '@jupyterlab/services';
+import { Signal } from '@lumino/signaling';
 
 import { UNREACHABLE } from '../api/memoryApi';
 import type { IndexModel } from '../models/indexModel';
@@ -9,40 +10,38 @@ import type { SearchModel } from '../models/searchModel';
 /** The server's events for files that were saved, renamed or deleted, sent once a search finds the change. */
 export const CHANGE_EVENTS = 'https://jupyter-memory.readthedocs.io/events/changes/v1';
 
-export interface IAutoRefreshOptions {
+interface IAutoRefreshOptions {
   model: SearchModel;
   index: IndexModel;
   /** Lab's event bus. Without it there are no events. */
   events: Event.IManager | undefined;
+  /** Whether somebody can see the answer. */
   isSeen: () => boolean;
 }
 
+/** Asks again after changes of files, once somebody can see the answer. */
 export class AutoRefresh {
   constructor(private readonly _options: IAutoRefreshOptions) {
-    const { model, events } = _options;
-    events?.stream.connect(this._onEvent, this);
-    model.stateChanged.connect(this._refreshIfSeen, this);
+    _options.events?.stream.connect(this._onEvent, this);
+    _options.model.stateChanged.connect(this._refreshIfSeen, this);
+  }
+
+  /** Whether the answer is older than the last change; written here alone. */
+  isStale = false;
+
+  refresh(): void {
+    this.isStale = false;
+    void this._options.model.revalidate();
   }
 
   dispose(): void {
-    const { model, events } = this._options;
-    events?.stream.disconnect(this._onEvent, this);
-    model.stateChanged.disconnect(this._refreshIfSeen, this);
-  }
-
-  get isStale(): boolean {
-    return this._isStale;
-  }
-
-  refresh(): void {
-    this._isStale = false;
-    void this._options.model.revalidate();
+    Signal.disconnectReceiver(this);
   }
 
   private _refreshIfSeen(): void {
     const { model, isSeen } = this._options;
     // An answer that is on its way may be stale, too: wait for it first.
-    if (this._isStale && !model.isLoading && isSeen()) {
+    if (this.isStale && !model.isLoading && isSeen()) {
       this.refresh();
     }
   }
@@ -52,14 +51,13 @@ export class AutoRefresh {
     const isAsked = model.answer !== null || model.isLoading;
     // Indexing causes many changes; when it has ended, the model repeats the question anyway.
     if (schema_id === CHANGE_EVENTS && isAsked && !index.isIndexing) {
-      this._isStale = true;
+      this.isStale = true;
       this._refreshIfSeen();
     }
   }
-
-  private _isStale = false;
 }
 
+/** Waits until a stopped server answers again, then repeats the question that it did not answer. */
 export class Reconnection {
   constructor(
     private readonly _model: SearchModel,
@@ -70,7 +68,7 @@ export class Reconnection {
 
   dispose(): void {
     this._isDisposed = true;
-    this._model.stateChanged.disconnect(this._onChange, this);
+    Signal.disconnectReceiver(this);
   }
 
   private _onChange(): void {

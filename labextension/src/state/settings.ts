@@ -10,28 +10,20 @@ import { FILTERS } from '../models/filters';
 import type { RelatedCells } from '../models/relatedCells';
 import type { IPersistedState, SearchModel } from '../models/searchModel';
 
-export interface IFollowers {
-  model: SearchModel;
-  related?: RelatedCells;
-  keeper: Persistence | null;
-}
-
 /** Follow the settings of a plugin, then restore the last question if it is kept. */
 export async function followSettings(
   registry: ISettingRegistry | null,
   id: string,
-  { model, related, keeper }: IFollowers
+  { model, related, keeper }: { model: SearchModel; related?: RelatedCells; keeper: Persistence | null }
 ): Promise<void> {
-  const settings = await load(registry, id);
+  // Without the extension's schema on the server, the panel works with its defaults.
+  const settings = await registry?.load(id).catch(() => null);
   if (settings) {
     let grouped: unknown;
     const apply = (): void => {
       const { searchDelay, pageSize, groupByNotebook, rememberQuery, undoSeconds, relatedCells } = settings.composite;
       model.answers.configure({ delay: searchDelay as number, page: pageSize as number });
-      // A schema that is older than the panel lacks it.
-      if (typeof undoSeconds === 'number') {
-        model.undo.delay = 1000 * undoSeconds;
-      }
+      model.undo.delay = 1000 * (undoSeconds as number);
       // A choice in the panel holds until the setting itself changes.
       if (groupByNotebook !== grouped) {
         grouped = groupByNotebook;
@@ -51,18 +43,6 @@ export async function followSettings(
     }
   }
   await keeper?.restore();
-}
-
-async function load(registry: ISettingRegistry | null, id: string): Promise<ISettingRegistry.ISettings | null> {
-  try {
-    return (await registry?.load(id)) ?? null;
-  } catch (error) {
-    // Without the extension's schema on the server, the panel works with its defaults.
-    if (error instanceof Error) {
-      return null;
-    }
-    throw error;
-  }
 }
 
 const KEY = 'jupyter-memory:question';
