@@ -102,14 +102,14 @@ export class MemoryApi {
   relatedTo(asked: IRelatedTo, signal?: AbortSignal): Promise<IAnswer> {
     return this._post('related-to', asked, { signal });
   }
-  browse(asked: Within, signal?: AbortSignal): Promise<IAnswer> {
+  browse(asked: Within = {}, signal?: AbortSignal): Promise<IAnswer> {
     return this._post('browse', asked, { signal });
   }
-  async recent(limit: number, signal?: AbortSignal): Promise<IRecent[]> {
+  async recent(limit?: number, signal?: AbortSignal): Promise<IRecent[]> {
     return (await this._post<{ searches: IRecent[] }>('recent', { limit }, { signal })).searches;
   }
-  async forgetRecent(): Promise<void> {
-    await this._ask('recent', { method: 'DELETE' });
+  async forgetRecent(): Promise<number> {
+    return (await this._ask<{ removed: number }>('recent', { method: 'DELETE' })).removed;
   }
 
   item(memory_id: string, signal?: AbortSignal): Promise<IItem> {

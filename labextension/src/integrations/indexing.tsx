@@ -3,14 +3,14 @@
 import { Notification } from '@jupyterlab/apputils';
 import { GroupItem, type IStatusBar, ProgressBar, TextItem } from '@jupyterlab/statusbar';
 import type { TranslationBundle } from '@jupyterlab/translation';
-import { VDomRenderer } from '@jupyterlab/ui-components';
+import { ReactWidget, UseSignal } from '@jupyterlab/ui-components';
 
 import type { IJob } from '../api/types';
 import { interruptedText } from '../components/index/jobs';
 import { withMarks } from '../components/shared/text';
 import { type IndexModel, type IProgress, isActive } from '../models/indexModel';
 
-export interface IIndexingProps {
+interface IIndexingProps {
   progress: IProgress;
   trans: TranslationBundle;
   onClick(): void;
@@ -38,24 +38,16 @@ export function Indexing({ progress, trans, onClick }: IIndexingProps): JSX.Elem
   );
 }
 
-class IndexingItem extends VDomRenderer<IndexModel> {
-  constructor(
-    model: IndexModel,
-    private readonly _props: Omit<IIndexingProps, 'progress'>
-  ) {
-    super(model);
-    this.addClass('jp-Memory-status');
-    this.addClass('jp-mod-highlighted');
-  }
-
-  protected render(): JSX.Element {
-    return <Indexing progress={this.model.progress} {...this._props} />;
-  }
-}
-
 export function addStatusItem(bar: IStatusBar, model: IndexModel, trans: TranslationBundle, onClick: () => void): void {
+  const item = ReactWidget.create(
+    <UseSignal signal={model.stateChanged}>
+      {() => <Indexing progress={model.progress} trans={trans} onClick={onClick} />}
+    </UseSignal>
+  );
+  item.addClass('jp-Memory-status');
+  item.addClass('jp-mod-highlighted');
   bar.registerStatusItem('jupyter-memory:indexing', {
-    item: new IndexingItem(model, { trans, onClick }),
+    item,
     align: 'middle',
     rank: 10,
     isActive: () => model.isIndexing,

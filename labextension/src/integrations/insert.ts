@@ -51,7 +51,7 @@ export async function insertBelow(panel: NotebookPanel, cell: ICell, trans: Tran
     return false;
   }
   const active = notebook.activeCell;
-  const { metadata, outputs } = active?.model.toJSON() ?? {};
+  const { metadata, outputs } = (active?.model.toJSON() ?? {}) as Partial<ICell>;
   const hasContent = active?.model.sharedModel.getSource().trim() || (Array.isArray(outputs) && outputs.length);
   const isBlank = active !== null && !hasContent && metadata?.deletable !== false;
   const at = isBlank ? notebook.activeCellIndex : notebook.activeCellIndex + 1;

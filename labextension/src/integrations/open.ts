@@ -22,7 +22,10 @@ const LOOKS = 25;
 const CALM = 5;
 const PAUSE = 80;
 
-export interface IOpenerOptions {
+/** Comes before the id of the memory in the address of a page in Notebook 7. */
+const FRAGMENT = '#jupyter-memory=';
+
+interface IOpenerOptions {
   app: JupyterFrontEnd;
   api: MemoryApi;
   docs: IDocumentManager;
@@ -33,7 +36,7 @@ export interface IOpenerOptions {
   trans: TranslationBundle;
 }
 
-export type Openable = SnippetOf & { memory_id: string };
+type Openable = SnippetOf & { memory_id: string };
 
 /** Opens documents, and says so if a place is not found because the document has changed. */
 export class Opener {
@@ -47,7 +50,11 @@ export class Opener {
       return false;
     }
     const isClosed = !docs.findWidget(place.path);
-    if (isClosed && (await this._isMissing(place.path))) {
+    // A tab or page for a missing file would only show an error.
+    const isMissing = (error: unknown): boolean =>
+      error instanceof ServerConnection.ResponseError && error.response.status === 404;
+    const { contents, serverSettings } = app.serviceManager;
+    if (isClosed && (await contents.get(place.path, { content: false }).then(() => false, isMissing))) {
       const message = trans.__(
         '“%1” no longer exists. Index its folder again to update the memory.',
         withMarks(place.path)
@@ -56,7 +63,7 @@ export class Opener {
       return false;
     }
     if (isClosed && !hasTabs) {
-      openPage(app.serviceManager.serverSettings.baseUrl, place.path, hit.memory_id, trans);
+      openPage(serverSettings.baseUrl, place.path, hit.memory_id, trans);
       return true;
     }
     const factory = place.line !== null ? 'Editor' : 'default';
@@ -72,24 +79,15 @@ export class Opener {
   /** Go to the memory that the address of this page names, if any. */
   async openNamed(): Promise<void> {
     const { api, docs } = this._options;
-    const memory_id = namedMemory();
-    if (memory_id === null) {
+    const { hash } = window.location;
+    if (!hash.startsWith(FRAGMENT)) {
       return;
     }
+    const memory_id = decodeURIComponent(hash.slice(FRAGMENT.length));
     const { place } = await api.item(memory_id);
     const widget = place.path === null ? undefined : docs.findWidget(place.path);
     if (widget) {
       await this._goTo(widget, { memory_id, snippet: '', highlights: [] }, place);
-    }
-  }
-
-  /** Whether the file is missing: a tab or page for it would only show an error. */
-  private async _isMissing(path: string): Promise<boolean> {
-    try {
-      await this._options.app.serviceManager.contents.get(path, { content: false });
-      return false;
-    } catch (error) {
-      return error instanceof ServerConnection.ResponseError && error.response.status === 404;
     }
   }
 
@@ -99,11 +97,14 @@ export class Opener {
     await widget.revealed;
     let isSure = true;
     if (notebooks?.has(widget)) {
-      if (isGone(widget as NotebookPanel, place)) {
+      const panel = widget as NotebookPanel;
+      const isThere = Array.from(panel.model?.cells ?? []).some(one => one.id === place.cell);
+      // Another cell with the same first line is not what ran.
+      if (place.run && place.cell !== null && !isThere) {
         Notification.info(trans.__('The cell that ran is no longer in this notebook.'), { autoClose: 5000 });
         return;
       }
-      isSure = await goToCell(widget as NotebookPanel, hit, place);
+      isSure = await goToCell(panel, hit, place);
     } else if (editors?.has(widget)) {
       isSure = goToLine(widget as IDocumentWidget<FileEditor>, hit, place);
     }
@@ -113,11 +114,6 @@ export class Opener {
       });
     }
   }
-}
-
-/** Whether the cell of a run is gone: another one with the same first line is not what ran. */
-function isGone({ model }: NotebookPanel, { run, cell }: IPlace): boolean {
-  return !!run && cell !== null && !Array.from(model?.cells ?? []).some(one => one.id === cell);
 }
 
 async function goToCell(panel: NotebookPanel, hit: Openable, place: IPlace): Promise<boolean> {
@@ -155,7 +151,9 @@ async function stayAt(notebook: Notebook, at: number): Promise<void> {
     if (left || notebook.isDisposed || notebook.activeCellIndex !== at) {
       break;
     }
-    if (isInView(notebook, at)) {
+    const cell = notebook.widgets[at]?.node.getBoundingClientRect();
+    const frame = notebook.node.getBoundingClientRect();
+    if (cell?.height > 0 && cell.top < frame.bottom && cell.bottom > frame.top) {
       calm++;
     } else {
       calm = 0;
@@ -163,11 +161,6 @@ async function stayAt(notebook: Notebook, at: number): Promise<void> {
     }
   }
   notebook.node.removeEventListener('wheel', leave);
-}
-
-function isInView(notebook: Notebook, at: number): boolean {
-  const [cell, frame] = [notebook.widgets[at]?.node.getBoundingClientRect(), notebook.node.getBoundingClientRect()];
-  return !!cell && cell.height > 0 && cell.top < frame.bottom && cell.bottom > frame.top;
 }
 
 function goToLine({ content }: IDocumentWidget<FileEditor>, hit: Openable, place: IPlace): boolean {
@@ -186,10 +179,8 @@ function flash(node: HTMLElement): void {
   setTimeout(() => node.classList.remove('jp-Memory-flash'), FLASH);
 }
 
-const FRAGMENT = '#jupyter-memory=';
-
 /** Open a document in a page of its own. If the browser blocks it, a notification offers a second click. */
-export function openPage(baseUrl: string, path: string, memory_id: string, trans: TranslationBundle): void {
+function openPage(baseUrl: string, path: string, memory_id: string, trans: TranslationBundle): void {
   const page = path.endsWith('.ipynb') ? 'notebooks' : 'edit';
   const url = `${URLExt.join(baseUrl, page, URLExt.encodeParts(path))}${FRAGMENT}${encodeURIComponent(memory_id)}`;
   if (!window.open(url)) {
@@ -200,30 +191,24 @@ export function openPage(baseUrl: string, path: string, memory_id: string, trans
   }
 }
 
-export function namedMemory(): string | null {
-  const { hash } = window.location;
-  return hash.startsWith(FRAGMENT) ? decodeURIComponent(hash.slice(FRAGMENT.length)) : null;
-}
+type SnippetOf = Pick<IHit, 'snippet' | 'highlights'>;
 
-export type SnippetOf = Pick<IHit, 'snippet' | 'highlights'>;
-
-export interface ICellText {
-  id: string;
-  source: string;
-}
-
-export interface ILocation {
+interface ILocation {
   /** 0-based. */
   at: number;
   sure: boolean;
 }
 
 /** The cell of a memory: by its id, or else the nearest one with the same first line or with the snippet. */
-export function findCell(cells: readonly ICellText[], place: IPlace, hit: SnippetOf): ILocation | null {
+export function findCell(
+  cells: readonly { id: string; source: string }[],
+  place: IPlace,
+  hit: SnippetOf
+): ILocation | null {
   if (!cells.length) {
     return null;
   }
-  const byId = place.cell === null ? -1 : cells.findIndex(cell => cell.id === place.cell);
+  const byId = cells.findIndex(cell => cell.id === place.cell);
   if (byId >= 0) {
     return { at: byId, sure: true };
   }
@@ -240,10 +225,9 @@ export function findLine(source: string, place: IPlace, hit: SnippetOf): ILocati
   const near = Math.min(Math.max((place.line ?? 1) - 1, 0), lines.length - 1);
   const from = place.changed ? 0 : lines.slice(0, near).reduce((sum, line) => sum + line.length + 1, 0);
   const offset = offsetOf(source, from, hit);
-  if (offset === null) {
-    return { at: near, sure: !place.changed };
-  }
-  return { at: source.slice(0, offset).split('\n').length - 1, sure: true };
+  return offset === null
+    ? { at: near, sure: !place.changed }
+    : { at: source.slice(0, offset).split('\n').length - 1, sure: true };
 }
 
 /** The offset of a snippet's first highlight in a text, or of the snippet, or null. White space may differ. */
@@ -266,13 +250,8 @@ function loosely(text: string): string {
 }
 
 function nearest<T>(things: readonly T[], near: number, fits: (thing: T) => boolean): number | null {
-  let best: number | null = null;
-  things.forEach((thing, at) => {
-    if (fits(thing) && (best === null || Math.abs(at - near) < Math.abs(best - near))) {
-      best = at;
-    }
-  });
-  return best;
+  const fitting = things.flatMap((thing, at) => (fits(thing) ? [at] : []));
+  return fitting.sort((a, b) => Math.abs(a - near) - Math.abs(b - near))[0] ?? null;
 }
 
 function firstLine(source: string): string {

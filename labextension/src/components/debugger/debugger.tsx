@@ -69,7 +69,7 @@ interface IQueryFactsProps {
   trans: TranslationBundle;
 }
 
-export function QueryFacts({ answer, useTime, trans }: IQueryFactsProps): React.JSX.Element {
+function QueryFacts({ answer, useTime, trans }: IQueryFactsProps): React.JSX.Element {
   const { keyword, vector, fused } = answer.counts;
   return (
     <dl className="jp-Memory-facts" aria-label={trans.__('How the question was understood')}>
@@ -79,7 +79,8 @@ export function QueryFacts({ answer, useTime, trans }: IQueryFactsProps): React.
       <dd title={classMeaning(answer.query_class, trans)}>{classTitle(answer.query_class, trans)}</dd>
       <dt>{trans.__('Verdict')}</dt>
       <dd>
-        <Verdict answer={answer} trans={trans} />
+        {answer.verdict && <span className="jp-Memory-dot" data-verdict={answer.verdict} aria-hidden="true" />}
+        {verdictText(answer, trans)}
       </dd>
       <dt>{trans.__('Time')}</dt>
       <dd>{timeRead(answer, useTime, trans)}</dd>
@@ -93,28 +94,18 @@ export function QueryFacts({ answer, useTime, trans }: IQueryFactsProps): React.
   );
 }
 
-function Verdict({ answer, trans }: { answer: IAnswer; trans: TranslationBundle }): React.JSX.Element {
-  const { verdict, strength } = answer;
+function verdictText({ verdict, strength }: IAnswer, trans: TranslationBundle): string {
   const sure = strength === null ? '' : ` · ${percent(strength)}`;
   switch (verdict) {
     case 'strong':
-      return <DottedLabel verdict="strong">{trans.__('strong') + sure}</DottedLabel>;
+      return trans.__('strong') + sure;
     case 'weak':
-      return <DottedLabel verdict="weak">{trans.__('weak: read it with care') + sure}</DottedLabel>;
+      return trans.__('weak: read it with care') + sure;
     case 'none':
-      return <DottedLabel verdict="none">{trans.__('nothing here answers it') + sure}</DottedLabel>;
+      return trans.__('nothing here answers it') + sure;
     default:
-      return <>{trans.__('not judged by this profile')}</>;
+      return trans.__('not judged by this profile');
   }
-}
-
-function DottedLabel({ verdict, children }: { verdict: string; children: string }): React.JSX.Element {
-  return (
-    <>
-      <span className="jp-Memory-dot" data-verdict={verdict} aria-hidden="true" />
-      {children}
-    </>
-  );
 }
 
 function timeRead(answer: IAnswer, useTime: boolean, trans: TranslationBundle): string {
@@ -128,7 +119,7 @@ function timeRead(answer: IAnswer, useTime: boolean, trans: TranslationBundle): 
   return useTime ? trans.__('none named') : trans.__('found in the words, but ignored');
 }
 
-export function Timings({ answer, trans }: { answer: IAnswer; trans: TranslationBundle }): React.JSX.Element {
+function Timings({ answer, trans }: { answer: IAnswer; trans: TranslationBundle }): React.JSX.Element {
   const { total, ...stages } = answer.timings;
   const sum = Object.values(stages).reduce((all, one) => all + one, 0);
   const whole = Math.max(total ?? sum, sum) || 1;
@@ -151,7 +142,7 @@ export function Timings({ answer, trans }: { answer: IAnswer; trans: Translation
   );
 }
 
-export function ProfileSwitch({ model, trans }: IProps<DebuggerModel>): React.JSX.Element | null {
+function ProfileSwitch({ model, trans }: IProps<DebuggerModel>): React.JSX.Element | null {
   const { profile, profiles } = model;
   if (!profiles.length) {
     return null;
@@ -173,17 +164,13 @@ export function ProfileSwitch({ model, trans }: IProps<DebuggerModel>): React.JS
         <>
           <p>{profile.summary}</p>
           <code className="jp-Memory-formula" dir="ltr" aria-label={trans.__('Formula of the score')}>
-            {summands(profile.formula).map((one, i) => (
-              <span key={i}>{one}</span>
+            {/* Lines break only between the terms of the sum, each with its sign. */}
+            {profile.formula.split(/(?<= )(?=[+−-] (?![^(]*\)))/).map((term, i) => (
+              <span key={i}>{term}</span>
             ))}
           </code>
         </>
       )}
     </section>
   );
-}
-
-/** The terms of a sum, each with its sign: lines break only between them. */
-function summands(formula: string): string[] {
-  return formula.split(/(?<= )(?=[+−-] (?![^(]*\)))/);
 }

@@ -3,7 +3,6 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 
-import type { IEvidence } from '../../api/types';
 import type { DebuggerModel, IScoredHit } from '../../models/debuggerModel';
 import type { IProps } from '../shared/elements';
 import { decimals, figure, rough, signed } from '../shared/format';
@@ -12,7 +11,15 @@ import { withMarks } from '../shared/text';
 
 export function Explanation({ model, trans }: IProps<DebuggerModel>): React.JSX.Element {
   const section = React.useRef<HTMLElement>(null);
-  React.useEffect(() => reveal(section.current), [model.chosen]);
+  // Scroll here if it was requested in the results. A click within the debugger must not scroll.
+  React.useEffect(() => {
+    const frame = section.current?.closest<HTMLElement>('.jp-Memory-debugger');
+    if (section.current && frame && !frame.contains(document.activeElement)) {
+      const [inner, outer] = [section.current.getBoundingClientRect(), frame.getBoundingClientRect()];
+      const isSeen = inner.top >= outer.top && inner.bottom <= outer.bottom;
+      frame.scrollTop += isSeen ? 0 : inner.top - outer.top;
+    }
+  }, [model.chosen]);
   return (
     <section className="jp-Memory-explained" aria-label={trans.__('Why this rank')} ref={section}>
       {model.chosen ? (
@@ -23,18 +30,6 @@ export function Explanation({ model, trans }: IProps<DebuggerModel>): React.JSX.
       <AskById model={model} trans={trans} />
     </section>
   );
-}
-
-/** Scroll to the explanation if it was requested in the results. A click within the debugger must not scroll. */
-function reveal(section: HTMLElement | null): void {
-  const frame = section?.closest<HTMLElement>('.jp-Memory-debugger');
-  if (!section || !frame || frame.contains(document.activeElement)) {
-    return;
-  }
-  const [inner, outer] = [section.getBoundingClientRect(), frame.getBoundingClientRect()];
-  if (inner.top < outer.top || inner.bottom > outer.bottom) {
-    frame.scrollTop += inner.top - outer.top;
-  }
 }
 
 function Chosen({ model, trans }: IProps<DebuggerModel>): React.JSX.Element {
@@ -123,9 +118,13 @@ interface IContributionsProps {
 
 export function Contributions({ scored, terms, trans }: IContributionsProps): React.JSX.Element {
   const { hit, without } = scored;
-  const rows = inOrder(hit.signals, terms);
+  const known = terms.filter(term => Object.hasOwn(hit.signals, term));
+  const others = Object.keys(hit.signals).filter(name => !terms.includes(name));
+  const rows = [...known, ...others].map(name => [name, hit.signals[name]] as const);
   const points = rows.map(([, seen]) => seen.contribution);
   const digits = decimals([...points, hit.score]);
+  const sum = points.reduce((all, one) => all + one, 0);
+  const adds = hit.score !== null && Math.abs(sum - hit.score) <= 1e-6 * Math.max(1, Math.abs(hit.score));
   const widest = Math.max(...points.map(Math.abs), Number.MIN_VALUE);
   return (
     <table className="jp-Memory-contributions">
@@ -153,7 +152,14 @@ export function Contributions({ scored, terms, trans }: IContributionsProps): Re
             <td>{seen.rank ?? <NoValue trans={trans} />}</td>
             <td>
               <span className="jp-Memory-contribution">
-                <Bar term={term} share={seen.contribution / widest} />
+                <span className="jp-Memory-termBar" data-term={term} aria-hidden="true">
+                  {!!seen.contribution && (
+                    <span
+                      className={seen.contribution < 0 ? 'jp-mod-against' : ''}
+                      style={{ width: `${(100 * Math.abs(seen.contribution)) / widest}%` }}
+                    />
+                  )}
+                </span>
                 <span dir="ltr">{signed(seen.contribution, digits)}</span>
               </span>
             </td>
@@ -164,18 +170,17 @@ export function Contributions({ scored, terms, trans }: IContributionsProps): Re
         ))}
       </tbody>
       <tfoot>
-        <Sum score={hit.score} sum={points.reduce((sum, one) => sum + one, 0)} digits={digits} trans={trans} />
+        <tr>
+          <th scope="row" colSpan={3}>
+            {trans.__('Score')}
+          </th>
+          <td>{hit.score === null ? <NoValue trans={trans} /> : figure(hit.score, digits)}</td>
+          <td className={adds ? 'jp-Memory-adds' : 'jp-Memory-off'}>
+            {adds ? `✓ ${trans.__('the sum')}` : trans.__('not the sum, %1', figure(sum, digits))}
+          </td>
+        </tr>
       </tfoot>
     </table>
-  );
-}
-
-function Bar({ term, share }: { term: string; share: number }): React.JSX.Element {
-  const width = `${Math.abs(share) * 100}%`;
-  return (
-    <span className="jp-Memory-termBar" data-term={term} aria-hidden="true">
-      {!!share && <span className={share < 0 ? 'jp-mod-against' : ''} style={{ width }} />}
-    </span>
   );
 }
 
@@ -204,28 +209,6 @@ function RankWithout(props: { rank: number; without?: number; trans: Translation
   );
 }
 
-interface ISumProps {
-  score: number | null;
-  sum: number;
-  digits: number;
-  trans: TranslationBundle;
-}
-
-function Sum({ score, sum, digits, trans }: ISumProps): React.JSX.Element {
-  const adds = score !== null && Math.abs(sum - score) <= 1e-6 * Math.max(1, Math.abs(score));
-  return (
-    <tr>
-      <th scope="row" colSpan={3}>
-        {trans.__('Score')}
-      </th>
-      <td>{score === null ? <NoValue trans={trans} /> : figure(score, digits)}</td>
-      <td className={adds ? 'jp-Memory-adds' : 'jp-Memory-off'}>
-        {adds ? `✓ ${trans.__('the sum')}` : trans.__('not the sum, %1', figure(sum, digits))}
-      </td>
-    </tr>
-  );
-}
-
 function NoValue({ trans }: { trans: TranslationBundle }): React.JSX.Element {
   return (
     <>
@@ -233,10 +216,4 @@ function NoValue({ trans }: { trans: TranslationBundle }): React.JSX.Element {
       <span className="jp-Memory-sr">{trans.__('none')}</span>
     </>
   );
-}
-
-function inOrder(signals: Record<string, IEvidence>, terms: string[]): [string, IEvidence][] {
-  const known = terms.filter(term => Object.hasOwn(signals, term));
-  const others = Object.keys(signals).filter(name => !terms.includes(name));
-  return [...known, ...others].map(name => [name, signals[name]]);
 }

@@ -38,7 +38,7 @@ export function RankedLists({ lists, chosen, onChoose, trans }: IRankedListsProp
             key={column}
             {...{ column, chosen, isWhole, pointed, trans }}
             all={lists[column]}
-            rows={visible(lists[column], shown, chosen)}
+            rows={lists[column].filter((one, i) => i < shown || one.memory_id === chosen)}
             onPoint={setPointed}
             onChoose={onChoose}
           />
@@ -71,7 +71,11 @@ interface IListProps {
 
 function List(props: IListProps): React.JSX.Element {
   const { column, all, rows, chosen, isWhole, pointed, onPoint, trans } = props;
-  const [name, unit] = headings(column, trans);
+  const [name, unit] = {
+    keyword: [trans.__('Keyword'), trans.__('BM25')],
+    vector: [trans.__('Semantic'), trans.__('cosine')],
+    fused: [trans.__('Fused'), trans.__('score')]
+  }[column];
   const digits = decimals(all.map(one => one.score));
   const isTwin = (one: IListed): boolean => all.some(other => other !== one && other.title === one.title);
   const stop = rows.find(one => one.memory_id === (pointed ?? chosen)) ?? rows[0];
@@ -92,7 +96,13 @@ function List(props: IListProps): React.JSX.Element {
           <tr
             key={one.memory_id}
             data-memory={one.memory_id}
-            className={classes(one, chosen, pointed, i > 0 && one.rank > rows[i - 1].rank + 1 && i >= FIRST_ROWS)}
+            className={[
+              one.memory_id === chosen && 'jp-mod-selected',
+              one.memory_id === pointed && 'jp-mod-pointed',
+              i >= FIRST_ROWS && one.rank > rows[i - 1].rank + 1 && 'jp-mod-far'
+            ]
+              .filter(Boolean)
+              .join(' ')}
             onMouseEnter={() => onPoint(one.memory_id)}
             onClick={() => props.onChoose(one.memory_id)}
           >
@@ -133,31 +143,6 @@ function Title({ listed, isAlone }: { listed: IListed; isAlone: boolean }): Reac
       {more && <bdi className="jp-Memory-dim">{withMarks(more)}</bdi>}
     </>
   );
-}
-
-function headings(column: Column, trans: TranslationBundle): [string, string] {
-  switch (column) {
-    case 'keyword':
-      return [trans.__('Keyword'), trans.__('BM25')];
-    case 'vector':
-      return [trans.__('Semantic'), trans.__('cosine')];
-    case 'fused':
-      return [trans.__('Fused'), trans.__('score')];
-  }
-}
-
-function visible(list: IListed[], shown: number, chosen: string | null): IListed[] {
-  const below = list.slice(shown).filter(one => one.memory_id === chosen);
-  return [...list.slice(0, shown), ...below];
-}
-
-function classes(one: IListed, chosen: string | null, pointed: string | null, isFar: boolean): string {
-  const held = [
-    one.memory_id === chosen && 'jp-mod-selected',
-    one.memory_id === pointed && 'jp-mod-pointed',
-    isFar && 'jp-mod-far'
-  ];
-  return held.filter(Boolean).join(' ');
 }
 
 function move(event: React.KeyboardEvent<HTMLTableElement>): void {

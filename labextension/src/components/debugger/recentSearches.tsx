@@ -123,14 +123,6 @@ function byClient(name: string, trans: TranslationBundle): string {
 }
 
 function origin(name: string, trans: TranslationBundle): string {
-  switch (name) {
-    case 'magic':
-      return '%memsearch';
-    case 'panel':
-      return trans.__('panel');
-    case 'command line':
-      return trans.__('command line');
-    default:
-      return name;
-  }
+  const known = { magic: '%memsearch', panel: trans.__('panel'), 'command line': trans.__('command line') };
+  return Object.hasOwn(known, name) ? known[name as keyof typeof known] : name;
 }

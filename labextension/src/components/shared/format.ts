@@ -76,21 +76,18 @@ export function period(since: string | null, until: string | null): string {
 }
 
 /** A day, without its year if that is this year: `14 Oct`. */
-export function day(moment: string, now = new Date()): string {
-  const date = new Date(moment);
-  if (Number.isNaN(date.getTime())) {
-    return '';
-  }
-  const year = date.getFullYear() === now.getFullYear() ? {} : { year: 'numeric' as const };
-  return new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', ...year }).format(date);
+export function day(iso: string, now = new Date()): string {
+  const year = new Date(iso).getFullYear() === now.getFullYear() ? undefined : 'numeric';
+  return formatted(iso, { day: 'numeric', month: 'short', year });
 }
 
 export function moment(iso: string): string {
+  return formatted(iso, { dateStyle: 'full', timeStyle: 'short' });
+}
+
+function formatted(iso: string, options: Intl.DateTimeFormatOptions): string {
   const date = new Date(iso);
-  if (Number.isNaN(date.getTime())) {
-    return '';
-  }
-  return new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'short' }).format(date);
+  return Number.isNaN(date.getTime()) ? '' : new Intl.DateTimeFormat(undefined, options).format(date);
 }
 
 /** The ISO day this many days before `now`, in the local time zone. */

@@ -5,42 +5,36 @@ export interface IPiece {
   marked: boolean;
 }
 
-/** The pieces of a text in order. Ranges may touch, overlap or exceed the text. */
-export function pieces(text: string, ranges: readonly (readonly [number, number])[]): IPiece[] {
-  const points = [...text];
+type Ranges = readonly (readonly [number, number])[];
+
+/** The pieces of a text in order; ranges are in code points, as the server counts, and may overlap or exceed the text. */
+export function pieces(text: string, ranges: Ranges): IPiece[] {
   const found: IPiece[] = [];
-  let at = 0;
-  for (const [start, end] of merged(ranges, points.length)) {
-    push(found, points.slice(at, start), false);
-    push(found, points.slice(start, end), true);
-    at = end;
-  }
-  push(found, points.slice(at), false);
+  [...text].forEach((point, i) => {
+    const marked = ranges.some(([start, end]) => start <= i && i < end);
+    const last = found.at(-1);
+    if (last?.marked === marked) {
+      last.text += point;
+    } else {
+      found.push({ text: point, marked });
+    }
+  });
   return found;
 }
 
+/** Pieces split into lines, without the line breaks. */
 export function inLines(pieces: IPiece[]): IPiece[][] {
   const lines: IPiece[][] = [[]];
   for (const { text, marked } of pieces) {
-    text.split('\n').forEach((part, i) => {
-      if (i > 0) {
-        lines.push([]);
-      }
-      if (part) {
-        lines[lines.length - 1].push({ text: part, marked });
-      }
-    });
+    const [first, ...others] = text.split('\n').map(part => (part ? [{ text: part, marked }] : []));
+    lines[lines.length - 1].push(...first);
+    lines.push(...others);
   }
   return lines;
 }
 
-export interface IOpening {
-  title: IPiece[];
-  rest: IPiece[];
-}
-
 /** Split a text that begins with its own title; null if it does not, or has nothing more. */
-export function opening(text: string, ranges: readonly (readonly [number, number])[], title: string): IOpening | null {
+export function opening(text: string, ranges: Ranges, title: string): { title: IPiece[]; rest: IPiece[] } | null {
   const mark = /^(#{1,6}\s+)?/.exec(text)![0];
   const rest = text.slice(mark.length + title.length);
   if (!title || !text.startsWith(title, mark.length) || !/^\s+\S/.test(rest)) {
@@ -52,29 +46,6 @@ export function opening(text: string, ranges: readonly (readonly [number, number
     title: pieces(title, from([...mark].length)),
     rest: pieces(rest.trimStart(), from([...mark].length + [...title].length + blank))
   };
-}
-
-function push(found: IPiece[], points: string[], marked: boolean): void {
-  if (points.length) {
-    found.push({ text: points.join(''), marked });
-  }
-}
-
-function merged(ranges: readonly (readonly [number, number])[], length: number): [number, number][] {
-  const sorted = ranges
-    .map(([start, end]): [number, number] => [Math.max(0, start), Math.min(length, end)])
-    .filter(([start, end]) => start < end)
-    .sort((a, b) => a[0] - b[0]);
-  const apart: [number, number][] = [];
-  for (const [start, end] of sorted) {
-    const last = apart[apart.length - 1];
-    if (last && start <= last[1]) {
-      last[1] = Math.max(last[1], end);
-    } else {
-      apart.push([start, end]);
-    }
-  }
-  return apart;
 }
 
 /** What goes, as the groups of a pattern; what lies between two groups stays. */
@@ -89,30 +60,18 @@ const MARKS: readonly RegExp[] = [
   String.raw`(\[)[^\][\n]{0,200}…$`
 ].map(source => new RegExp(source, 'dgu'));
 
+/** Prose without Markdown's marks; what is highlighted stays so. */
 export function withoutMarkdown(pieces: readonly IPiece[]): IPiece[] {
-  const gone = marksIn(pieces.map(({ text }) => text).join(''));
+  const whole = pieces.map(({ text }) => text).join('');
+  const matches = MARKS.flatMap(pattern => [...whole.matchAll(pattern)]);
+  const gone = matches.flatMap(({ indices }) => indices!.slice(1));
   let at = 0;
-  return pieces
-    .map(({ text, marked }) => {
-      const start = at;
-      at += text.length;
-      return { text: text.replace(/[^]/g, (unit, i: number) => (gone.has(start + i) ? '' : unit)), marked };
-    })
-    .filter(({ text }) => text);
-}
-
-function marksIn(text: string): Set<number> {
-  const places = new Set<number>();
-  for (const pattern of MARKS) {
-    for (const { indices } of text.matchAll(pattern)) {
-      for (const [start, end] of indices!.slice(1)) {
-        for (let at = start; at < end; at++) {
-          places.add(at);
-        }
-      }
-    }
-  }
-  return places;
+  const left = pieces.map(({ text, marked }) => {
+    const units = text.split('').filter((_, i) => !gone.some(([start, end]) => start <= at + i && at + i < end));
+    at += text.length;
+    return { text: units.join(''), marked };
+  });
+  return left.filter(({ text }) => text);
 }
 
 /** C0 controls except for tabs and line breaks, DEL, C1 controls, and what changes the direction of writing. */
@@ -125,11 +84,9 @@ const PICTURES = 0x2400;
 export function withMarks(text: string): string {
   return text.replace(UNSEEN, character => {
     const code = character.charCodeAt(0);
-    if (code === 0x7f) {
-      return '␡';
+    if (code < 0x20 || code === 0x7f) {
+      return code === 0x7f ? '␡' : String.fromCharCode(PICTURES + code);
     }
-    return code < 0x20
-      ? String.fromCharCode(PICTURES + code)
-      : `[U+${code.toString(16).toUpperCase().padStart(4, '0')}]`;
+    return `[U+${code.toString(16).toUpperCase().padStart(4, '0')}]`;
   });
 }
