@@ -6,7 +6,7 @@ import React, { useState } from 'react';
 
 import type { IRecent } from '../../api/types';
 import type { DebuggerModel } from '../../models/debuggerModel';
-import type { IProps } from '../shared/elements';
+import { type IProps, TextButton } from '../shared/elements';
 import { withMarks } from '../shared/text';
 
 const LOG_SETTING = 'c.JupyterMemory.log_searches = True';
@@ -30,14 +30,8 @@ export function RecentSearches({ model, trans }: IProps<DebuggerModel>): React.J
     <section className="jp-Memory-recent" aria-labelledby="jp-Memory-recentTitle">
       <header>
         <h4 id="jp-Memory-recentTitle">{trans.__('Recent searches')}</h4>
-        <button className="jp-Memory-link" onClick={() => void model.loadRecent()}>
-          {trans.__('Refresh')}
-        </button>
-        {!!recent?.length && (
-          <button className="jp-Memory-link" onClick={() => void model.clearRecent()}>
-            {trans.__('Clear')}
-          </button>
-        )}
+        <TextButton look="link" label={trans.__('Refresh')} run={() => void model.loadRecent()} />
+        {!!recent?.length && <TextButton look="link" label={trans.__('Clear')} run={() => void model.clearRecent()} />}
       </header>
       {model.search.status?.log_searches === false && (
         <p className="jp-Memory-dim">

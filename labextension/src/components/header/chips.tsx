@@ -43,23 +43,24 @@ export function Chips({ model, trans }: IProps<SearchModel>): JSX.Element | null
       >
         <Removable model={model} trans={trans} />
         <Kinds model={model} trans={trans} />
-        {menus.map(facet => (
-          <MenuChip
-            key={facet}
-            label={facetName(facet, trans)}
-            chosen={model.filters[facet]?.length ?? 0}
-            isOpen={open === facet}
-            controls={id}
-            onToggle={() => toggle(facet)}
-          />
-        ))}
-        <MenuChip
-          label={trans.__('Date')}
-          chosen={0}
-          isOpen={open === 'date'}
-          controls={id}
-          onToggle={() => toggle('date')}
-        />
+        {[...menus, 'date' as const].map(name => {
+          const chosen = name === 'date' ? 0 : (model.filters[name]?.length ?? 0);
+          const Caret = (open === name ? caretUpIcon : caretDownIcon).react;
+          return (
+            <button
+              key={name}
+              type="button"
+              className={chosen ? 'jp-Memory-chip jp-mod-on' : 'jp-Memory-chip'}
+              aria-expanded={open === name}
+              aria-controls={open === name ? id : undefined}
+              onClick={() => toggle(name)}
+            >
+              {name === 'date' ? trans.__('Date') : facetName(name, trans)}
+              {chosen > 0 && <span className="jp-Memory-count"> {count(chosen)}</span>}
+              <Caret tag="span" className="jp-Memory-chipIcon" />
+            </button>
+          );
+        })}
       </div>
       {open && (
         <div className="jp-Memory-menu" id={id}>
@@ -187,29 +188,6 @@ export function useMenu<Name>(
       }
     }
   };
-}
-
-function MenuChip(props: {
-  label: string;
-  chosen: number;
-  isOpen: boolean;
-  controls: string;
-  onToggle(): void;
-}): JSX.Element {
-  const Caret = (props.isOpen ? caretUpIcon : caretDownIcon).react;
-  return (
-    <button
-      type="button"
-      className={props.chosen ? 'jp-Memory-chip jp-mod-on' : 'jp-Memory-chip'}
-      aria-expanded={props.isOpen}
-      aria-controls={props.isOpen ? props.controls : undefined}
-      onClick={props.onToggle}
-    >
-      {props.label}
-      {props.chosen > 0 && <span className="jp-Memory-count"> {count(props.chosen)}</span>}
-      <Caret tag="span" className="jp-Memory-chipIcon" />
-    </button>
-  );
 }
 
 function Values({ model, trans, facet }: IProps<SearchModel> & { facet: Facet }): JSX.Element {

@@ -5,7 +5,7 @@ import React from 'react';
 
 import type { IFolder } from '../../api/types';
 import { type IndexModel, isActive } from '../../models/indexModel';
-import { type IProps, KeepFocus } from '../shared/elements';
+import { type IProps, KeepFocus, TextButton } from '../shared/elements';
 import { count } from '../shared/format';
 import { withMarks } from '../shared/text';
 import type { IIndexOptions } from './indexSection';
@@ -104,9 +104,7 @@ function Changes({ folder, model, trans }: IProps<IndexModel> & { folder: IFolde
     <div className="jp-Memory-changes">
       {trans._n('%2 file changed, new or gone', '%2 files changed, new or gone', folder.changed, count(folder.changed))}
       {' · '}
-      <button className="jp-Memory-link" onClick={() => void model.index(folder.path)}>
-        {trans.__('Index now')}
-      </button>
+      <TextButton look="link" label={trans.__('Index now')} run={() => void model.index(folder.path)} />
     </div>
   );
 }

@@ -5,7 +5,7 @@ import React from 'react';
 
 import type { IJob } from '../../api/types';
 import { type IndexModel, isActive } from '../../models/indexModel';
-import type { IProps } from '../shared/elements';
+import { type IProps, TextButton } from '../shared/elements';
 import { count } from '../shared/format';
 import { withMarks } from '../shared/text';
 import { shortName } from './folders';
@@ -72,11 +72,7 @@ function FinishedJob({ job, model, trans }: IProps<IndexModel> & { job: IJob }):
         <span role="status" className={job.state === 'failed' || isLost ? 'jp-Memory-warning' : ''}>
           {isLost ? interruptedText(name, trans) : finishedText(job, name, trans)}
         </span>
-        {isLost && (
-          <button className="jp-Memory-link" onClick={() => void model.index(job.path)}>
-            {trans.__('Index again')}
-          </button>
-        )}
+        {isLost && <TextButton look="link" label={trans.__('Index again')} run={() => void model.index(job.path)} />}
         <button
           className="jp-Memory-link"
           aria-label={trans.__('Dismiss the message about %1', name)}

@@ -8,7 +8,7 @@ import type { IJob } from '../../api/types';
 import { isFiltered, typedFilters } from '../../models/filters';
 import { isActive } from '../../models/indexModel';
 import type { SearchModel } from '../../models/searchModel';
-import { errorText, type IProps } from '../shared/elements';
+import { errorText, type IProps, TextButton } from '../shared/elements';
 import { count } from '../shared/format';
 
 /** Commands to type, so never translated. */
@@ -154,9 +154,7 @@ function NoMatch({ model, trans }: IProps<SearchModel>): JSX.Element {
 function Hint({ text, run }: { text: string; run(): void }): JSX.Element {
   return (
     <li>
-      <button type="button" className="jp-Memory-action" onClick={run}>
-        {text}
-      </button>
+      <TextButton look="action" label={text} run={run} />
     </li>
   );
 }

@@ -8,7 +8,7 @@ import type { IDeletion } from '../../models/hits';
 import type { RelatedCells } from '../../models/relatedCells';
 import type { SearchModel } from '../../models/searchModel';
 import type { ISection } from '../../tokens';
-import { errorText, type IProps, KeepFocus } from '../shared/elements';
+import { errorText, type IProps, KeepFocus, TextButton } from '../shared/elements';
 import { count } from '../shared/format';
 import { splitTitle } from '../shared/labels';
 import { withMarks } from '../shared/text';
@@ -120,12 +120,8 @@ function Problem({ model, trans }: IProps<SearchModel>): JSX.Element | null {
   return (
     <div className="jp-Memory-notice jp-mod-wrong" role="alert">
       <span>{errorText(problem, trans)}</span>
-      <button type="button" className="jp-Memory-action" onClick={() => void model.refresh()}>
-        {trans.__('Retry')}
-      </button>
-      <button type="button" className="jp-Memory-action" onClick={() => model.dismissProblem()}>
-        {trans.__('Dismiss')}
-      </button>
+      <TextButton look="action" label={trans.__('Retry')} run={() => void model.refresh()} />
+      <TextButton look="action" label={trans.__('Dismiss')} run={() => model.dismissProblem()} />
     </div>
   );
 }
@@ -151,9 +147,7 @@ function Undo({ id, title, model, trans }: IDeletion & IProps<SearchModel>): JSX
       onBlur={() => setKeyboard(false)}
     >
       <span>{trans.__('Forgotten: %1', withMarks(splitTitle(title).name))}</span>
-      <button type="button" className="jp-Memory-action" onClick={() => model.undoForget(id)}>
-        {trans.__('Undo')}
-      </button>
+      <TextButton look="action" label={trans.__('Undo')} run={() => model.undoForget(id)} />
     </div>
   );
 }
@@ -173,9 +167,7 @@ function ChangedFiles({ model, trans, onIndex }: IHitListProps): JSX.Element | n
   return (
     <div className="jp-Memory-foot">
       {message} ·{' '}
-      <button type="button" className="jp-Memory-action" onClick={() => paths.forEach(path => onIndex(path))}>
-        {trans.__('Index now')}
-      </button>
+      <TextButton look="action" label={trans.__('Index now')} run={() => paths.forEach(path => onIndex(path))} />
     </div>
   );
 }

@@ -8,7 +8,7 @@ import type { IHit } from '../../api/types';
 import type { IPlacedHit } from '../../models/hits';
 import type { WholeTexts } from '../../models/wholeTexts';
 import type { IActions, IRendered } from '../../tokens';
-import { errorText } from '../shared/elements';
+import { errorText, TextButton } from '../shared/elements';
 import { count } from '../shared/format';
 import { hitNames, isCode, isMarkdown } from '../shared/labels';
 import { type IPiece, pieces, withMarks } from '../shared/text';
@@ -101,11 +101,7 @@ export function WholeText(props: IWholeTextProps): JSX.Element {
       </div>
       {shown !== null && <Pictures found={found} pictureOf={props.pictureOf} trans={trans} />}
       {shown !== null && <OmittedText shown={shown} canOpen={place.path !== null} trans={trans} />}
-      {problem && (
-        <button type="button" className="jp-Memory-action" onClick={() => texts.read(hit.memory_id)}>
-          {trans.__('Retry')}
-        </button>
-      )}
+      {problem && <TextButton look="action" label={trans.__('Retry')} run={() => texts.read(hit.memory_id)} />}
     </div>
   );
 }

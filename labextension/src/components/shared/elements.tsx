@@ -43,6 +43,14 @@ export function errorText({ reason, message }: ApiError, trans: TranslationBundl
   return withMarks(reason === INVALID_FIELD ? words.charAt(0).toUpperCase() + words.slice(1) : words);
 }
 
+export function TextButton(props: { look: 'action' | 'link'; label: string; run(): void }): JSX.Element {
+  return (
+    <button type="button" className={`jp-Memory-${props.look}`} onClick={props.run}>
+      {props.label}
+    </button>
+  );
+}
+
 interface IErrorMessageProps {
   problem: ApiError;
   trans: TranslationBundle;
@@ -56,9 +64,7 @@ export function ErrorMessage({ problem, trans, act }: IErrorMessageProps): JSX.E
       {act && (
         <>
           {' '}
-          <button className="jp-Memory-link" onClick={act.run}>
-            {act.label}
-          </button>
+          <TextButton look="link" label={act.label} run={act.run} />
         </>
       )}
     </p>
