@@ -36,11 +36,10 @@ export function RankedLists({ lists, chosen, onChoose, trans }: IRankedListsProp
         {COLUMNS.map(column => (
           <List
             key={column}
-            {...{ column, chosen, isWhole, pointed, trans }}
+            {...{ column, chosen, isWhole, pointed, onChoose, trans }}
             all={lists[column]}
             rows={lists[column].filter((one, i) => i < shown || one.memory_id === chosen)}
             onPoint={setPointed}
-            onChoose={onChoose}
           />
         ))}
       </div>
@@ -57,16 +56,13 @@ export function RankedLists({ lists, chosen, onChoose, trans }: IRankedListsProp
   );
 }
 
-interface IListProps {
+interface IListProps extends Omit<IRankedListsProps, 'lists'> {
   column: Column;
   all: IListed[];
   rows: IListed[];
-  chosen: string | null;
   isWhole: boolean;
   pointed: string | null;
   onPoint: (id: string | null) => void;
-  onChoose: (id: string) => void;
-  trans: TranslationBundle;
 }
 
 function List(props: IListProps): React.JSX.Element {

@@ -115,6 +115,10 @@ export const HitCard = memo(function HitCard(props: IHitProps): JSX.Element {
 
 function Badges({ found, trans }: { found: IPlacedHit; trans: TranslationBundle }): JSX.Element {
   const { hit, place } = found;
+  const matches = [
+    { mark: 'KW', retriever: 'keyword', label: trans.__('keyword match'), rank: hit.kw_rank },
+    { mark: 'SEM', retriever: 'vector', label: trans.__('match by meaning'), rank: hit.sem_rank }
+  ].filter(({ mark }) => hit.badges.includes(mark));
   return (
     <>
       {place.pinned && (
@@ -123,29 +127,18 @@ function Badges({ found, trans }: { found: IPlacedHit; trans: TranslationBundle 
           <span className="jp-Memory-sr">{trans.__('pinned')}</span>
         </span>
       )}
-      {hit.badges.includes('KW') && (
-        <Badge retriever="keyword" text="KW" label={trans.__('keyword match')} rank={hit.kw_rank} trans={trans} />
-      )}
-      {hit.badges.includes('SEM') && (
-        <Badge retriever="vector" text="SEM" label={trans.__('match by meaning')} rank={hit.sem_rank} trans={trans} />
-      )}
+      {matches.map(({ mark, retriever, label, rank }) => (
+        <span
+          key={mark}
+          className="jp-Memory-badge"
+          data-retriever={retriever}
+          title={rank === null ? label : trans.__('%1, rank %2', label, rank)}
+        >
+          <span aria-hidden="true">{mark}</span>
+          <span className="jp-Memory-sr">{label}</span>
+        </span>
+      ))}
     </>
-  );
-}
-
-function Badge(props: {
-  retriever: string;
-  text: string;
-  label: string;
-  rank: number | null;
-  trans: TranslationBundle;
-}): JSX.Element {
-  const title = props.rank === null ? props.label : props.trans.__('%1, rank %2', props.label, props.rank);
-  return (
-    <span className="jp-Memory-badge" data-retriever={props.retriever} title={title}>
-      <span aria-hidden="true">{props.text}</span>
-      <span className="jp-Memory-sr">{props.label}</span>
-    </span>
   );
 }
 

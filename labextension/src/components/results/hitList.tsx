@@ -9,9 +9,10 @@ import type { IActions } from '../../tokens';
 import type { IProps } from '../shared/elements';
 import { basename, hitNames } from '../shared/labels';
 import { withMarks } from '../shared/text';
+import { matchedWords } from './excerpt';
 import { HitCard, support } from './hit';
 import { HitActions, HoverActions } from './hitActions';
-import { matchedWords, statusText, WholeText, wholeTextId, WholeTextToggle } from './wholeText';
+import { statusText, WholeText, wholeTextId, WholeTextToggle } from './wholeText';
 
 export interface IHitListProps extends IProps<SearchModel> {
   actions: IActions;
@@ -54,8 +55,9 @@ export function HitList(props: IHitListProps): JSX.Element {
   }, [selected]);
 
   const onBack = useCallback(() => box.current?.focus({ preventScroll: true }), []);
-  const acts = useMemo(
+  const common = useMemo(
     () => ({
+      trans,
       onSelect: (id: string) => model.select(id),
       onOpen: (one: IPlacedHit, toSide: boolean) => open(actions, one, toSide),
       onDrag: (hit: IHit, event: MouseEvent) => void actions.drag(hit, event),
@@ -67,18 +69,9 @@ export function HitList(props: IHitListProps): JSX.Element {
         onBack();
       }
     }),
-    [model, actions, texts, onBack]
+    [model, actions, texts, trans, onBack]
   );
-  const { onTurn, pictureOf, onLeave, ...cardActs } = acts;
-  const card = {
-    terms: model.answer?.terms ?? [],
-    longest,
-    trans,
-    onTurn,
-    pictureOf,
-    onHover: setHovered,
-    ...cardActs
-  };
+  const card = { ...common, terms: model.answer?.terms ?? [], longest, onHover: setHovered };
   const actionProps = { ...props, onLeave: onBack };
   return (
     <div
@@ -126,25 +119,21 @@ export function HitList(props: IHitListProps): JSX.Element {
       {layout.seen.map(one => (
         <Fragment key={one.found.hit.memory_id}>
           <WholeTextToggle
+            {...common}
             found={one.found}
             row={one.row}
             isOpen={one.whole !== null}
             isStop={one === chosen || one.whole !== null}
-            trans={trans}
-            onTurn={onTurn}
-            onLeave={onLeave}
           />
           {one.whole !== null && (
             <WholeText
+              {...common}
               found={one.found}
               row={one.whole}
               texts={texts}
               words={words}
-              pictureOf={pictureOf}
               render={actions.render}
               selected={one === chosen}
-              trans={trans}
-              onLeave={onLeave}
             />
           )}
           {one === chosen && layout.actions !== null && (

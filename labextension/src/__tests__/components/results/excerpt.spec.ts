@@ -1,4 +1,4 @@
-import { excerpt, markWords, matchedWords, MAX_SHOWN } from '../../../components/results/wholeText';
+import { markWords, MAX_SHOWN, excerpt, matchedWords } from '../../../components/results/excerpt';
 import { hit } from '../../helpers/samples';
 
 const marked = (text: string, words: RegExp | null): string =>

@@ -1,8 +1,8 @@
 import { act, fireEvent, screen, within } from '@testing-library/react';
 
-import { MAX_SHOWN } from '../../../components/results/wholeText';
+import { MAX_SHOWN } from '../../../components/results/excerpt';
 import { type IRendered, press, renderResults } from '../../helpers/renderResults';
-import { advance, found, item, RawResponse } from '../../helpers/server';
+import { item, advance, RawResponse, found } from '../../helpers/server';
 
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
