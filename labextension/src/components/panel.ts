@@ -16,13 +16,13 @@ import { AutoRefresh, Reconnection } from '../state/refresh';
 import type { IActions, ISection, ISectionModel, ISectionRegistry } from '../tokens';
 import { debuggerSection } from './debugger/debugger';
 import { HeaderWidget } from './header/header';
-import { indexSection } from './index/indexSection';
+import { type IIndexOptions, indexSection } from './index/indexSection';
 import { focusList, resultsSection } from './results/results';
 import { memoryIcon } from './shared/icons';
 
 export const PANEL_ID = 'jupyter-memory:panel';
 
-interface IPanelOptions {
+interface IPanelOptions extends Pick<IIndexOptions, 'folderNow' | 'pickFolder'> {
   api: MemoryApi;
   model: SearchModel;
   indexModel: IndexModel;
@@ -30,10 +30,6 @@ interface IPanelOptions {
   actions: IActions;
   events?: Event.IManager;
   translator?: ITranslator;
-  /** The folder that Lab's file browser shows, as a contents path. */
-  folderNow?: () => string;
-  /** Let a person pick a folder; null if they cancel. */
-  pickFolder?: () => Promise<string | null>;
 }
 
 /** Sends no request before it is shown for the first time. */

@@ -38,11 +38,8 @@ export function typedFilters(query: string): string[] {
 
 export function withoutTypedFilter(query: string, filter: string): string {
   const left = query.replace(TYPED_FILTER, (all, one?: string) => (one === filter ? '\0' : all));
-  return left
-    .split('\0')
-    .map(part => part.trim())
-    .filter(part => part)
-    .join(' ');
+  const parts = left.split('\0').map(part => part.trim());
+  return parts.filter(part => part).join(' ');
 }
 
 function canonical(filters: IFilters): string {
@@ -55,9 +52,8 @@ export class FacetCounts {
   all: Facets | null = null;
 
   /**
-   * Take the counts of an answer; `subject` is what questions share that differ in their filters alone.
-   *
-   * A facet that is filtered counts its other values as before, so that a second value can be added to the first.
+   * Take the counts of an answer; `subject` is what questions share that differ in their filters alone. A facet that
+   * is filtered counts its other values as before, so that a second value can be added to the first.
    */
   take(counts: Facets, filters: IFilters, subject: string): void {
     const before = subject === this._subject ? this.all : null;
@@ -73,14 +69,8 @@ export class FacetCounts {
   private _subject = '';
 }
 
-export interface IFacetValue {
-  value: string;
-  count: number;
-  on: boolean;
-}
-
 /** The values of a facet, most frequent first; a chosen value stays even with no candidates. */
-export function facetValues(facets: Facets | null, filters: IFilters, facet: Facet): IFacetValue[] {
+export function facetValues(facets: Facets | null, filters: IFilters, facet: Facet) {
   const counts = facets?.[facet] ?? {};
   const chosen = filters[facet] ?? [];
   return [...new Set([...Object.keys(counts), ...chosen])]

@@ -208,18 +208,14 @@ export class IndexModel extends VDomModel {
   /** Send a request for a person. Resolves to null where the server refuses; `refusal` says why. */
   private _ask<T>(what: RequestName, task: () => Promise<T>): Promise<T | null> {
     this.refusal = null;
-    return this._run(what, task, () => true);
+    return this._read(what, task, null);
   }
 
   /** Read more data in the background: an earlier refusal stays, and a missing server is reported elsewhere. */
-  private _read<T>(what: RequestName, task: () => Promise<T>): Promise<T | null> {
-    return this._run(what, task, ({ reason }) => reason !== MISSING);
-  }
-
-  private async _run<T>(
+  private async _read<T>(
     what: RequestName,
     task: () => Promise<T>,
-    isShown: (error: ApiError) => boolean
+    unsaid: string | null = MISSING
   ): Promise<T | null> {
     this._running.push(what);
     this.stateChanged.emit();
@@ -227,7 +223,7 @@ export class IndexModel extends VDomModel {
       return await task();
     } catch (error) {
       const refusal = refusalOf(error);
-      this.refusal = isShown(refusal) ? refusal : this.refusal;
+      this.refusal = refusal.reason === unsaid ? this.refusal : refusal;
       return null;
     } finally {
       this._running.splice(this._running.indexOf(what), 1);

@@ -177,11 +177,7 @@ export class SearchModel extends VDomModel {
     }
   }
 
-  /**
-   * Take a status that another model has read.
-   *
-   * The first memories appear as they arrive; changes by an indexing job appear when it has ended.
-   */
+  /** Take a status: the first memories appear as they arrive, changes by an indexing job when it has ended. */
   setStatus(status: IStatus): void {
     const before = this.status;
     this.status = status;

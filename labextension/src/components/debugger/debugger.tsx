@@ -16,14 +16,8 @@ import { Explanation } from './explanation';
 import { RankedLists } from './rankedLists';
 import { RecentSearches } from './recentSearches';
 
-interface IDebuggerOptions {
-  model: SearchModel;
-  api: DebuggerApi;
-  trans: TranslationBundle;
-}
-
 /** Requests lists and explanations only while it can be seen. */
-export function debuggerSection({ model: search, api, trans }: IDebuggerOptions): ISection {
+export function debuggerSection({ model: search, api, trans }: IProps<SearchModel> & { api: DebuggerApi }): ISection {
   const model = new DebuggerModel(search, api);
   return {
     id: 'debugger',
@@ -46,7 +40,7 @@ export function Debugger({ model, trans }: IProps<DebuggerModel>): React.JSX.Ele
         {model.problem && <ErrorMessage problem={model.problem} trans={trans} />}
         {answer ? (
           <>
-            <QueryFacts answer={answer} useTime={model.search.useTime} trans={trans} />
+            <QueryFacts model={model} answer={answer} trans={trans} />
             {answer.lists && (
               <RankedLists lists={answer.lists} chosen={model.chosen} onChoose={id => model.choose(id)} trans={trans} />
             )}
@@ -63,13 +57,7 @@ export function Debugger({ model, trans }: IProps<DebuggerModel>): React.JSX.Ele
   );
 }
 
-interface IQueryFactsProps {
-  answer: IAnswer;
-  useTime: boolean;
-  trans: TranslationBundle;
-}
-
-function QueryFacts({ answer, useTime, trans }: IQueryFactsProps): React.JSX.Element {
+function QueryFacts({ model, answer, trans }: IProps<DebuggerModel> & { answer: IAnswer }): React.JSX.Element {
   const { keyword, vector, fused } = answer.counts;
   return (
     <dl className="jp-Memory-facts" aria-label={trans.__('How the question was understood')}>
@@ -83,7 +71,7 @@ function QueryFacts({ answer, useTime, trans }: IQueryFactsProps): React.JSX.Ele
         {verdictText(answer, trans)}
       </dd>
       <dt>{trans.__('Time')}</dt>
-      <dd>{timeRead(answer, useTime, trans)}</dd>
+      <dd>{timeRead(answer, model.search.useTime, trans)}</dd>
       <dt>{trans.__('Found')}</dt>
       <dd className="jp-Memory-counts">
         <span data-column="keyword">{trans.__('KW %1', count(keyword))}</span>

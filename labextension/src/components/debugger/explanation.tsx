@@ -110,13 +110,12 @@ function AskById({ model, trans }: IProps<DebuggerModel>): React.JSX.Element {
   );
 }
 
-interface IContributionsProps {
+export function Contributions(props: {
   scored: IScoredHit;
   terms: string[];
   trans: TranslationBundle;
-}
-
-export function Contributions({ scored, terms, trans }: IContributionsProps): React.JSX.Element {
+}): React.JSX.Element {
+  const { scored, terms, trans } = props;
   const { hit, without } = scored;
   const known = terms.filter(term => Object.hasOwn(hit.signals, term));
   const others = Object.keys(hit.signals).filter(name => !terms.includes(name));

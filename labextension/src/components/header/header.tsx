@@ -165,11 +165,8 @@ function SearchBox({ model, trans, onDown }: IHeaderProps): JSX.Element {
   );
 }
 
-interface IProfileProps extends IProps<SearchModel> {
-  profiles: readonly IProfile[];
-}
-
-function ProfileChoice({ model, profiles, trans }: IProfileProps): JSX.Element | null {
+function ProfileChoice(props: IProps<SearchModel> & { profiles: readonly IProfile[] }): JSX.Element | null {
+  const { model, profiles, trans } = props;
   if (!profiles.length) {
     return null;
   }

@@ -14,7 +14,9 @@ import { AddFolder, Folders } from './folders';
 import { Jobs } from './jobs';
 
 export interface IIndexOptions extends IProps<IndexModel> {
+  /** The folder that Lab's file browser shows, as a contents path. */
   folderNow?: () => string;
+  /** Let a person pick a folder; null if they cancel. */
   pickFolder?: () => Promise<string | null>;
 }
 
@@ -23,20 +25,17 @@ export function indexSection(options: IIndexOptions): ISection {
   return {
     id: 'index',
     rank: 300,
-    label: () => title(model, trans),
+    // The state of indexing is visible while the section is folded, too.
+    label: () => {
+      const failed = model.jobs.reduce((all, job) => all + job.failed.length, 0);
+      const state = model.isIndexing ? trans.__('indexing…') : failed && trans.__('%1 failed', failed);
+      return [trans.__('Index'), state].filter(Boolean).join(' · ');
+    },
     caption: trans.__('What is indexed'),
     className: 'jp-Memory-index',
     model,
     render: () => <Index {...options} />
   };
-}
-
-/** The title with the state of indexing, which is visible while the section is folded, too. */
-function title(model: IndexModel, trans: TranslationBundle): string {
-  const failed = model.jobs.reduce((all, job) => all + job.failed.length, 0);
-  const state = model.isIndexing ? trans.__('indexing…') : failed ? trans.__('%1 failed', failed) : '';
-  const label = trans.__('Index');
-  return state ? `${label} · ${state}` : label;
 }
 
 export function Index(options: IIndexOptions): React.JSX.Element {
@@ -117,7 +116,9 @@ function facts(one: IModel, trans: TranslationBundle): string {
 }
 
 export function Store({ model, trans }: IProps<IndexModel>): React.JSX.Element | null {
+  const { findings } = model;
   const { store, history } = model.status ?? {};
+  const isAsking = model.isPending('doctor');
   if (!store) {
     return null;
   }
@@ -148,35 +149,27 @@ export function Store({ model, trans }: IProps<IndexModel>): React.JSX.Element |
         <p className="jp-Memory-dim">{trans.__('The file is created when the first folder is indexed.')}</p>
       )}
       {store.read_only && <p className="jp-Memory-warning">{trans.__('The store is read-only.')}</p>}
-      <Doctor model={model} trans={trans} />
-    </section>
-  );
-}
-
-function Doctor({ model, trans }: IProps<IndexModel>): React.JSX.Element {
-  const { findings } = model;
-  const isAsking = model.isPending('doctor');
-  return (
-    <div className="jp-Memory-doctor">
-      <button
-        className="jp-Memory-button"
-        aria-disabled={isAsking}
-        disabled={!model.status?.store.exists}
-        onClick={() => !isAsking && void model.runDoctor()}
-      >
-        {isAsking ? trans.__('Checking…') : trans.__('Check the store')}
-      </button>
-      <div role="status">
-        {findings?.length === 0 && trans.__('No problem found.')}
-        {!!findings?.length && trans._n('%1 problem found:', '%1 problems found:', findings.length)}
+      <div className="jp-Memory-doctor">
+        <button
+          className="jp-Memory-button"
+          aria-disabled={isAsking}
+          disabled={!store.exists}
+          onClick={() => !isAsking && void model.runDoctor()}
+        >
+          {isAsking ? trans.__('Checking…') : trans.__('Check the store')}
+        </button>
+        <div role="status">
+          {findings?.length === 0 && trans.__('No problem found.')}
+          {!!findings?.length && trans._n('%1 problem found:', '%1 problems found:', findings.length)}
+        </div>
+        {!!findings?.length && (
+          <ul>
+            {findings.map(one => (
+              <li key={one}>{withMarks(one)}</li>
+            ))}
+          </ul>
+        )}
       </div>
-      {!!findings?.length && (
-        <ul>
-          {findings.map(one => (
-            <li key={one}>{withMarks(one)}</li>
-          ))}
-        </ul>
-      )}
-    </div>
+    </section>
   );
 }

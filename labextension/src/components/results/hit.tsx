@@ -252,9 +252,8 @@ export function support(hit: IHit): number {
 }
 
 /**
- * The segments of a hit's bar in the order of `terms`, without those below half a percent.
- *
- * `width` is the share of the best hit's bar, `share` that of this hit's positive contributions, both 0..1.
+ * The segments of a hit's bar in the order of `terms`, without those below half a percent: `width` is the share of the
+ * best hit's bar, `share` that of this hit's positive contributions, both 0..1.
  */
 export function segments(
   hit: IHit,

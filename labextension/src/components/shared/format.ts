@@ -60,11 +60,7 @@ export function bytes(value: number): string {
   return `${figure(scaled, scaled < 10 ? 1 : 0)} ${['kB', 'MB', 'GB'][step - 1]}`;
 }
 
-/**
- * A period that ends before `until`, shown with its last day: `1 – 31 Oct 2026`.
- *
- * Days are those of the server, whatever the browser's time zone is.
- */
+/** A period that ends before `until`, in days of the server: `1 – 31 Oct 2026`. */
 export function period(since: string | null, until: string | null): string {
   const first = since === null ? null : wall(since);
   const last = until === null ? null : new Date(wall(until).getTime() - 1);
