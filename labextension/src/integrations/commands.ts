@@ -84,7 +84,10 @@ export function addCommands(options: ICommandOptions): void {
     isEnabled: given => actions.hasNotebook && text(given.text) !== undefined,
     execute: given => actions.insertText(text(given.text) ?? '')
   });
+  addHitCommands(options);
+}
 
+function addHitCommands({ commands, model, actions, trans }: ICommandOptions): void {
   const canOpen = ({ place }: IPlacedHit): boolean => place.path !== null;
   const describedBy = args({
     memory_id: { type: 'string', description: trans.__('Which of the results; the selected one if left out') }

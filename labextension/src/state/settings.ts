@@ -23,7 +23,9 @@ export async function followSettings(
     const apply = (): void => {
       const { searchDelay, pageSize, groupByNotebook, rememberQuery, undoSeconds, relatedCells } = settings.composite;
       model.answers.configure({ delay: searchDelay as number, page: pageSize as number });
-      model.undo.delay = 1000 * (undoSeconds as number);
+      if (typeof undoSeconds === 'number') {
+        model.undo.delay = 1000 * undoSeconds;
+      }
       // A choice in the panel holds until the setting itself changes.
       if (groupByNotebook !== grouped) {
         grouped = groupByNotebook;
