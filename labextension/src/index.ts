@@ -14,21 +14,18 @@ import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 
 import { MemoryApi } from './api/memoryApi';
 import { MemoryPanel, PANEL_ID } from './components/panel';
-import { followActiveCell } from './integrations/activeCell';
-import { LabActions, notifyErrors } from './integrations/actions';
+import { LabActions, markdownRenderer, notifyErrors } from './integrations/actions';
 import { addCommands, CommandIDs } from './integrations/commands';
 import { addContextCommands } from './integrations/contextMenu';
 import { followHistory } from './integrations/history';
-import { markdownRenderer } from './integrations/markdown';
+import { addStatusItem } from './integrations/indexing';
 import { Opener } from './integrations/open';
 import { followOutputs, followSources, keepArrows, nameSliders, showPictures } from './integrations/outputs';
-import { Pointer, toQuery } from './integrations/pointer';
-import { addStatusItem } from './integrations/statusBar';
+import { followActiveCell, Pointer, toQuery } from './integrations/pointer';
 import { IndexModel } from './models/indexModel';
 import { RelatedCells } from './models/relatedCells';
 import { SearchModel } from './models/searchModel';
-import { Persistence } from './state/persistence';
-import { followSettings } from './state/settings';
+import { followSettings, Persistence } from './state/settings';
 import { IMemoryPanel } from './tokens';
 
 /** The rank of the panel in the side bar; 501-899 are for extensions. */
@@ -37,7 +34,6 @@ const RANK = 600;
 /** A longer selection is not used as a query. */
 const LONGEST_SELECTION = 200;
 
-/** The side panel of jupyter-memory. */
 const plugin: JupyterFrontEndPlugin<IMemoryPanel> = {
   id: 'jupyter-memory:plugin',
   description: 'Searches what you wrote, ran or saved, and says why each result is there.',

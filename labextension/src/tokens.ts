@@ -12,7 +12,6 @@ export interface IActions {
   open(hit: IHit, place: IPlace, toSide: boolean): Promise<void>;
   /** Insert the memory's text below the active cell of the notebook in front. */
   insert(hit: IHit): Promise<void>;
-  /** Copy the memory's whole text. */
   copy(hit: IHit): Promise<void>;
   /** Start to drag a hit, to be dropped into a notebook. */
   drag(hit: IHit, event: MouseEvent): Promise<void>;
@@ -37,20 +36,15 @@ export interface ISectionModel extends VDomRenderer.IModel {
   isOpen: boolean;
 }
 
-/** A section of the panel. */
 export interface ISection {
   readonly id: string;
   /** Its place: Results have 100, the debugger 200, the index 300. */
   readonly rank: number;
   /** The title, read again after each change of the model. */
   label(): string;
-  /** The tooltip of the title. */
   readonly caption: string;
-  /** Whether it is open at first. */
   readonly isExpanded?: boolean;
-  /** A class for its node. */
   readonly className?: string;
-  /** Buttons in its title. */
   readonly toolbar?: Toolbar;
   /** The section is drawn again after each change of its model. Without one, the rendered element updates itself. */
   readonly model?: ISectionModel;

@@ -22,25 +22,19 @@ import type {
 /** The version of the interface that panel and server must share; see `IStatus.api`. */
 export const API = 1;
 
+// The reasons of errors. The first three are the panel's own, the others come from the server.
+
 /** The server extension is not enabled: a 404 without a reason of ours. */
 export const MISSING = 'ServerExtensionMissing';
-
-/** The server did not answer at all. */
 export const UNREACHABLE = 'Unreachable';
-
 /** Something else answered: the page for logging in, or a proxy. */
 export const UNREADABLE = 'Unreadable';
-
-/** The server's reason for a store that is still empty, or whose file is gone. */
+/** The store is still empty, or its file is gone. */
 export const NO_STORE = 'NoStore';
-
-/** The server's reason for a memory that no longer exists. */
 export const NO_MEMORY = 'UnknownMemory';
-
-/** The server's reason where it would forget another number of memories than a person agreed to. */
+/** It would forget another number of memories than a person agreed to. */
 export const COUNT_DIFFERS = 'CountDiffers';
-
-/** The server's reason for a field that it cannot use; the message begins with the name of the field. */
+/** The message begins with the name of the field. */
 export const INVALID_FIELD = 'InvalidField';
 
 /** An error of the server: the HTTP status (0 without a response), a reason, and a sentence for a person. */
@@ -55,14 +49,10 @@ export class ApiError extends Error {
   }
 }
 
-/** A memory that the panel adds. */
 export interface IAdd {
   text: string;
-  title?: string;
-  tags?: string[];
-  kind?: string;
-  lang?: string;
-  source?: string;
+  lang: string;
+  kind: string;
   metadata?: Record<string, unknown>;
 }
 
@@ -74,7 +64,6 @@ export interface IFolderChange {
   count?: number;
 }
 
-/** What a person thinks of a hit. */
 export interface IFeedback {
   memory_id: string;
   accepted: boolean;
@@ -88,163 +77,136 @@ export interface IFeedback {
 export class MemoryApi {
   constructor(readonly serverSettings: ServerConnection.ISettings = ServerConnection.makeSettings()) {}
 
-  status(signal?: AbortSignal): Promise<IStatus> {
-    return this.ask('GET', 'status', undefined, { signal });
+  status(): Promise<IStatus> {
+    return this._get('status');
+  }
+  async profiles(): Promise<IProfile[]> {
+    return (await this._get<{ profiles: IProfile[] }>('profiles')).profiles;
+  }
+  async models(): Promise<IModel[]> {
+    return (await this._get<{ models: IModel[] }>('models')).models;
+  }
+  async doctor(): Promise<string[]> {
+    return (await this._get<{ problems: string[] }>('doctor')).problems;
   }
 
   search(asked: ISearch, signal?: AbortSignal): Promise<IAnswer> {
-    return this.ask('POST', 'search', asked, { signal });
+    return this._post('search', asked, { signal });
   }
-
   explain(asked: ISearch & { memory_id: string }, signal?: AbortSignal): Promise<IExplanation> {
-    return this.ask('POST', 'explain', asked, { signal });
+    return this._post('explain', asked, { signal });
   }
-
   related(asked: Within & { memory_id: string; profile?: string }, signal?: AbortSignal): Promise<IAnswer> {
-    return this.ask('POST', 'related', asked, { signal });
+    return this._post('related', asked, { signal });
   }
-
   relatedTo(asked: IRelatedTo, signal?: AbortSignal): Promise<IAnswer> {
-    return this.ask('POST', 'related-to', asked, { signal });
+    return this._post('related-to', asked, { signal });
+  }
+  browse(asked: Within = {}, signal?: AbortSignal): Promise<IAnswer> {
+    return this._post('browse', asked, { signal });
+  }
+  async recent(limit?: number, signal?: AbortSignal): Promise<IRecent[]> {
+    return (await this._post<{ searches: IRecent[] }>('recent', { limit }, { signal })).searches;
+  }
+  async forgetRecent(): Promise<number> {
+    return (await this._ask<{ removed: number }>('recent', { method: 'DELETE' })).removed;
   }
 
   item(memory_id: string, signal?: AbortSignal): Promise<IItem> {
-    return this.ask('POST', 'item', { memory_id }, { signal });
+    return this._post('item', { memory_id }, { signal });
   }
-
   /** The address of a picture of a memory, counted from 0. */
   thumbnail(memory_id: string, place: number): string {
     const url = URLExt.join(this.serverSettings.baseUrl, 'jupyter-memory/thumbnail');
     return url + URLExt.objectToQueryString({ memory_id, place: `${place}` });
   }
-
-  browse(asked: Within = {}, signal?: AbortSignal): Promise<IAnswer> {
-    return this.ask('POST', 'browse', asked, { signal });
-  }
-
-  async recent(limit?: number, signal?: AbortSignal): Promise<IRecent[]> {
-    return (await this.ask<{ searches: IRecent[] }>('POST', 'recent', { limit }, { signal })).searches;
-  }
-
-  async forgetRecent(): Promise<number> {
-    return (await this.ask<{ removed: number }>('DELETE', 'recent')).removed;
-  }
-
   add(asked: IAdd): Promise<IItem> {
-    return this.ask('POST', 'add', asked);
+    return this._post('add', asked);
   }
-
-  update(asked: { memory_id: string; title?: string; text?: string; tags?: string[] }): Promise<IItem> {
-    return this.ask('POST', 'update', asked);
+  update(asked: { memory_id: string; tags: string[] }): Promise<IItem> {
+    return this._post('update', asked);
   }
-
   pin(memory_id: string, pinned: boolean): Promise<IItem> {
-    return this.ask('POST', 'pin', { memory_id, pinned });
+    return this._post('pin', { memory_id, pinned });
   }
-
   /** Forget memories. With `keepalive` the request outlives the page. */
   async forget(what: { memory_ids: string[] }, keepalive = false): Promise<number> {
-    return (await this.ask<{ forgotten: number }>('POST', 'forget', what, { keepalive })).forgotten;
+    return (await this._post<{ forgotten: number }>('forget', what, { keepalive })).forgotten;
+  }
+  async feedback(asked: IFeedback): Promise<void> {
+    await this._post('feedback', asked);
+  }
+  /** Count that a person used a memory. What they did went well, so a refusal is nothing to tell. */
+  async access(memory_id: string): Promise<void> {
+    await this._post('access', { memory_id }).catch(refusalOf);
   }
 
   /** Index a contents path or an absolute one; `''` is Lab's root. */
   index(path: string, watch?: boolean): Promise<IJob> {
-    return this.ask('POST', 'index', { path, watch });
+    return this._post('index', { path, watch });
   }
-
-  async jobs(signal?: AbortSignal): Promise<IJob[]> {
-    return (await this.ask<{ jobs: IJob[] }>('GET', 'jobs', undefined, { signal })).jobs;
-  }
-
   cancelJob(job_id: string): Promise<IJob> {
-    return this.ask('POST', 'jobs', { job_id, cancel: true });
+    return this._post('jobs', { job_id, cancel: true });
   }
-
   /** The indexed folders with the number of changed files in each, for which the server walks them. */
-  async folders(signal?: AbortSignal): Promise<IFolder[]> {
-    return (await this.ask<{ folders: IFolder[] }>('GET', 'folders', undefined, { signal })).folders;
+  async folders(): Promise<IFolder[]> {
+    return (await this._get<{ folders: IFolder[] }>('folders')).folders;
   }
-
   async setFolder(asked: IFolderChange): Promise<IFolder[]> {
-    return (await this.ask<{ folders: IFolder[] }>('POST', 'folders', asked)).folders;
+    return (await this._post<{ folders: IFolder[] }>('folders', asked)).folders;
   }
 
-  /** Count that a person used a memory. What they did went well, so a refusal is nothing to tell. */
-  async access(memory_id: string): Promise<void> {
-    try {
-      await this.ask('POST', 'access', { memory_id });
-    } catch (error) {
-      if (!(error instanceof ApiError)) {
-        throw error;
-      }
-    }
+  private _get<T>(route: string): Promise<T> {
+    return this._ask(route, { method: 'GET' });
   }
 
-  async feedback(asked: IFeedback): Promise<void> {
-    await this.ask('POST', 'feedback', asked);
+  private _post<T>(route: string, body: object, how: RequestInit = {}): Promise<T> {
+    return this._ask(route, { ...how, method: 'POST', body: JSON.stringify(body) });
   }
 
-  async profiles(signal?: AbortSignal): Promise<IProfile[]> {
-    return (await this.ask<{ profiles: IProfile[] }>('GET', 'profiles', undefined, { signal })).profiles;
-  }
-
-  async models(signal?: AbortSignal): Promise<IModel[]> {
-    return (await this.ask<{ models: IModel[] }>('GET', 'models', undefined, { signal })).models;
-  }
-
-  async doctor(signal?: AbortSignal): Promise<string[]> {
-    return (await this.ask<{ problems: string[] }>('GET', 'doctor', undefined, { signal })).problems;
-  }
-
-  private async ask<T>(method: string, route: string, body?: object, how: RequestInit = {}): Promise<T> {
+  private async _ask<T>(route: string, init: RequestInit): Promise<T> {
     const url = URLExt.join(this.serverSettings.baseUrl, 'jupyter-memory', route);
-    const init = { ...how, method, body: body === undefined ? undefined : JSON.stringify(body) };
+    // Lab wraps what `fetch` threw: only the signal tells an abort from a failure.
+    const failed = (status: number, reason: string, message: string): Error =>
+      init.signal?.aborted
+        ? new DOMException('The request was aborted.', 'AbortError')
+        : new ApiError(status, reason, message);
     let response: Response;
     try {
       response = await ServerConnection.makeRequest(url, init, this.serverSettings);
-    } catch (error) {
-      throw abortError(how.signal) ?? new ApiError(0, UNREACHABLE, 'The Jupyter server does not answer.');
+    } catch {
+      throw failed(0, UNREACHABLE, 'The Jupyter server does not answer.');
     }
-    const answer = await jsonOf(response);
+    const answer: unknown = await response.json().catch(() => null);
     if (!response.ok) {
-      throw errorOf(response, answer);
+      throw errorOf(response, (answer ?? {}) as Partial<IProblem>);
     }
     if (answer === null) {
-      throw (
-        abortError(how.signal) ??
-        new ApiError(response.status, UNREADABLE, 'The answer does not come from jupyter-memory.')
-      );
+      throw failed(response.status, UNREADABLE, 'The answer does not come from jupyter-memory.');
     }
     return answer as T;
   }
 }
 
-/** Whether a request was aborted. */
 export function isAbort(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError';
 }
 
-/** Lab wraps what `fetch` threw: only the signal tells an abort from a failure. */
-function abortError(signal: AbortSignal | null | undefined): DOMException | null {
-  return signal?.aborted ? new DOMException('The request was aborted.', 'AbortError') : null;
-}
-
-async function jsonOf(response: Response): Promise<unknown> {
-  try {
-    return await response.json();
-  } catch {
-    return null;
+/** What the server refused with; any other error is thrown on. */
+export function refusalOf(error: unknown): ApiError {
+  if (error instanceof ApiError) {
+    return error;
   }
+  throw error;
 }
 
-function errorOf(response: Response, body: unknown): ApiError {
-  const { message, reason } = (body ?? {}) as Partial<IProblem>;
-  if (response.status === 404 && !reason) {
+function errorOf({ status, statusText }: Response, { message, reason }: Partial<IProblem>): ApiError {
+  if (status === 404 && !reason) {
     return new ApiError(404, MISSING, 'The server does not know jupyter-memory.');
   }
-  if ([502, 503, 504].includes(response.status) && !reason) {
+  if ([502, 503, 504].includes(status) && !reason) {
     // A proxy answers for a server that is not running.
-    return new ApiError(response.status, UNREACHABLE, 'The Jupyter server does not answer.');
+    return new ApiError(status, UNREACHABLE, 'The Jupyter server does not answer.');
   }
-  return new ApiError(response.status, reason || response.statusText, message || `${response.status}`);
+  return new ApiError(status, reason || statusText, message || `${status}`);
 }

@@ -30,16 +30,13 @@ export interface IHit {
   location: string;
   tags: string[];
   event_at: string;
-  /** Whether the file is still as it was indexed. */
   freshness: 'current' | 'changed' | 'gone' | 'unknown';
-  /** How many pictures of it are kept. */
   thumbnails: number;
   kw_rank: number | null;
   sem_rank: number | null;
   bm25: number | null;
   cosine: number | null;
   signals: Record<string, IEvidence>;
-  /** How the last run ended and with which error, of what was run. */
   outcome?: 'ok' | 'error' | 'unknown';
   error?: string;
 }
@@ -50,7 +47,6 @@ export interface IPlace {
   path: string | null;
   /** Why `path` is null, in a sentence for a person; else null. */
   closed: string | null;
-  /** Id of the notebook's cell, or null. */
   cell: string | null;
   /** 0-based index of the cell, where the notebook has no ids. */
   index: number | null;
@@ -58,28 +54,22 @@ export interface IPlace {
   line: number | null;
   /** First line of the memory's own text, by which a moved cell is found again. */
   begins: string;
-  /** The file was changed since it was indexed. */
   changed: boolean;
   pinned: boolean;
   lang: string;
   /** The headings above a hit, outermost first, without its title: `Prices > Cleaning`, or ''. */
   context: string;
-  /** Only of what was run. */
   run?: IRun;
 }
 
-/** The runs of one text in the history. */
 export interface IRun {
   count: number;
   /** ISO, or null where it is not known. */
   first: string | null;
-  /** ISO. */
   last: string;
   /** How the last run ended; `unknown` if its kernel died first. */
   outcome: 'ok' | 'error' | 'unknown';
-  /** Name of the exception of the last run, or ''. */
   error: string;
-  /** Name of the environment of the last run, or ''. */
   environment: string;
 }
 
@@ -107,7 +97,6 @@ export interface IAnswer {
   /** Milliseconds by stage. */
   timings: Record<string, number>;
   notices: string[];
-  /** Names of the profile's terms, in its order. */
   terms: string[];
   facets: Facets;
   hits: IHit[];
@@ -123,11 +112,9 @@ export interface IListed {
   rank: number;
   /** BM25, cosine or fused score. */
   score: number;
-  /** The beginning of its text. */
   begins: string;
 }
 
-/** The keyword, semantic and fused lists of one search. */
 export interface ILists {
   keyword: IListed[];
   vector: IListed[];
@@ -182,7 +169,6 @@ export interface IExplanation {
   without: Record<string, number>;
 }
 
-/** A memory in full. */
 export interface IItem {
   memory_id: string;
   title: string;
@@ -258,14 +244,10 @@ export interface IStatus {
   root: string;
 }
 
-/** What is remembered of what was run. */
 export interface IHistory {
-  /** How many kernels record their runs at the moment. */
   kernels: number;
   runs: number;
-  /** How many different texts were run. */
   texts: number;
-  /** When the first of the runs began, ISO, or null. */
   since: string | null;
 }
 

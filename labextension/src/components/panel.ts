@@ -2,40 +2,34 @@
 
 import type { Event } from '@jupyterlab/services';
 import { type ITranslator, nullTranslator } from '@jupyterlab/translation';
-import { SidePanel } from '@jupyterlab/ui-components';
+import { SidePanel, type Toolbar, VDomRenderer } from '@jupyterlab/ui-components';
+import { DisposableDelegate, type IDisposable } from '@lumino/disposable';
 import { type Message, MessageLoop } from '@lumino/messaging';
+import { Signal } from '@lumino/signaling';
 import { type AccordionPanel, Widget } from '@lumino/widgets';
 
-import { API, ApiError, type MemoryApi } from '../api/memoryApi';
+import { API, ApiError, type MemoryApi, refusalOf } from '../api/memoryApi';
 import type { IndexModel } from '../models/indexModel';
 import type { RelatedCells } from '../models/relatedCells';
 import type { SearchModel } from '../models/searchModel';
-import { Reconnection } from '../state/reconnect';
-import { AutoRefresh } from '../state/refresh';
-import type { IActions } from '../tokens';
+import { AutoRefresh, Reconnection } from '../state/refresh';
+import type { IActions, ISection, ISectionModel, ISectionRegistry } from '../tokens';
 import { debuggerSection } from './debugger/debugger';
 import { HeaderWidget } from './header/header';
-import { indexSection } from './index/indexSection';
+import { type IIndexOptions, indexSection } from './index/indexSection';
 import { focusList, resultsSection } from './results/results';
-import { SectionRegistry, SectionWidget } from './sections';
 import { memoryIcon } from './shared/icons';
 
 export const PANEL_ID = 'jupyter-memory:panel';
 
-export interface IPanelOptions {
+interface IPanelOptions extends Pick<IIndexOptions, 'folderNow' | 'pickFolder'> {
   api: MemoryApi;
   model: SearchModel;
   indexModel: IndexModel;
-  /** The cells that are like the active one; without it, nothing is said of them. */
   related?: RelatedCells;
   actions: IActions;
-  /** Lab's event bus, on which the server reports changed files. */
   events?: Event.IManager;
   translator?: ITranslator;
-  /** The folder that Lab's file browser shows, as a contents path. */
-  folderNow?: () => string;
-  /** Let a person pick a folder; null if they cancel. */
-  pickFolder?: () => Promise<string | null>;
 }
 
 /** Sends no request before it is shown for the first time. */
@@ -79,12 +73,10 @@ export class MemoryPanel extends SidePanel {
   /** The sections of the panel. Those that are added later are shown at once. */
   readonly registry = new SectionRegistry();
 
-  /** Whether somebody can see the panel. */
   get isSeen(): boolean {
     return !document.hidden && this._isStarted && this.isVisible;
   }
 
-  /** The widget of a section. */
   section(id: string): SectionWidget | undefined {
     return this._sections.find(widget => widget.section.id === id);
   }
@@ -98,14 +90,8 @@ export class MemoryPanel extends SidePanel {
   }
 
   override dispose(): void {
-    if (this.isDisposed) {
-      return;
-    }
     window.removeEventListener('pagehide', this._flush);
     document.removeEventListener('visibilitychange', this._onVisibilityChange);
-    this._options.indexModel.stateChanged.disconnect(this._onIndexChanged, this);
-    this._options.model.stateChanged.disconnect(this._loadProfiles, this);
-    this.registry.changed.disconnect(this._layOut, this);
     this._reconnection.dispose();
     this._autoRefresh.dispose();
     this._observer?.disconnect();
@@ -149,18 +135,15 @@ export class MemoryPanel extends SidePanel {
     this._head.focusBox();
   }
 
-  /** Show the sections of the registry, in their order; a new one is folded unless it says otherwise. */
   private _layOut(): void {
     const { sections } = this.registry;
     this._sections.filter(widget => !sections.includes(widget.section)).forEach(widget => widget.dispose());
     const added = sections.filter(section => !this.section(section.id));
     added.forEach(section => this.insertWidget(sections.indexOf(section), new SectionWidget(section)));
-    added
-      .filter(section => !section.isExpanded)
-      .forEach(section => this._accordion.collapse(sections.indexOf(section)));
+    const folded = added.filter(section => !section.isExpanded);
+    folded.forEach(section => this._accordion.collapse(sections.indexOf(section)));
   }
 
-  /** Start when the panel is shown for the first time: read the status, and ask the first question. */
   private async _start(): Promise<void> {
     if (this._isStarted) {
       return;
@@ -173,23 +156,18 @@ export class MemoryPanel extends SidePanel {
     }
   }
 
-  /** Load the profiles as soon as a server of the right version answers. */
   private async _loadProfiles(model: SearchModel): Promise<void> {
     if (model.status?.api !== API) {
       return;
     }
     model.stateChanged.disconnect(this._loadProfiles, this);
-    try {
-      this._head.setProfiles(await this._options.api.profiles());
-    } catch (error) {
-      // The search works without them; only the choice of a profile is missing.
-      if (!(error instanceof ApiError)) {
-        throw error;
-      }
+    const profiles = await this._options.api.profiles().catch(refusalOf);
+    // The search works without them; only the choice of a profile is missing.
+    if (!(profiles instanceof ApiError)) {
+      this._head.setProfiles(profiles);
     }
   }
 
-  /** Index a file again, or Lab's folder for the first time, which is then watched. */
   private async _index(path: string): Promise<void> {
     const { model, indexModel } = this._options;
     await indexModel.index(path, path === '' ? true : undefined);
@@ -198,7 +176,6 @@ export class MemoryPanel extends SidePanel {
     }
   }
 
-  /** Pass the status of the index on to the results. */
   private _onIndexChanged({ status, jobs, problem }: IndexModel): void {
     if (status && !problem && this._isStarted) {
       this._options.model.setStatus({ ...status, jobs });
@@ -234,5 +211,93 @@ function makeRoom(sections: AccordionPanel, index: number): void {
   if (!sections.widgets[index].isHidden && sizes[index] < 0.1) {
     const share = others ? sizes.reduce((sum, size) => sum + size, 0) / others : 1;
     sections.setRelativeSizes(sizes.map((size, i) => (i === index ? share : size)));
+  }
+}
+
+class SectionRegistry implements ISectionRegistry {
+  readonly changed = new Signal<this, void>(this);
+
+  /** Written here alone. */
+  sections: readonly ISection[] = [];
+
+  add(section: ISection): IDisposable {
+    if (this.sections.some(({ id }) => id === section.id)) {
+      throw new Error(`The panel already has a section with the id '${section.id}'.`);
+    }
+    this._set([...this.sections, section].sort((a, b) => a.rank - b.rank));
+    return new DisposableDelegate(() => this._set(this.sections.filter(one => one !== section)));
+  }
+
+  private _set(sections: readonly ISection[]): void {
+    this.sections = sections;
+    this.changed.emit();
+  }
+}
+
+/** Draws a section. One with a model is drawn, and its model asks the server, only while it can be seen. */
+export class SectionWidget extends VDomRenderer<ISectionModel | null> {
+  constructor(readonly section: ISection) {
+    super(section.model);
+    this.toolbar = section.toolbar;
+    this.addClass('jp-Memory');
+    if (section.className) {
+      this.addClass(section.className);
+    }
+    this.title.label = section.label();
+    this.title.caption = section.caption;
+    section.model?.stateChanged.connect(this._updateTitle, this);
+  }
+
+  /** Lab shows it in the title of the section. */
+  readonly toolbar: Toolbar | undefined;
+
+  override dispose(): void {
+    if (this.isDisposed) {
+      return;
+    }
+    super.dispose();
+    this.section.dispose?.();
+  }
+
+  protected override render(): JSX.Element | null {
+    return this.section.render();
+  }
+
+  protected override onAfterAttach(msg: Message): void {
+    super.onAfterAttach(msg);
+    this._setOpen(this.isVisible);
+  }
+
+  protected override onBeforeDetach(msg: Message): void {
+    super.onBeforeDetach(msg);
+    this._setOpen(false);
+  }
+
+  protected override onAfterShow(msg: Message): void {
+    super.onAfterShow(msg);
+    this._setOpen(true);
+    this.update();
+  }
+
+  protected override onAfterHide(msg: Message): void {
+    super.onAfterHide(msg);
+    this._setOpen(false);
+  }
+
+  /** A hidden section is drawn when it is shown: its model changes with every key that is typed. */
+  protected override onUpdateRequest(msg: Message): void {
+    if (this.isVisible || !this.section.model) {
+      super.onUpdateRequest(msg);
+    }
+  }
+
+  private _setOpen(isOpen: boolean): void {
+    if (this.section.model) {
+      this.section.model.isOpen = isOpen;
+    }
+  }
+
+  private _updateTitle(): void {
+    this.title.label = this.section.label();
   }
 }

@@ -17,7 +17,6 @@ import type { IPlacedHit } from '../models/hits';
 import type { SearchModel } from '../models/searchModel';
 import type { LabActions } from './actions';
 
-/** The ids that palette, menus and shortcuts use. */
 export const CommandIDs = {
   open: 'jupyter-memory:open',
   search: 'jupyter-memory:search',
@@ -35,7 +34,6 @@ export const CommandIDs = {
   searchInNotebook: 'jupyter-memory:search-in-notebook'
 } as const;
 
-/** What the commands need; `contextMenu.ts` has those for documents. */
 export interface ICommandOptions {
   commands: CommandRegistry;
   model: SearchModel;
@@ -47,7 +45,6 @@ export interface ICommandOptions {
   trans: TranslationBundle;
 }
 
-/** The arguments of a command, as JSON schema. */
 export function args(properties: Record<string, { type: string; description: string }> = {}): {
   args: { type: 'object'; properties: typeof properties };
 } {
@@ -56,11 +53,7 @@ export function args(properties: Record<string, { type: string; description: str
 
 /** Add the commands that show the panel, and those for a hit: the selected one, or the one that `memory_id` names. */
 export function addCommands(options: ICommandOptions): void {
-  addPanelCommands(options);
-  addHitCommands(options);
-}
-
-function addPanelCommands({ commands, model, actions, show, selected, trans }: ICommandOptions): void {
+  const { commands, model, actions, show, selected, trans } = options;
   const query = { query: { type: 'string', description: trans.__('What to search for') } };
   commands.addCommand(CommandIDs.open, {
     label: trans.__('Show Memory'),
@@ -91,74 +84,53 @@ function addPanelCommands({ commands, model, actions, show, selected, trans }: I
     isEnabled: given => actions.hasNotebook && text(given.text) !== undefined,
     execute: given => actions.insertText(text(given.text) ?? '')
   });
-}
-
-interface IHitCommand {
-  label: string;
-  icon: LabIcon;
-  isEnabled?: (found: IPlacedHit) => boolean;
-  execute(found: IPlacedHit): Promise<void> | void;
+  addHitCommands(options);
 }
 
 function addHitCommands({ commands, model, actions, trans }: ICommandOptions): void {
   const canOpen = ({ place }: IPlacedHit): boolean => place.path !== null;
-  const hits: Record<string, IHitCommand> = {
-    [CommandIDs.openHit]: {
-      label: trans.__('Open the Selected Memory'),
-      icon: launchIcon,
-      isEnabled: canOpen,
-      execute: ({ hit, place }) => actions.open(hit, place, false)
-    },
-    [CommandIDs.openHitToSide]: {
-      label: trans.__('Open the Selected Memory to the Side'),
-      icon: launchIcon,
-      isEnabled: canOpen,
-      execute: ({ hit, place }) => actions.open(hit, place, true)
-    },
-    [CommandIDs.insert]: {
-      label: trans.__('Insert the Selected Memory into the Notebook'),
-      icon: addBelowIcon,
-      isEnabled: () => actions.hasNotebook,
-      execute: ({ hit }) => actions.insert(hit)
-    },
-    [CommandIDs.copy]: {
-      label: trans.__('Copy the Selected Memory'),
-      icon: copyIcon,
-      execute: ({ hit }) => actions.copy(hit)
-    },
-    [CommandIDs.pin]: {
-      label: trans.__('Pin or Unpin the Selected Memory'),
-      icon: pinIcon,
-      execute: ({ hit, place }) => model.edits.pin(hit.memory_id, !place.pinned)
-    },
-    [CommandIDs.forget]: {
-      label: trans.__('Forget the Selected Memory'),
-      icon: deleteIcon,
-      execute: ({ hit }) => model.forget(hit.memory_id)
-    }
-  };
   const describedBy = args({
     memory_id: { type: 'string', description: trans.__('Which of the results; the selected one if left out') }
   });
-  for (const [id, { isEnabled, execute, ...appearance }] of Object.entries(hits)) {
-    const found = (given: { memory_id?: unknown }): IPlacedHit | undefined =>
+  const addForHit = (
+    id: string,
+    [label, icon]: [string, LabIcon],
+    execute: (found: IPlacedHit) => Promise<void> | void,
+    fits: (found: IPlacedHit) => boolean = () => true
+  ): void => {
+    const find = (given: { memory_id?: unknown }): IPlacedHit | undefined =>
       model.find(text(given.memory_id) ?? model.selected ?? '');
     commands.addCommand(id, {
-      ...appearance,
+      label,
+      icon,
       describedBy,
       isEnabled: given => {
-        const one = found(given);
-        return one !== undefined && (isEnabled?.(one) ?? true);
+        const found = find(given);
+        return found !== undefined && fits(found);
       },
       execute: given => {
-        const one = found(given);
-        return one && execute(one);
+        const found = find(given);
+        return found && execute(found);
       }
     });
-  }
+  };
+  const { openHit, openHitToSide, insert, copy, pin, forget } = CommandIDs;
+  const open = (toSide: boolean) => (one: IPlacedHit) => actions.open(one.hit, one.place, toSide);
+  addForHit(openHit, [trans.__('Open the Selected Memory'), launchIcon], open(false), canOpen);
+  addForHit(openHitToSide, [trans.__('Open the Selected Memory to the Side'), launchIcon], open(true), canOpen);
+  addForHit(
+    insert,
+    [trans.__('Insert the Selected Memory into the Notebook'), addBelowIcon],
+    one => actions.insert(one.hit),
+    () => actions.hasNotebook
+  );
+  addForHit(copy, [trans.__('Copy the Selected Memory'), copyIcon], one => actions.copy(one.hit));
+  addForHit(pin, [trans.__('Pin or Unpin the Selected Memory'), pinIcon], ({ hit, place }) =>
+    model.edits.pin(hit.memory_id, !place.pinned)
+  );
+  addForHit(forget, [trans.__('Forget the Selected Memory'), deleteIcon], one => model.forget(one.hit.memory_id));
 }
 
-/** An argument as a text, or undefined. */
 export function text(given: unknown): string | undefined {
   return typeof given === 'string' && given ? given : undefined;
 }

@@ -7,23 +7,22 @@ import { addIcon, refreshIcon } from '@jupyterlab/ui-components';
 import type { CommandRegistry } from '@lumino/commands';
 
 import type { MemoryApi } from '../api/memoryApi';
-import { errorText } from '../components/shared/errorMessage';
+import { errorText } from '../components/shared/elements';
 import { relatedIcon } from '../components/shared/icons';
 import type { IndexModel } from '../models/indexModel';
 import type { SearchModel } from '../models/searchModel';
 import { notifyErrors } from './actions';
 import { args, CommandIDs, text } from './commands';
-import { notifyJob } from './notifications';
-import { noteFrom, displayTitle, type IPointed, findMemory, type Pointer, toQuery, queryFromPath } from './pointer';
+import { notifyJob } from './indexing';
+import { displayTitle, findMemory, type IPointed, noteFrom, type Pointer, queryFromPath, toQuery } from './pointer';
 
-export interface IContextOptions {
+interface IContextOptions {
   commands: CommandRegistry;
   api: MemoryApi;
   model: SearchModel;
   index: IndexModel;
   pointer: Pointer;
   files: FileBrowser | null;
-  /** Show the panel, and search for a query if there is one. */
   show(query?: string): Promise<void>;
   trans: TranslationBundle;
 }
@@ -49,7 +48,10 @@ export function addContextCommands(options: IContextOptions): void {
     }),
     isEnabled: given => !!text(given.text) || pointer.selection !== null,
     isVisible: given => !given.isMenu || pointer.selection !== null,
-    execute: given => remember(options, pointedText(given.text) ?? pointer.selection)
+    execute: given => {
+      const said = text(given.text);
+      return remember(options, said ? { text: said, lang: '', path: '', cell: null, index: null } : pointer.selection);
+    }
   });
   commands.addCommand(CommandIDs.findRelated, {
     label: trans.__('Find Related Memories'),
@@ -62,9 +64,7 @@ export function addContextCommands(options: IContextOptions): void {
     }),
     execute: given => {
       const path = text(given.path) ?? (given.isFile ? selectedPaths(files)[0] : undefined);
-      return notifyErrors(trans, () =>
-        path === undefined ? findRelatedToText(options, !!given.isMenu) : findRelatedToFile(options, path)
-      );
+      return notifyErrors(trans, () => findRelated(options, path, !!given.isMenu));
     }
   });
   commands.addCommand(CommandIDs.indexFolder, {
@@ -102,40 +102,24 @@ async function remember({ api, model, show, trans }: IContextOptions, pointed: I
   });
 }
 
-async function findRelatedToText(
-  { api, model, pointer, show, trans }: IContextOptions,
-  isClicked: boolean
-): Promise<void> {
+/** Show what is like a file, or like the selection or the cell in front of a person. */
+async function findRelated(options: IContextOptions, path: string | undefined, isClicked: boolean): Promise<void> {
+  const { api, model, pointer, show, trans } = options;
   const { selection } = pointer;
-  const pointed = selection ?? pointer.cell(isClicked);
-  if (!pointed) {
+  const pointed = path === undefined ? (selection ?? pointer.cell(isClicked)) : null;
+  const from = path ?? pointed?.path;
+  if (from === undefined) {
     Notification.info(trans.__('Select a cell or some text first.'), { autoClose: 5000 });
     return;
   }
-  const id = selection ? null : await findIndexed(api, pointed.path, pointed);
-  await showRelated({ model, show }, id, toQuery(pointed.text));
-}
-
-async function findRelatedToFile({ api, model, show }: IContextOptions, path: string): Promise<void> {
-  await showRelated({ model, show }, await findIndexed(api, path, null), queryFromPath(path));
-}
-
-async function showRelated(
-  { model, show }: Pick<IContextOptions, 'model' | 'show'>,
-  id: string | null,
-  words: string
-): Promise<void> {
+  const isIndexed = pointed === null || pointed !== selection;
+  const id = isIndexed ? await findMemory(api, from, pointed) : null;
   if (id === null) {
-    await show(words);
+    await show(pointed ? toQuery(pointed.text) : queryFromPath(from));
   } else {
     await show();
     await model.related(id);
   }
-}
-
-async function findIndexed(api: MemoryApi, path: string, cell: IPointed | null): Promise<string | null> {
-  const { root } = await api.status();
-  return findMemory(api, root, path, cell);
 }
 
 async function indexAll({ index, trans }: IContextOptions, paths: string[], watch?: boolean): Promise<void> {
@@ -153,9 +137,4 @@ function selectedPaths(files: FileBrowser | null): string[] {
   const items = files ? [...files.selectedItems()] : [];
   // Drives of other extensions prefix the path with their name.
   return items.map(item => files!.model.manager.services.contents.localPath(item.path));
-}
-
-function pointedText(given: unknown): IPointed | undefined {
-  const said = text(given);
-  return said === undefined ? undefined : { text: said, lang: '', path: '', cell: null, index: null };
 }

@@ -5,13 +5,11 @@ import type { Kernel } from '@jupyterlab/services';
 
 import type { SearchModel } from '../models/searchModel';
 
-/** A line that turns the history on or off, or removes it. */
 const MAGIC = /^\s*%memory\s+history\b/m;
 
 /** Kernels may record from their start. While none does, it is looked for only every so many milliseconds. */
 const SELDOM = 30_000;
 
-/** Keep the sign of the history up to date as long as somebody can see it. */
 export function followHistory(kernels: Kernel.IManager, model: SearchModel, isSeen: () => boolean): void {
   let looked = 0;
   const look = (): void => {

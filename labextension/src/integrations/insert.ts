@@ -1,18 +1,17 @@
-/** Inserts memories into the notebook in front, below its active cell. */
+/** Puts memories into notebooks: below the active cell, or where they are dragged. */
 
 import { Dialog, Notification, showDialog } from '@jupyterlab/apputils';
 import type { ICell } from '@jupyterlab/nbformat';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { TranslationBundle } from '@jupyterlab/translation';
+import { MimeData } from '@lumino/coreutils';
+import { Drag } from '@lumino/dragdrop';
 
 import type { IItem } from '../api/types';
-import { codeCell, fenced, isProse, magicLine, markdownCell, supportsLanguage, sourceOf } from '../models/cells';
+import { withMarks } from '../components/shared/text';
+import { codeCell, fenced, isProse, magicLine, markdownCell, sourceOf, supportsLanguage } from '../models/cells';
 
-/**
- * Insert a memory as a cell. Asks first if it is code in a language that the notebook's kernel does not run.
- *
- * Resolves to whether it was inserted.
- */
+/** Insert a memory as a cell, after a question if the kernel does not run its language. Resolves to whether it did. */
 export async function insertItem(panel: NotebookPanel, item: IItem, trans: TranslationBundle): Promise<boolean> {
   const source = sourceOf(item);
   const kernel = languageOf(panel);
@@ -52,7 +51,9 @@ export async function insertBelow(panel: NotebookPanel, cell: ICell, trans: Tran
     return false;
   }
   const active = notebook.activeCell;
-  const isBlank = active !== null && !active.model.sharedModel.getSource().trim() && isDeletable(active.model);
+  const { metadata, outputs } = (active?.model.toJSON() ?? {}) as Partial<ICell>;
+  const hasContent = active?.model.sharedModel.getSource().trim() || (Array.isArray(outputs) && outputs.length);
+  const isBlank = active !== null && !hasContent && metadata?.deletable !== false;
   const at = isBlank ? notebook.activeCellIndex : notebook.activeCellIndex + 1;
   model.sharedModel.transact(() => {
     model.sharedModel.insertCell(at, cell as Parameters<typeof model.sharedModel.insertCell>[1]);
@@ -66,11 +67,6 @@ export async function insertBelow(panel: NotebookPanel, cell: ICell, trans: Tran
   return true;
 }
 
-function isDeletable(cell: { getMetadata(key: string): unknown; toJSON(): ICell }): boolean {
-  const outputs = cell.toJSON().outputs;
-  return cell.getMetadata('deletable') !== false && !(Array.isArray(outputs) && outputs.length);
-}
-
 async function askFor(language: string, kernel: string, trans: TranslationBundle): Promise<'code' | 'markdown' | null> {
   const answer = await showDialog({
     title: trans.__('Insert %1 into a notebook of %2?', language, kernel),
@@ -82,4 +78,42 @@ async function askFor(language: string, kernel: string, trans: TranslationBundle
     ]
   });
   return answer.button.accept ? (answer.button.actions.includes('code') ? 'code' : 'markdown') : null;
+}
+
+/** The MIME type that Lab's notebooks accept. */
+export const CELLS = 'application/vnd.jupyter.cells';
+
+export function dragged(item: IItem): MimeData {
+  const source = sourceOf(item);
+  const cell: ICell = isProse(item.lang) ? markdownCell(source) : codeCell(source);
+  const data = new MimeData();
+  data.setData(CELLS, [cell]);
+  data.setData('text/plain', source);
+  return data;
+}
+
+/** Fetch a memory and drag it, unless the mouse button was released in the meantime; resolves to whether it was dropped. */
+export async function drag(fetch: () => Promise<IItem>, event: MouseEvent): Promise<boolean> {
+  const mouse = { x: event.clientX, y: event.clientY, isDown: true };
+  const move = (one: MouseEvent): void => void Object.assign(mouse, { x: one.clientX, y: one.clientY });
+  const up = (): void => void (mouse.isDown = false);
+  document.addEventListener('mousemove', move, true);
+  document.addEventListener('mouseup', up, true);
+  try {
+    const item = await fetch();
+    if (!mouse.isDown) {
+      return false;
+    }
+    const dragImage = document.createElement('div');
+    dragImage.className = 'jp-Memory-drag';
+    dragImage.textContent = withMarks(item.title || sourceOf(item).trimStart().split('\n', 1)[0]);
+    const mimeData = dragged(item);
+    const action = new Drag({ mimeData, dragImage, supportedActions: 'copy', proposedAction: 'copy', source: null });
+    const done = await action.start(mouse.x, mouse.y);
+    action.dispose();
+    return done !== 'none';
+  } finally {
+    document.removeEventListener('mousemove', move, true);
+    document.removeEventListener('mouseup', up, true);
+  }
 }

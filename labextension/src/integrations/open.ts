@@ -2,6 +2,7 @@
 
 import type { JupyterFrontEnd } from '@jupyterlab/application';
 import { Notification } from '@jupyterlab/apputils';
+import { URLExt } from '@jupyterlab/coreutils';
 import type { IDocumentManager } from '@jupyterlab/docmanager';
 import type { IDocumentWidget } from '@jupyterlab/docregistry';
 import type { FileEditor, IEditorTracker } from '@jupyterlab/fileeditor';
@@ -10,10 +11,8 @@ import { ServerConnection } from '@jupyterlab/services';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { MemoryApi } from '../api/memoryApi';
-import type { IPlace } from '../api/types';
-import { withMarks } from '../components/shared/withMarks';
-import { findCell, findLine, type SnippetOf } from './locate';
-import { namedMemory, openPage } from './notebook7';
+import type { IHit, IPlace } from '../api/types';
+import { withMarks } from '../components/shared/text';
 
 /** Milliseconds for which the place is highlighted; as long as the animation in CSS. */
 const FLASH = 1600;
@@ -23,7 +22,10 @@ const LOOKS = 25;
 const CALM = 5;
 const PAUSE = 80;
 
-export interface IOpenerOptions {
+/** Comes before the id of the memory in the address of a page in Notebook 7. */
+const FRAGMENT = '#jupyter-memory=';
+
+interface IOpenerOptions {
   app: JupyterFrontEnd;
   api: MemoryApi;
   docs: IDocumentManager;
@@ -34,8 +36,7 @@ export interface IOpenerOptions {
   trans: TranslationBundle;
 }
 
-/** The fields of a hit that are needed to open it. */
-export type Openable = SnippetOf & { memory_id: string };
+type Openable = SnippetOf & { memory_id: string };
 
 /** Opens documents, and says so if a place is not found because the document has changed. */
 export class Opener {
@@ -49,7 +50,11 @@ export class Opener {
       return false;
     }
     const isClosed = !docs.findWidget(place.path);
-    if (isClosed && (await this._isMissing(place.path))) {
+    // A tab or page for a missing file would only show an error.
+    const isMissing = (error: unknown): boolean =>
+      error instanceof ServerConnection.ResponseError && error.response.status === 404;
+    const { contents, serverSettings } = app.serviceManager;
+    if (isClosed && (await contents.get(place.path, { content: false }).then(() => false, isMissing))) {
       const message = trans.__(
         '“%1” no longer exists. Index its folder again to update the memory.',
         withMarks(place.path)
@@ -58,7 +63,7 @@ export class Opener {
       return false;
     }
     if (isClosed && !hasTabs) {
-      openPage(app.serviceManager.serverSettings.baseUrl, place.path, hit.memory_id, trans);
+      openPage(serverSettings.baseUrl, place.path, hit.memory_id, trans);
       return true;
     }
     const factory = place.line !== null ? 'Editor' : 'default';
@@ -74,24 +79,15 @@ export class Opener {
   /** Go to the memory that the address of this page names, if any. */
   async openNamed(): Promise<void> {
     const { api, docs } = this._options;
-    const memory_id = namedMemory();
-    if (memory_id === null) {
+    const { hash } = window.location;
+    if (!hash.startsWith(FRAGMENT)) {
       return;
     }
+    const memory_id = decodeURIComponent(hash.slice(FRAGMENT.length));
     const { place } = await api.item(memory_id);
     const widget = place.path === null ? undefined : docs.findWidget(place.path);
     if (widget) {
       await this._goTo(widget, { memory_id, snippet: '', highlights: [] }, place);
-    }
-  }
-
-  /** Whether the file is missing: a tab or page for it would only show an error. */
-  private async _isMissing(path: string): Promise<boolean> {
-    try {
-      await this._options.app.serviceManager.contents.get(path, { content: false });
-      return false;
-    } catch (error) {
-      return error instanceof ServerConnection.ResponseError && error.response.status === 404;
     }
   }
 
@@ -101,11 +97,14 @@ export class Opener {
     await widget.revealed;
     let isSure = true;
     if (notebooks?.has(widget)) {
-      if (isGone(widget as NotebookPanel, place)) {
+      const panel = widget as NotebookPanel;
+      const isThere = Array.from(panel.model?.cells ?? []).some(one => one.id === place.cell);
+      // Another cell with the same first line is not what ran.
+      if (place.run && place.cell !== null && !isThere) {
         Notification.info(trans.__('The cell that ran is no longer in this notebook.'), { autoClose: 5000 });
         return;
       }
-      isSure = await goToCell(widget as NotebookPanel, hit, place);
+      isSure = await goToCell(panel, hit, place);
     } else if (editors?.has(widget)) {
       isSure = goToLine(widget as IDocumentWidget<FileEditor>, hit, place);
     }
@@ -115,11 +114,6 @@ export class Opener {
       });
     }
   }
-}
-
-/** Whether the cell of a run is gone: another one with the same first line is not what ran. */
-function isGone({ model }: NotebookPanel, { run, cell }: IPlace): boolean {
-  return !!run && cell !== null && !Array.from(model?.cells ?? []).some(one => one.id === cell);
 }
 
 async function goToCell(panel: NotebookPanel, hit: Openable, place: IPlace): Promise<boolean> {
@@ -157,7 +151,9 @@ async function stayAt(notebook: Notebook, at: number): Promise<void> {
     if (left || notebook.isDisposed || notebook.activeCellIndex !== at) {
       break;
     }
-    if (isInView(notebook, at)) {
+    const cell = notebook.widgets[at]?.node.getBoundingClientRect();
+    const frame = notebook.node.getBoundingClientRect();
+    if (cell?.height > 0 && cell.top < frame.bottom && cell.bottom > frame.top) {
       calm++;
     } else {
       calm = 0;
@@ -165,11 +161,6 @@ async function stayAt(notebook: Notebook, at: number): Promise<void> {
     }
   }
   notebook.node.removeEventListener('wheel', leave);
-}
-
-function isInView(notebook: Notebook, at: number): boolean {
-  const [cell, frame] = [notebook.widgets[at]?.node.getBoundingClientRect(), notebook.node.getBoundingClientRect()];
-  return !!cell && cell.height > 0 && cell.top < frame.bottom && cell.bottom > frame.top;
 }
 
 function goToLine({ content }: IDocumentWidget<FileEditor>, hit: Openable, place: IPlace): boolean {
@@ -186,4 +177,83 @@ function goToLine({ content }: IDocumentWidget<FileEditor>, hit: Openable, place
 function flash(node: HTMLElement): void {
   node.classList.add('jp-Memory-flash');
   setTimeout(() => node.classList.remove('jp-Memory-flash'), FLASH);
+}
+
+/** Open a document in a page of its own. If the browser blocks it, a notification offers a second click. */
+function openPage(baseUrl: string, path: string, memory_id: string, trans: TranslationBundle): void {
+  const page = path.endsWith('.ipynb') ? 'notebooks' : 'edit';
+  const url = `${URLExt.join(baseUrl, page, URLExt.encodeParts(path))}${FRAGMENT}${encodeURIComponent(memory_id)}`;
+  if (!window.open(url)) {
+    Notification.warning(trans.__('The browser blocked “%1”.', withMarks(path)), {
+      actions: [{ label: trans.__('Open'), callback: () => void window.open(url) }],
+      autoClose: 20000
+    });
+  }
+}
+
+type SnippetOf = Pick<IHit, 'snippet' | 'highlights'>;
+
+interface ILocation {
+  /** 0-based. */
+  at: number;
+  sure: boolean;
+}
+
+/** The cell of a memory: by its id, or else the nearest one with the same first line or with the snippet. */
+export function findCell(
+  cells: readonly { id: string; source: string }[],
+  place: IPlace,
+  hit: SnippetOf
+): ILocation | null {
+  if (!cells.length) {
+    return null;
+  }
+  const byId = cells.findIndex(cell => cell.id === place.cell);
+  if (byId >= 0) {
+    return { at: byId, sure: true };
+  }
+  const near = Math.min(place.index ?? 0, cells.length - 1);
+  const begins = place.begins.trim();
+  const same = begins ? nearest(cells, near, cell => firstLine(cell.source) === begins) : null;
+  const words = same ?? nearest(cells, near, cell => offsetOf(cell.source, 0, hit) !== null);
+  return words === null ? { at: near, sure: false } : { at: words, sure: true };
+}
+
+/** The line of a hit's first highlight, searched from the indexed line on; the indexed line if it is not found. */
+export function findLine(source: string, place: IPlace, hit: SnippetOf): ILocation {
+  const lines = source.split('\n');
+  const near = Math.min(Math.max((place.line ?? 1) - 1, 0), lines.length - 1);
+  const from = place.changed ? 0 : lines.slice(0, near).reduce((sum, line) => sum + line.length + 1, 0);
+  const offset = offsetOf(source, from, hit);
+  return offset === null
+    ? { at: near, sure: !place.changed }
+    : { at: source.slice(0, offset).split('\n').length - 1, sure: true };
+}
+
+/** The offset of a snippet's first highlight in a text, or of the snippet, or null. White space may differ. */
+function offsetOf(source: string, from: number, { snippet, highlights }: SnippetOf): number | null {
+  const ahead = /^[…\s]*/.exec(snippet)![0].length;
+  const words = snippet.slice(ahead).replace(/[…\s]+$/, '');
+  if (!words) {
+    return null;
+  }
+  const first = Math.min(...highlights.map(([start]) => start));
+  // The server counts code points.
+  const mark = highlights.length ? Math.max([...snippet].slice(0, first).join('').length - ahead, 0) : 0;
+  // One group before the highlight and one from there on: the text is searched once.
+  const found = new RegExp(`(${loosely(words.slice(0, mark))})${loosely(words.slice(mark))}`).exec(source.slice(from));
+  return found ? from + found.index + found[1].length : null;
+}
+
+function loosely(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/\s+/g, '\\s+');
+}
+
+function nearest<T>(things: readonly T[], near: number, fits: (thing: T) => boolean): number | null {
+  const fitting = things.flatMap((thing, at) => (fits(thing) ? [at] : []));
+  return fitting.sort((a, b) => Math.abs(a - near) - Math.abs(b - near))[0] ?? null;
+}
+
+function firstLine(source: string): string {
+  return source.trimStart().split('\n', 1)[0].trim();
 }

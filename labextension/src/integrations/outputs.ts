@@ -38,7 +38,6 @@ export interface IOutputActions {
   search(query: string): void;
   /** Insert code below the cell that holds the button, without running it. Resolves to whether it was inserted. */
   insert(source: string, button: Element): Promise<boolean>;
-  /** A memory was used. */
   used(memory_id: string): void;
 }
 
@@ -73,9 +72,7 @@ export const OUTPUT_PICTURE = 'jp-Memory-outputPicture';
 const PICTURE_SHOWN = 'jp-memory-picture-shown';
 
 export interface IOutputPictures {
-  /** The address of the first picture of a memory. */
   pictureOf(memory_id: string): string;
-  /** What a screen reader says of it, and of the button around it. */
   label(title: string): string;
   enlarge(title: string): string;
 }
@@ -135,7 +132,6 @@ export function keepArrows(): void {
   );
 }
 
-/** Name each slider after the label before it, for screen readers. */
 export function nameSliders(): void {
   document.addEventListener('animationstart', ({ animationName, target }) => {
     if (animationName === SHOWN && target instanceof Element) {

@@ -1,32 +1,31 @@
 /** The cell or selection that a person points at, as a query, as a note, or as an indexed memory. */
 
+import { PathExt } from '@jupyterlab/coreutils';
 import type { IEditorTracker } from '@jupyterlab/fileeditor';
 import type { INotebookTracker, Notebook, NotebookPanel } from '@jupyterlab/notebook';
 
 import type { IAdd, MemoryApi } from '../api/memoryApi';
 import type { IItem, IPlace } from '../api/types';
+import type { RelatedCells } from '../models/relatedCells';
 import { languageOf } from './insert';
 
 /** Characters of a query: more would not change its answer. */
 const MAX_QUERY = 2000;
 
-/** Characters of outputs that are kept with a cell. */
 const MAX_OUTPUT = 4000;
 
 type Cell = NonNullable<Notebook['activeCell']>;
 
-/** A text that a person points at, with its place. */
 export interface IPointed {
   text: string;
   lang: string;
   path: string;
-  /** Id of the cell, or null. */
   cell: string | null;
   /** 0-based index of the cell, or null. */
   index: number | null;
 }
 
-export interface IPointerOptions {
+interface IPointerOptions {
   notebooks: INotebookTracker | null;
   editors: IEditorTracker | null;
   /** The first element under the context menu that fits. */
@@ -40,16 +39,17 @@ export class Pointer {
   /** The active cell, or the one under the context menu, with its text outputs. */
   cell(isClicked = false): IPointed | null {
     const panel = visible(this._options.notebooks?.currentWidget);
-    const cell = (isClicked && panel && this._clickedCell(panel)) || panel?.content.activeCell;
-    if (!panel || !cell || !cell.model.sharedModel.getSource().trim()) {
+    // A right click on an output does not activate its cell.
+    const node = isClicked ? this._options.clicked(one => one.classList.contains('jp-Cell')) : undefined;
+    const cell = panel?.content.widgets.find(one => one.node === node) ?? panel?.content.activeCell;
+    const source = cell?.model.sharedModel.getSource() ?? '';
+    if (!panel || !cell || !source.trim()) {
       return null;
     }
     const outputs = textOutputs(cell.model);
-    const source = cell.model.sharedModel.getSource();
     return { ...inCell(panel, cell), text: outputs ? `${source}\n\nOut:\n${outputs}` : source };
   }
 
-  /** The text that is selected in the notebook or editor in front. */
   get selection(): IPointed | null {
     const panel = visible(this._options.notebooks?.currentWidget);
     const cell = panel?.content.activeCell;
@@ -63,47 +63,31 @@ export class Pointer {
       ? { text, lang: languageOfFile(file.context.path), path: file.context.path, cell: null, index: null }
       : null;
   }
-
-  /** The cell under the context menu: a right click on an output does not activate its cell. */
-  private _clickedCell(panel: NotebookPanel): Cell | undefined {
-    const node = this._options.clicked(one => one.classList.contains('jp-Cell'));
-    return node && panel.content.widgets.find(cell => cell.node === node);
-  }
 }
 
-/** The note that keeps a text. */
 export function noteFrom({ text, lang, path, cell }: Omit<IPointed, 'index'>): IAdd {
   const from = { path, ...(cell && { cell }) };
   return { text, lang, kind: 'note', ...(path && { metadata: { from } }) };
 }
 
 /** Id of the indexed memory of a file or of one of its cells, or null. */
-export async function findMemory(
-  api: MemoryApi,
-  root: string,
-  path: string,
-  cell: IPointed | null
-): Promise<string | null> {
-  const { hits, places } = await api.browse({ limit: 500, filters: { path: [absolute(root, path)] } });
+export async function findMemory(api: MemoryApi, path: string, cell: IPointed | null): Promise<string | null> {
+  const { root } = await api.status();
+  const absolute = path ? `${root.replace(/\/$/, '')}/${path}` : root;
+  const { hits, places } = await api.browse({ limit: 500, filters: { path: [absolute] } });
   const at = cell === null ? 0 : places.findIndex(place => isAt(place, cell));
   return hits[at]?.memory_id ?? null;
 }
 
-/** A text as a query. */
 export function toQuery(text: string): string {
   return text.replace(/\s+/g, ' ').trim().slice(0, MAX_QUERY);
 }
 
-/** The words of a file's name as a query. */
 export function queryFromPath(path: string): string {
-  const name = path.split('/').pop() ?? '';
-  return name
-    .replace(/\.[^.]+$/, '')
-    .replace(/[_\W]+/g, ' ')
-    .trim();
+  const name = PathExt.basename(path, PathExt.extname(path));
+  return name.replace(/[_\W]+/g, ' ').trim();
 }
 
-/** The title of a memory for a message. */
 export function displayTitle(item: IItem): string {
   const text = item.title || item.text.trimStart().split('\n', 1)[0];
   return text.length > 60 ? `${text.slice(0, 59)}…` : text;
@@ -116,10 +100,6 @@ function isAt(place: IPlace, cell: IPointed): boolean {
   }
   const begins = place.begins.trim();
   return place.index === cell.index && begins !== '' && cell.text.trimStart().startsWith(begins);
-}
-
-function absolute(root: string, path: string): string {
-  return path ? `${root.replace(/\/$/, '')}/${path}` : root;
 }
 
 function visible<T extends { isVisible: boolean }>(widget: T | null | undefined): T | null {
@@ -148,18 +128,34 @@ function selectedOnPage(node: HTMLElement): string {
 
 function textOutputs(model: Cell['model']): string {
   const outputs = (model.toJSON().outputs ?? []) as { text?: unknown; data?: Record<string, unknown> }[];
-  const texts = outputs.map(output => joined(output.text ?? output.data?.['text/plain']));
-  return texts
-    .filter(text => text)
-    .join('\n')
-    .slice(0, MAX_OUTPUT);
-}
-
-function joined(text: unknown): string {
-  return Array.isArray(text) ? text.join('') : typeof text === 'string' ? text : '';
+  const texts = outputs.map(output => [output.text ?? output.data?.['text/plain'] ?? ''].flat().join(''));
+  const whole = texts.filter(text => text).join('\n');
+  return whole.slice(0, MAX_OUTPUT);
 }
 
 function languageOfFile(path: string): string {
   const known: Record<string, string> = { py: 'python', md: 'markdown', r: 'r', jl: 'julia', sql: 'sql', sh: 'bash' };
-  return known[path.split('.').pop()?.toLowerCase() ?? ''] ?? '';
+  return known[PathExt.extname(path).slice(1).toLowerCase()] ?? '';
+}
+
+export function followActiveCell(notebooks: INotebookTracker | null, related: RelatedCells): void {
+  let model: Cell['model'] | undefined;
+  const tell = (): void => {
+    const panel = notebooks?.currentWidget;
+    const cell = panel?.content.activeCell;
+    const isThere = panel && cell && !cell.isDisposed;
+    related.follow(
+      isThere ? { text: cell.model.sharedModel.getSource(), path: panel.context.localPath, id: cell.model.id } : null
+    );
+  };
+  const change = (): void => {
+    model?.contentChanged.disconnect(tell);
+    model = notebooks?.currentWidget?.content.activeCell?.model;
+    model?.contentChanged.connect(tell);
+    tell();
+  };
+  notebooks?.activeCellChanged.connect(change);
+  notebooks?.currentChanged.connect(change);
+  // The cell may have been there before.
+  change();
 }

@@ -4,19 +4,7 @@ import type { ICell } from '@jupyterlab/nbformat';
 
 import type { IItem } from '../api/types';
 
-const PROSE_LANGUAGES = new Set([
-  '',
-  'markdown',
-  'md',
-  'text',
-  'txt',
-  'plain',
-  'rst',
-  'restructuredtext',
-  'html',
-  'latex',
-  'org'
-]);
+const PROSE = /^(|markdown|md|text|txt|plain|rst|restructuredtext|html|latex|org)$/i;
 
 /** The indexer keeps a cell's outputs below its source. */
 const OUTPUTS = '\n\nOut:\n';
@@ -27,9 +15,8 @@ export function sourceOf(item: IItem): string {
   return cut < 0 ? item.text : item.text.slice(0, cut);
 }
 
-/** Whether a language is prose, which goes into Markdown cells. */
 export function isProse(language: string): boolean {
-  return PROSE_LANGUAGES.has(language.toLowerCase());
+  return PROSE.test(language);
 }
 
 /** Whether a kernel runs a language; true if the kernel is not known. */

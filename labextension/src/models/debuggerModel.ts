@@ -2,20 +2,23 @@
 
 import { VDomModel } from '@jupyterlab/ui-components';
 
-import { LatestRequest } from '../api/latestRequest';
-import { ApiError, MISSING, type MemoryApi, NO_STORE } from '../api/memoryApi';
+import { type ApiError, type MemoryApi, MISSING, NO_STORE, refusalOf } from '../api/memoryApi';
+import { LatestRequest } from '../api/requests';
 import type { IAnswer, IExplanation, IHit, IProfile, IRecent } from '../api/types';
 import type { SearchModel } from './searchModel';
 
-/** What the debugger asks of the server. */
 export type DebuggerApi = Pick<MemoryApi, 'explain' | 'profiles' | 'recent' | 'forgetRecent'>;
 
-/** A memory with the contributions of each term to its score. */
 export interface IScoredHit {
   hit: IHit;
   /** By term: the rank without it. */
   without: Record<string, number>;
 }
+
+const RECENT_LIMIT = 30;
+
+/** Milliseconds after an answer until the recent searches are read again. */
+const RECENT_DELAY = 1000;
 
 /** Follows a `SearchModel`, and sends no request while `isOpen` is false. */
 export class DebuggerModel extends VDomModel {
@@ -26,6 +29,11 @@ export class DebuggerModel extends VDomModel {
     super();
     search.stateChanged.connect(this._onSearchChanged, this);
   }
+
+  // What follows is written here alone.
+  profiles: IProfile[] = [];
+  recent: IRecent[] | null = null;
+  problem: ApiError | null = null;
 
   /** The answer to a search, or null: browsed memories have no ranks to explain. */
   get answer(): IAnswer | null {
@@ -48,12 +56,10 @@ export class DebuggerModel extends VDomModel {
     return explanation?.hit ? { hit: explanation.hit, without: explanation.without } : null;
   }
 
-  /** The server's explanation of the chosen memory, once it was requested. */
   get explanation(): IExplanation | null {
-    return this._explanation && this._explanation.memory_id === this.chosen ? this._explanation : null;
+    return this._explanation?.memory_id === this.chosen ? this._explanation : null;
   }
 
-  /** The title of a memory in the lists, or its id. */
   titleOf(id: string): string {
     const { keyword = [], vector = [], fused = [] } = this.answer?.lists ?? {};
     const listed = [...fused, ...keyword, ...vector].find(one => one.memory_id === id);
@@ -64,21 +70,9 @@ export class DebuggerModel extends VDomModel {
     return this._explanationRequest.isRunning;
   }
 
-  get profiles(): IProfile[] {
-    return this._profiles;
-  }
-
   /** The profile in use: the requested one, or the server's default. */
   get profile(): IProfile | undefined {
-    return this._profiles.find(one => (this.search.profile ? one.name === this.search.profile : one.default));
-  }
-
-  get recent(): IRecent[] | null {
-    return this._recent;
-  }
-
-  get problem(): ApiError | null {
-    return this._problem;
+    return this.profiles.find(one => (this.search.profile ? one.name === this.search.profile : one.default));
   }
 
   /** Whether the debugger can be seen: only then does it request lists and explanations. */
@@ -102,7 +96,7 @@ export class DebuggerModel extends VDomModel {
   choose(id: string): void {
     const isHit = this.answer?.hits.some(hit => hit.memory_id === id) ?? false;
     this._picked = isHit ? null : id;
-    this._problem = null;
+    this.problem = null;
     if (isHit) {
       this.search.select(id);
     } else {
@@ -111,24 +105,23 @@ export class DebuggerModel extends VDomModel {
     this.stateChanged.emit();
   }
 
-  /** Ask the server why the chosen memory is where it is. */
   async explain(): Promise<void> {
     const memory_id = this.chosen;
     if (!memory_id || !this.answer) {
       return;
     }
     this._explanation = null;
-    this._problem = null;
+    this.problem = null;
     const asked = { ...this.search.answers.request(), memory_id };
     const explained = this._explanationRequest.run(signal => this._api.explain(asked, signal));
-    this._emit();
-    await this._attempt(async () => {
+    this.stateChanged.emit();
+    const problem = await this._attempt(async () => {
       this._explanation = (await explained) ?? this._explanation;
     });
-    if (this.problem?.status === 404) {
+    if (problem?.status === 404) {
       // There is no such memory; the next answer will not have it either.
       this._picked = null;
-      this._emit();
+      this.stateChanged.emit();
     }
   }
 
@@ -136,7 +129,6 @@ export class DebuggerModel extends VDomModel {
     this.search.answers.setProfile(this._profileName(name));
   }
 
-  /** Repeat a recent search with the profile that it used. */
   run(recent: IRecent): void {
     this.search.setQuery(recent.query);
     this.search.restore({ profile: this._profileName(recent.profile) });
@@ -144,9 +136,9 @@ export class DebuggerModel extends VDomModel {
   }
 
   async loadProfiles(): Promise<void> {
-    if (!this._profiles.length) {
+    if (!this.profiles.length) {
       await this._attempt(async () => {
-        this._profiles = await this._api.profiles();
+        this.profiles = await this._api.profiles();
       });
     }
   }
@@ -155,7 +147,7 @@ export class DebuggerModel extends VDomModel {
     const isNew = this.search.status?.store.exists === false;
     await this._attempt(async () => {
       const recent = isNew ? [] : await this._recentRequest.run(signal => this._api.recent(RECENT_LIMIT, signal));
-      this._recent = recent ?? this._recent;
+      this.recent = recent ?? this.recent;
     });
   }
 
@@ -164,14 +156,11 @@ export class DebuggerModel extends VDomModel {
       await this._api.forgetRecent();
       // A list that is on its way may be older than that.
       this._recentRequest.stop();
-      this._recent = [];
+      this.recent = [];
     });
   }
 
   override dispose(): void {
-    if (this.isDisposed) {
-      return;
-    }
     this.isOpen = false;
     clearTimeout(this._timer);
     this._explanationRequest.stop();
@@ -184,10 +173,14 @@ export class DebuggerModel extends VDomModel {
     if (answer !== this._answer) {
       this._answer = answer;
       this._explanation = null;
-      this._problem = null;
+      this.problem = null;
       this._explanationRequest.stop();
       if (this._isOpen && answer) {
-        this._onAnswer();
+        if (this._picked && !this.scoredHit) {
+          void this.explain();
+        }
+        clearTimeout(this._timer);
+        this._timer = setTimeout(() => void this.loadRecent(), RECENT_DELAY);
       }
     }
     if (this.search.selected !== this._selected) {
@@ -195,50 +188,29 @@ export class DebuggerModel extends VDomModel {
       // A hit that is selected among the results replaces the memory that was picked here.
       this._picked = this._selected ? null : this._picked;
     }
-    if (this._hasChanged()) {
-      this._emit();
+    // Most changes of the search are typed keys, which the debugger does not show.
+    const { search, _shown: before } = this;
+    this._shown = [answer, search.selected, search.profile, search.useTime, search.status?.log_searches];
+    if (this._shown.some((one, i) => one !== before[i])) {
+      this.stateChanged.emit();
     }
-  }
-
-  /** Whether anything changed that the debugger shows: most changes of the search are typed keys. */
-  private _hasChanged(): boolean {
-    const { answer, search, _shown: seen } = this;
-    const now = [answer, search.selected, search.profile, search.useTime, search.status?.log_searches];
-    this._shown = now;
-    return now.some((one, i) => one !== seen[i]);
-  }
-
-  /** After a new answer, explain the chosen memory again and read the recent searches. */
-  private _onAnswer(): void {
-    if (this._picked && !this.scoredHit) {
-      void this.explain();
-    }
-    clearTimeout(this._timer);
-    this._timer = setTimeout(() => void this.loadRecent(), RECENT_DELAY);
   }
 
   /** The name by which a profile is requested: '' for the default. */
   private _profileName(name: string): string {
-    return this._profiles.some(one => one.default && one.name === name) ? '' : name;
+    return this.profiles.some(one => one.default && one.name === name) ? '' : name;
   }
 
-  private async _attempt(task: () => Promise<void>): Promise<void> {
+  private async _attempt(task: () => Promise<void>): Promise<ApiError | null> {
     try {
       await task();
     } catch (error) {
-      if (!(error instanceof ApiError)) {
-        throw error;
-      }
+      const refusal = refusalOf(error);
       // The results already report a missing server or an empty store.
-      this._problem = [MISSING, NO_STORE].includes(error.reason) ? this._problem : error;
+      this.problem = [MISSING, NO_STORE].includes(refusal.reason) ? this.problem : refusal;
     }
-    this._emit();
-  }
-
-  private _emit(): void {
-    if (!this.isDisposed) {
-      this.stateChanged.emit();
-    }
+    this.stateChanged.emit();
+    return this.problem;
   }
 
   private _answer: IAnswer | null = null;
@@ -247,16 +219,7 @@ export class DebuggerModel extends VDomModel {
   private _explanation: IExplanation | null = null;
   private _isOpen = false;
   private _picked: string | null = null;
-  private _problem: ApiError | null = null;
-  private _profiles: IProfile[] = [];
-  private _recent: IRecent[] | null = null;
   private _shown: readonly unknown[] = [];
   private _selected: string | null = null;
   private _timer: ReturnType<typeof setTimeout> | undefined;
 }
-
-/** How many recent searches are shown. */
-const RECENT_LIMIT = 30;
-
-/** Milliseconds after an answer until the recent searches are read again. */
-const RECENT_DELAY = 1000;

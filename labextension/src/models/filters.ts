@@ -1,16 +1,14 @@
 /** Filters: sets of values by facet (any value within a facet, every facet together), or typed among the words. */
 
-import type { IFilters } from '../api/types';
+import type { Facets, IFilters } from '../api/types';
 
 /** The facets that have counts, in the order of their chips. */
 export const FACETS = ['kind', 'lang', 'tier', 'tag'] as const;
 
 export type Facet = (typeof FACETS)[number];
 
-/** All that can be filtered by. */
 export const FILTERS: readonly (keyof IFilters)[] = [...FACETS, 'path', 'space', 'session'];
 
-/** The filters with a value added, or removed if it was there. */
 export function toggled(filters: IFilters, facet: keyof IFilters, value: string): IFilters {
   const chosen = filters[facet] ?? [];
   return withValues(filters, facet, chosen.includes(value) ? chosen.filter(v => v !== value) : [...chosen, value]);
@@ -34,22 +32,49 @@ export function sameFilters(a: IFilters, b: IFilters): boolean {
 const TYPED_FILTER =
   /"[^"]*"|(?<!\S)(-?(?:tag|kind|tier|path|lang|space|session|after|before|on|since|until):(?:"[^"]*"|[^\s":][^\s"]*))(?!\S)/g;
 
-/** The filters typed in a query, each once. */
 export function typedFilters(query: string): string[] {
   return [...new Set([...query.matchAll(TYPED_FILTER)].flatMap(([, filter]) => filter ?? []))];
 }
 
-/** The query without one of its typed filters. */
 export function withoutTypedFilter(query: string, filter: string): string {
   const left = query.replace(TYPED_FILTER, (all, one?: string) => (one === filter ? '\0' : all));
-  return left
-    .split('\0')
-    .map(part => part.trim())
-    .filter(part => part)
-    .join(' ');
+  const parts = left.split('\0').map(part => part.trim());
+  return parts.filter(part => part).join(' ');
 }
 
 function canonical(filters: IFilters): string {
   const pairs = Object.entries(filters).filter(([, values]) => values?.length);
   return JSON.stringify(pairs.map(([facet, values]) => [facet, [...values].sort()]).sort());
+}
+
+/** The counts of the last answer. They change with an answer only, so they need no signal of their own. */
+export class FacetCounts {
+  all: Facets | null = null;
+
+  /**
+   * Take the counts of an answer; `subject` is what questions share that differ in their filters alone. A facet that
+   * is filtered counts its other values as before, so that a second value can be added to the first.
+   */
+  take(counts: Facets, filters: IFilters, subject: string): void {
+    const before = subject === this._subject ? this.all : null;
+    this.all = { ...counts };
+    this._subject = subject;
+    for (const facet of FACETS) {
+      if (before && filters[facet]?.length) {
+        this.all[facet] = { ...before[facet], ...counts[facet] };
+      }
+    }
+  }
+
+  private _subject = '';
+}
+
+/** The values of a facet, most frequent first; a chosen value stays even with no candidates. */
+export function facetValues(facets: Facets | null, filters: IFilters, facet: Facet) {
+  const counts = facets?.[facet] ?? {};
+  const chosen = filters[facet] ?? [];
+  return [...new Set([...Object.keys(counts), ...chosen])]
+    .filter(value => value)
+    .map(value => ({ value, count: counts[value] ?? 0, on: chosen.includes(value) }))
+    .sort((a, b) => b.count - a.count || a.value.localeCompare(b.value));
 }

@@ -5,12 +5,9 @@ import { VDomModel } from '@jupyterlab/ui-components';
 import { JSONExt, PromiseDelegate, type ReadonlyJSONValue } from '@lumino/coreutils';
 import { Poll } from '@lumino/polling';
 
-import { ApiError, type IFolderChange, MISSING, type MemoryApi, UNREACHABLE } from '../api/memoryApi';
-import { RequestState } from '../api/requestState';
+import { type ApiError, type IFolderChange, type MemoryApi, MISSING, refusalOf, UNREACHABLE } from '../api/memoryApi';
 import type { IFolder, IJob, IModel, IStatus } from '../api/types';
-import { type IJobEvent, type IProgress, JobList } from './jobList';
 
-/** The server's events about the progress of indexing. */
 export const INDEX_EVENTS = 'https://jupyter-memory.readthedocs.io/events/index/v1';
 
 /** Milliseconds between two polls while something is indexed, and while nothing is. */
@@ -21,7 +18,6 @@ const IDLE_INTERVAL = 30_000;
 const MAX_RETRY_INTERVAL = 60_000;
 const BACKOFF = { backoff: true, max: 300_000 };
 
-/** The routes that the index section uses. */
 export type IndexApi = Pick<
   MemoryApi,
   'status' | 'index' | 'cancelJob' | 'folders' | 'setFolder' | 'models' | 'doctor'
@@ -29,18 +25,27 @@ export type IndexApi = Pick<
 
 type RequestName = 'index' | 'cancel' | 'folder' | 'changes' | 'models' | 'doctor';
 
-export interface IIndexModelOptions {
-  api: IndexApi;
-  /** Lab's event bus: `app.serviceManager.events`. Without it the counts come from polling only. */
-  events?: Event.IManager;
+interface IJobEvent extends Pick<IJob, 'job_id' | 'done' | 'total'> {
+  phase: IJob['state'];
+}
+
+export interface IProgress {
+  phase: 'idle' | 'indexing';
+  done: number;
+  total: number | null;
+}
+
+/** Whether a job waits or runs. */
+export function isActive(job: IJob): boolean {
+  return job.state === 'waiting' || job.state === 'running';
 }
 
 /** The state of the index. `stateChanged` is emitted for real changes only. */
 export class IndexModel extends VDomModel {
-  constructor({ api, events }: IIndexModelOptions) {
+  /** Without Lab's event bus the counts come from polling only. */
+  constructor({ api, events }: { api: IndexApi; events?: Event.IManager }) {
     super();
     this._api = api;
-    this._events = events;
     this._poll = new Poll({
       auto: false,
       name: 'jupyter-memory:status',
@@ -52,52 +57,53 @@ export class IndexModel extends VDomModel {
     events?.stream.connect(this._onEvent, this);
   }
 
-  get status(): IStatus | null {
-    return this._status;
-  }
-
+  // What follows is written here alone.
+  status: IStatus | null = null;
   /** Why there is no status, or null. */
-  get problem(): ApiError | null {
-    return this._problem;
-  }
-
+  problem: ApiError | null = null;
   /** Why the server refused the last request, or null. */
-  get refusal(): ApiError | null {
-    return this._requests.refusal;
-  }
+  refusal: ApiError | null = null;
+  /** The named embedding models; null until they are loaded. */
+  models: IModel[] | null = null;
+  /** The doctor's findings; null until it has run. */
+  findings: string[] | null = null;
 
   /** The indexed folders, with the number of changed files where it is known. */
   get folders(): IFolder[] {
-    return (this._status?.folders ?? []).map(one => ({ ...one, changed: this._changedFiles(one) }));
+    return (this.status?.folders ?? []).map(folder => {
+      const counted = this._counted.get(folder.path);
+      return counted?.indexed_at === folder.indexed_at ? { ...folder, changed: counted.changed } : folder;
+    });
   }
 
   /** The newest job of each path. A finished one stays until it is dismissed. */
   get jobs(): IJob[] {
-    return this._jobs.shown;
+    const newest = this._jobs.filter((job, i) => this._jobs.findIndex(one => one.path === job.path) === i);
+    return newest.filter(job => !this._dismissed.has(job.job_id));
   }
 
   get isIndexing(): boolean {
-    return this._jobs.isIndexing;
+    return this._jobs.some(isActive);
   }
 
-  /** The progress of the running job. */
   get progress(): IProgress {
-    return this._jobs.progress;
+    const job = this._jobs.find(one => one.state === 'running') ?? this._jobs.find(isActive);
+    return job ? { phase: 'indexing', done: job.done, total: job.total } : { phase: 'idle', done: 0, total: null };
   }
 
-  /** The named embedding models; null until they are loaded. */
-  get models(): IModel[] | null {
-    return this._models;
+  /** Whether the server stopped before a job was over. */
+  isInterrupted(job: IJob): boolean {
+    return this._interrupted.has(job.job_id);
   }
 
-  /** The doctor's findings; null until it has run. */
-  get findings(): string[] | null {
-    return this._findings;
+  /** Whether a job was asked to stop: it finishes the file it is reading. */
+  isStopping(job: IJob): boolean {
+    return isActive(job) && this._stopped.has(job.job_id);
   }
 
   /** Whether a request is running: its buttons wait. */
   isPending(what: RequestName): boolean {
-    return this._requests.isPending(what);
+    return this._running.includes(what);
   }
 
   /** Whether the section can be seen: then it is kept up to date. */
@@ -105,14 +111,12 @@ export class IndexModel extends VDomModel {
     return this._isOpen;
   }
   set isOpen(open: boolean) {
-    if (open === this._isOpen) {
-      return;
-    }
+    const isNew = open && !this._isOpen;
     this._isOpen = open;
-    if (open) {
+    if (isNew) {
       this._isUncounted = true;
       void this.refresh();
-      void this.loadModels();
+      void this._loadModels();
     }
   }
 
@@ -131,40 +135,34 @@ export class IndexModel extends VDomModel {
 
   /** Index a contents path or an absolute one; `''` is Lab's root. It never rejects: see `refusal`. */
   async index(path: string, watch?: boolean): Promise<IJob | null> {
-    const job = await this._requests.ask('index', () => this._api.index(path, watch));
+    const job = await this._ask('index', () => this._api.index(path, watch));
     if (job) {
-      this._jobs.begin(job);
+      this._jobs = [job, ...this._jobs.filter(one => one.job_id !== job.job_id)];
       this._refreshAfterChange();
     }
     return job;
   }
 
-  /** Cancel a job: it finishes the file it is reading. */
   async cancel(job_id: string): Promise<void> {
-    const job = await this._requests.ask('cancel', () => this._api.cancelJob(job_id));
+    const job = await this._ask('cancel', () => this._api.cancelJob(job_id));
     if (job) {
-      this._jobs.stop(job);
+      this._stopped.add(job_id);
+      this._replace(job);
       this._refreshAfterChange();
     }
   }
 
-  /** Whether the server stopped before a job was over. */
-  isInterrupted(job: IJob): boolean {
-    return this._jobs.isInterrupted(job);
-  }
-
-  /** Whether a job was asked to stop. */
-  isStopping(job: IJob): boolean {
-    return this._jobs.isStopping(job);
-  }
-
   /** Remove a finished job from the list. */
   dismiss(job_id: string): void {
-    this._jobs.dismiss(job_id);
-    this._emit();
+    this._dismissed.add(job_id);
+    this.stateChanged.emit();
   }
 
-  /** Start or stop to index changes in Lab at once. */
+  dismissRefusal(): void {
+    this.refusal = null;
+    this.stateChanged.emit();
+  }
+
   watch(path: string, watched: boolean): Promise<void> {
     return this._setFolder({ path, watched });
   }
@@ -176,34 +174,68 @@ export class IndexModel extends VDomModel {
 
   /** Count the files that changed since they were indexed: the server walks the folders. */
   async countChanges(): Promise<void> {
-    const folders = await this._requests.read('changes', () => this._api.folders());
+    const folders = await this._read('changes', () => this._api.folders());
     if (folders) {
-      this._counted = new Map(folders.map(one => [one.path, { at: one.indexed_at, changed: one.changed }]));
-      this._emit();
+      this._counted = new Map(folders.map(one => [one.path, one]));
+      this.stateChanged.emit();
     }
-  }
-
-  async loadModels(): Promise<void> {
-    this._models = (await this._requests.read('models', () => this._api.models())) ?? this._models;
-    this._emit();
   }
 
   async runDoctor(): Promise<void> {
-    this._findings = (await this._requests.ask('doctor', () => this._api.doctor())) ?? this._findings;
-    this._emit();
-  }
-
-  dismissRefusal(): void {
-    this._requests.dismiss();
+    this.findings = (await this._ask('doctor', () => this._api.doctor())) ?? this.findings;
+    this.stateChanged.emit();
   }
 
   override dispose(): void {
-    if (this.isDisposed) {
-      return;
-    }
-    this._events?.stream.disconnect(this._onEvent, this);
     this._poll.dispose();
     super.dispose();
+  }
+
+  private async _loadModels(): Promise<void> {
+    this.models = (await this._read('models', () => this._api.models())) ?? this.models;
+    this.stateChanged.emit();
+  }
+
+  private async _setFolder(asked: IFolderChange): Promise<void> {
+    const folders = await this._ask('folder', () => this._api.setFolder(asked));
+    if (folders && this.status) {
+      this.status = { ...this.status, folders };
+    }
+    // Also where the server refused: the numbers may be old.
+    this._refreshAfterChange();
+  }
+
+  /** Send a request for a person. Resolves to null where the server refuses; `refusal` says why. */
+  private _ask<T>(what: RequestName, task: () => Promise<T>): Promise<T | null> {
+    this.refusal = null;
+    return this._read(what, task, null);
+  }
+
+  /** Read more data in the background: an earlier refusal stays, and a missing server is reported elsewhere. */
+  private async _read<T>(
+    what: RequestName,
+    task: () => Promise<T>,
+    unsaid: string | null = MISSING
+  ): Promise<T | null> {
+    this._running.push(what);
+    this.stateChanged.emit();
+    try {
+      return await task();
+    } catch (error) {
+      const refusal = refusalOf(error);
+      this.refusal = refusal.reason === unsaid ? this.refusal : refusal;
+      return null;
+    } finally {
+      this._running.splice(this._running.indexOf(what), 1);
+      this.stateChanged.emit();
+    }
+  }
+
+  /** Read the status after a change. One that is still on its way is older than the change, and ignored. */
+  private _refreshAfterChange(): void {
+    this._version++;
+    this.stateChanged.emit();
+    void this.refresh();
   }
 
   private async _fetchStatus(): Promise<void> {
@@ -215,26 +247,20 @@ export class IndexModel extends VDomModel {
         this._takeStatus(status);
       }
     } catch (error) {
-      if (error instanceof ApiError && version === this._version && !this.isDisposed) {
-        this._setProblem(error);
+      const problem = refusalOf(error);
+      if (version === this._version && !this.isDisposed) {
+        this._setProblem(problem);
       }
       // Lumino would wait for a random time after an error; `_setProblem` has set the interval instead.
-      if (!(error instanceof ApiError && error.reason === UNREACHABLE)) {
+      if (problem.reason !== UNREACHABLE) {
         throw error;
       }
     }
   }
 
-  /** Read the status after a change. One that is still on its way is older than the change, and ignored. */
-  private _refreshAfterChange(): void {
-    this._version++;
-    this._emit();
-    void this.refresh();
-  }
-
   private _setProblem(problem: ApiError): void {
-    const isNew = this._problem?.reason !== problem.reason;
-    this._problem = problem;
+    const isNew = this.problem?.reason !== problem.reason;
+    this.problem = problem;
     if (problem.reason === MISSING) {
       // Waiting does not help: `refresh` starts the poll again.
       void this._poll.stop();
@@ -246,20 +272,21 @@ export class IndexModel extends VDomModel {
       };
     }
     if (isNew) {
-      this._emit();
+      this.stateChanged.emit();
     }
   }
 
   private _takeStatus(status: IStatus): void {
-    const { isIndexing: wasIndexing, _problem: problem, _status: before } = this;
-    const isOld = !this._jobs.take(status.jobs) && same(status, before) && !problem;
-    this._problem = null;
+    const { isIndexing: wasIndexing, problem, status: before, _jobs: jobs } = this;
+    this._takeJobs(status.jobs);
+    const isOld = same(this._jobs, jobs) && same(status, before) && !problem;
+    this.problem = null;
     if (problem && problem.reason === this.refusal?.reason) {
-      this._requests.dismiss();
+      this.dismissRefusal();
     }
-    this._status = status;
+    this.status = status;
     if (!isOld) {
-      this._emit();
+      this.stateChanged.emit();
     }
     this._poll.frequency = { interval: this.isIndexing ? BUSY_INTERVAL : IDLE_INTERVAL, ...BACKOFF };
     this._failures = 0;
@@ -271,52 +298,66 @@ export class IndexModel extends VDomModel {
       void this.countChanges();
     }
     const isOther = before !== null && before.model !== status.model;
-    if (this._isOpen && (isOther || (problem && !this._models))) {
-      void this.loadModels();
+    if (this._isOpen && (isOther || (problem && !this.models))) {
+      void this._loadModels();
     }
+  }
+
+  private _takeJobs(jobs: readonly IJob[]): void {
+    if (!this._hasJobs) {
+      // Jobs that succeeded before the panel was opened are not shown, except those that were started here.
+      const isOver = (job: IJob): boolean => !isActive(job) && job.state !== 'failed' && !job.failed.length;
+      jobs.filter(job => isOver(job) && !this._find(job)).forEach(job => this._dismissed.add(job.job_id));
+      this._hasJobs = true;
+    }
+    // A server drops finished jobs from its list, but an active one only when it stops: such a job was interrupted.
+    const left = this._jobs.filter(job => !jobs.some(one => one.job_id === job.job_id));
+    left.filter(isActive).forEach(job => this._interrupted.add(job.job_id));
+    const interrupted = left.filter(job => this.isInterrupted(job));
+    this._jobs = [
+      ...jobs.map(job => {
+        // An event may be newer than a status that was on its way: counts never go back.
+        const known = this._find(job);
+        return known && job.state === 'running' && known.done > job.done ? { ...job, done: known.done } : job;
+      }),
+      ...interrupted.map(job => ({ ...job, state: 'cancelled' as const }))
+    ];
   }
 
   private _onEvent(_: unknown, event: Event.Emission): void {
     if (event.schema_id !== INDEX_EVENTS) {
       return;
     }
-    if (this._jobs.count(event as unknown as IJobEvent)) {
-      this._emit();
+    const { phase, done, total, ...job } = event as unknown as IJobEvent;
+    const known = this._find(job);
+    if (known?.state === phase) {
+      this._replace({ ...known, done: Math.max(done, known.done), total });
+      this.stateChanged.emit();
     } else {
       // A job started or ended: only the status has its name and result.
       void this.refresh();
     }
   }
 
-  private async _setFolder(asked: IFolderChange): Promise<void> {
-    const folders = await this._requests.ask('folder', () => this._api.setFolder(asked));
-    if (folders && this._status) {
-      this._status = { ...this._status, folders };
-    }
-    // Also where the server refused: the numbers may be old.
-    this._refreshAfterChange();
+  private _find({ job_id }: Pick<IJob, 'job_id'>): IJob | undefined {
+    return this._jobs.find(one => one.job_id === job_id);
   }
 
-  private _changedFiles(folder: IFolder): number | null {
-    const counted = this._counted.get(folder.path);
-    return counted && counted.at === folder.indexed_at ? counted.changed : folder.changed;
-  }
-
-  private _emit(): void {
-    if (!this.isDisposed) {
-      this.stateChanged.emit();
-    }
+  private _replace(job: IJob): void {
+    this._jobs = this._jobs.map(one => (one.job_id === job.job_id ? job : one));
   }
 
   private readonly _api: IndexApi;
-  private readonly _events: Event.IManager | undefined;
   private readonly _poll: Poll<void, unknown>;
-  private readonly _requests = new RequestState<RequestName>(() => this._emit());
-  private readonly _jobs = new JobList();
-  /** Resolved by the next status. */
+  private readonly _running: RequestName[] = [];
+  /** Newest first. */
+  private _jobs: readonly IJob[] = [];
+  private _hasJobs = false;
+  private readonly _dismissed = new Set<string>();
+  private readonly _interrupted = new Set<string>();
+  private readonly _stopped = new Set<string>();
   private _nextStatus: PromiseDelegate<void> | null = null;
-  private _counted = new Map<string, { at: string | null; changed: number | null }>();
-  private _findings: string[] | null = null;
+  private _counted = new Map<string, Pick<IFolder, 'indexed_at' | 'changed'>>();
   private _isOpen = false;
   /** Somebody requested a status, whether the section can be seen or not. */
   private _isRequested = false;
@@ -324,9 +365,6 @@ export class IndexModel extends VDomModel {
   private _isUncounted = false;
   /** Polls in a row without an answer. */
   private _failures = 0;
-  private _models: IModel[] | null = null;
-  private _problem: ApiError | null = null;
-  private _status: IStatus | null = null;
   private _version = 0;
 }
 

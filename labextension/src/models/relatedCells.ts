@@ -2,10 +2,10 @@
 
 import { VDomModel } from '@jupyterlab/ui-components';
 
-import { LatestRequest } from '../api/latestRequest';
-import { API, ApiError, type MemoryApi } from '../api/memoryApi';
+import { API, type MemoryApi, refusalOf } from '../api/memoryApi';
+import { LatestRequest } from '../api/requests';
 import type { IAnswer, IRelatedTo } from '../api/types';
-import { within } from './question';
+import { within } from './answers';
 import type { SearchModel } from './searchModel';
 
 /** Milliseconds without a change of the cell before anything is asked. */
@@ -14,13 +14,11 @@ const PAUSE = 800;
 /** A shorter text is like everything. */
 const SHORTEST = 30;
 
-/** Characters that the server reads. */
 const LONGEST = 4000;
 
 /** Milliseconds after an announcement in which a screen reader hears no other one. */
 const QUIET = 60_000;
 
-/** A cell that a person works on. */
 export interface IWorkedOn {
   text: string;
   /** Contents path of its notebook. */
@@ -31,7 +29,6 @@ export interface IWorkedOn {
 export interface IRelatedCellsOptions {
   api: MemoryApi;
   search: SearchModel;
-  /** Whether somebody can see the panel. */
   isSeen(): boolean;
 }
 
@@ -42,7 +39,6 @@ export class RelatedCells extends VDomModel {
     _options.search.stateChanged.connect(this.look, this);
   }
 
-  /** Whether a person wants it. */
   get isOn(): boolean {
     return this._isOn;
   }
@@ -70,9 +66,7 @@ export class RelatedCells extends VDomModel {
   }
 
   /** Whether a screen reader hears the number: now and then, not at every cell. */
-  get isAnnounced(): boolean {
-    return this._isAnnounced;
-  }
+  isAnnounced = false;
 
   /** Take the active cell, after every change of it or of its text; null where there is none. */
   follow(cell: IWorkedOn | null): void {
@@ -100,7 +94,6 @@ export class RelatedCells extends VDomModel {
     }
   }
 
-  /** Show the cells as results. */
   async show(): Promise<void> {
     const { text, path } = this._asked ?? {};
     if (text !== undefined) {
@@ -109,16 +102,11 @@ export class RelatedCells extends VDomModel {
   }
 
   override dispose(): void {
-    if (this.isDisposed) {
-      return;
-    }
-    this._options.search.stateChanged.disconnect(this.look, this);
     clearTimeout(this._timer);
     this._latest.stop();
     super.dispose();
   }
 
-  /** What would be asked now; null where nothing is. */
   private get _wanted(): IRelatedTo | null {
     const { search, isSeen } = this._options;
     const text = this._cell?.text.trim() ?? '';
@@ -138,9 +126,7 @@ export class RelatedCells extends VDomModel {
         this._take(answer);
       }
     } catch (error) {
-      if (!(error instanceof ApiError)) {
-        throw error;
-      }
+      refusalOf(error);
       // Nobody asked for it, so nobody is told that it failed.
       this._take(null);
     }
@@ -151,12 +137,11 @@ export class RelatedCells extends VDomModel {
       return;
     }
     this._answer = answer;
-    this._isAnnounced = this.count > 0 && Date.now() - this._announced > QUIET;
-    this._announced = this._isAnnounced ? Date.now() : this._announced;
+    this.isAnnounced = this.count > 0 && Date.now() - this._announced > QUIET;
+    this._announced = this.isAnnounced ? Date.now() : this._announced;
     this.stateChanged.emit();
   }
 
-  /** Another cell is worked on, or none. */
   private _forget(): void {
     this._key = '';
     clearTimeout(this._timer);
@@ -170,7 +155,6 @@ export class RelatedCells extends VDomModel {
   private _key = '';
   private _asked: IRelatedTo | null = null;
   private _answer: IAnswer | null = null;
-  private _isAnnounced = false;
   private _announced = -QUIET;
   private _timer: ReturnType<typeof setTimeout> | undefined;
 }

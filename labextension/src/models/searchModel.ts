@@ -2,19 +2,14 @@
 
 import { VDomModel } from '@jupyterlab/ui-components';
 
-import { API, ApiError, type MemoryApi, NO_MEMORY, NO_STORE, UNREACHABLE } from '../api/memoryApi';
+import { API, ApiError, type MemoryApi, NO_MEMORY, NO_STORE, refusalOf, UNREACHABLE } from '../api/memoryApi';
 import type { Facets, IAnswer, IFilters, IStatus } from '../api/types';
-import { Answers, type IAnswersOptions, type IRequest } from './answers';
-import { FacetCounts } from './facetCounts';
-import { HitEdits } from './hitEdits';
-import { type IPlacedHit, neighbour, visibleHits } from './hits';
-import { isActive } from './jobList';
-import { type Showing, subject } from './question';
-import { Selection } from './selection';
-import { UndoDelete } from './undoDelete';
+import { Answers, type IAnswersOptions, type IRequest, type Showing, subject } from './answers';
+import { FacetCounts } from './filters';
+import { HitEdits, type IPlacedHit, neighbour, Selection, UndoDelete, visibleHits } from './hits';
+import { isActive } from './indexModel';
 import { WholeTexts } from './wholeTexts';
 
-/** What is kept over a reload. */
 export interface IPersistedState {
   query: string;
   filters: IFilters;
@@ -42,64 +37,53 @@ export class SearchModel extends VDomModel {
     this.undo = new UndoDelete(options.api, options.undoFor ?? 6000);
     this.texts = new WholeTexts(options.api);
     for (const part of [this.answers, this.edits, this.selection, this.texts]) {
-      part.changed.connect(() => this._emit());
+      part.changed.connect(() => this.stateChanged.emit());
     }
     this.answers.answered.connect((_, asked) => this._take(asked));
     this.answers.failed.connect((_, error) => this._fail(error));
     this.edits.refused.connect((_, { id, error }) => this._refuse(id, error));
     this.undo.settled.connect((_, error) => this._settle(error));
-    this.texts.lost.connect((_, { id, problem }) => this._refuse(id, problem));
+    this.texts.lost.connect((_, { id, error }) => this._refuse(id, error));
     // A problem that concerns the whole panel is shown at its top, any other one in place of the text.
     this.texts.failed.connect((_, problem) => [UNREACHABLE, NO_STORE].includes(problem.reason) && this._fail(problem));
   }
 
-  /** The question and its answer. */
   readonly answers: Answers;
-
-  /** The changes that a person makes to hits: pins, tags, what is useful. */
   readonly edits: HitEdits;
-
-  /** Deletions that can be undone for a while. */
   readonly undo: UndoDelete;
-
-  /** Which hit is selected, and how the hits are grouped. */
   readonly selection = new Selection();
-
-  /** The texts of the hits that are unfolded. */
   readonly texts: WholeTexts;
 
-  /** The address of a picture of a memory, counted from 0. */
+  // What follows is written here alone.
+  problem: ApiError | null = null;
+  status: IStatus | null = null;
+  /** Identifies what the answer is about: when it changes, the list scrolls back to its first hit. */
+  about = '';
+
   picture(id: string, place: number): string {
     return this._api.thumbnail(id, place);
   }
 
   get query(): string {
-    return this.answers.query;
+    return this.answers.question.query;
   }
   get filters(): IFilters {
-    return this.answers.filters;
+    return this.answers.question.filters;
   }
-  /** Name of the profile asked for; `''` is the server's default. */
   get profile(): string {
-    return this.answers.profile;
+    return this.answers.question.profile;
   }
-  /** Whether a time in the words counts. */
   get useTime(): boolean {
-    return this.answers.useTime;
+    return this.answers.question.useTime;
   }
-  /** First day to search, ISO, or null. */
   get since(): string | null {
-    return this.answers.since;
+    return this.answers.question.since;
   }
   get answer(): IAnswer | null {
     return this.answers.answer;
   }
   get showing(): Showing {
     return this.answers.showing;
-  }
-  /** Identifies what the answer is about: when it changes, the list scrolls back to its first hit. */
-  get about(): string {
-    return this._about;
   }
   get isLoading(): boolean {
     return this.answers.isLoading;
@@ -108,13 +92,6 @@ export class SearchModel extends VDomModel {
   get facets(): Facets | null {
     return this._facets.all;
   }
-  get problem(): ApiError | null {
-    return this._problem;
-  }
-  get status(): IStatus | null {
-    return this._status;
-  }
-  /** Id of the memory that is selected, or null. */
   get selected(): string | null {
     return this.selection.id;
   }
@@ -128,20 +105,17 @@ export class SearchModel extends VDomModel {
     return this._seen.hits;
   }
 
-  /** Set the query and search once typing pauses. Text that an input method is composing waits for `search`. */
   setQuery(query: string, isComposing = false): void {
     this.answers.setQuery(query, isComposing);
   }
-  /** Search once typing pauses, or `now`: then the last word counts as finished, and the search is logged. */
   search(how: { now?: boolean } = {}): Promise<void> {
     return this.answers.search(how);
   }
 
-  /** Show memories that are like this one. */
   async related(id: string): Promise<void> {
     const hit = this.find(id)?.hit;
     await this.answers.turnTo({ what: 'related', id, title: hit?.title || hit?.source || '' });
-    if (this._problem?.reason === NO_MEMORY) {
+    if (this.problem?.reason === NO_MEMORY) {
       this.answers.stay();
       this.drop(id);
     }
@@ -161,21 +135,21 @@ export class SearchModel extends VDomModel {
     if (found) {
       this._moveSelectionFrom(id);
       this.undo.add({ id, title: found.hit.title || found.hit.source });
-      this._emit();
+      this.stateChanged.emit();
     }
   }
 
   undoForget(id: string): void {
     this.undo.undo(id);
     this.selection.select(id);
-    this._emit();
+    this.stateChanged.emit();
   }
 
   /** Stop showing a memory that no longer exists: another window deleted it, or its file lost it. */
   drop(id: string): void {
     this._moveSelectionFrom(id);
     this.undo.markGone(id);
-    this._emit();
+    this.stateChanged.emit();
     void this.recount();
   }
 
@@ -183,27 +157,31 @@ export class SearchModel extends VDomModel {
   async refresh(): Promise<void> {
     const { sent } = this.answers;
     this.answers.startLoading();
-    const isThere = await this._readStatus();
-    if (isThere && this._status?.api === API && this._status.store.memories) {
+    const status = await this._api.status().catch(refusalOf);
+    if (status instanceof ApiError) {
+      this.status = null;
+      this._fail(status);
+    } else {
+      this.problem = null;
+      this.status = status;
+      this.stateChanged.emit();
+    }
+    if (this.status?.api === API && this.status.store.memories) {
       // A question that a person asked meanwhile is on its way, and will be logged: leave it alone.
       if (sent === this.answers.sent || !this.answers.isPending) {
         await this.answers.again();
       }
     } else {
       // If the server is only away for a moment, its last answer stays visible.
-      this.answers.stopLoading(this._problem?.reason === UNREACHABLE);
+      this.answers.stopLoading(this.problem?.reason === UNREACHABLE);
     }
   }
 
-  /**
-   * Take a status that another model has read.
-   *
-   * The first memories appear as they arrive; changes by an indexing job appear when it has ended.
-   */
+  /** Take a status: the first memories appear as they arrive, changes by an indexing job when it has ended. */
   setStatus(status: IStatus): void {
-    const before = this._status;
-    this._status = status;
-    this._emit();
+    const before = this.status;
+    this.status = status;
+    this.stateChanged.emit();
     const isIndexing = status.jobs.some(isActive);
     const isOver = !isIndexing && !!before?.jobs.some(isActive);
     const isOther = before?.store.memories !== status.store.memories;
@@ -218,17 +196,10 @@ export class SearchModel extends VDomModel {
 
   /** Read how many memories there are. If that fails, the next question reports the problem. */
   async recount(): Promise<void> {
-    if (!this._status || this.isDisposed) {
-      return;
-    }
-    try {
-      const status = await this._api.status();
-      if (!this.isDisposed) {
+    if (this.status && !this.isDisposed) {
+      const status = await this._api.status().catch(refusalOf);
+      if (!(status instanceof ApiError) && !this.isDisposed) {
         this.setStatus(status);
-      }
-    } catch (error) {
-      if (!(error instanceof ApiError)) {
-        throw error;
       }
     }
   }
@@ -239,16 +210,14 @@ export class SearchModel extends VDomModel {
     this.answers.renew();
   }
 
-  /** Show a problem that occurred outside the model. */
   report(problem: ApiError): void {
-    this._problem = problem;
-    this._emit();
+    this.problem = problem;
+    this.stateChanged.emit();
   }
 
-  /** The person has read the problem. */
   dismissProblem(): void {
-    this._problem = null;
-    this._emit();
+    this.problem = null;
+    this.stateChanged.emit();
   }
 
   toJSON(): IPersistedState {
@@ -256,40 +225,33 @@ export class SearchModel extends VDomModel {
   }
 
   /** Take up what `toJSON` gave, without asking anything yet. */
-  restore({ query, filters, profile, grouped }: Partial<IPersistedState>): void {
-    this.answers.assign({
-      query: query ?? this.query,
-      filters: filters ?? this.filters,
-      profile: profile ?? this.profile
-    });
+  restore(kept: Partial<IPersistedState>): void {
+    const { query = this.query, filters = this.filters, profile = this.profile, grouped } = kept;
+    this.answers.assign({ query, filters, profile });
     if (grouped !== undefined) {
       this.selection.setGrouped(grouped);
     }
-    this._emit();
+    this.stateChanged.emit();
   }
 
   override dispose(): void {
-    if (this.isDisposed) {
-      return;
-    }
-    this.undo.dispose();
+    this.undo.flush();
     this.texts.dispose();
     this.answers.dispose();
     super.dispose();
   }
 
-  /** An answer came. */
   private _take({ question, wanted, isQuiet }: IRequest): void {
     const answer = this.answer!;
     // A missing memory causes a quiet request as well: its message stays.
-    this._problem = isQuiet && this._problem?.reason === NO_MEMORY ? this._problem : null;
+    this.problem = isQuiet && this.problem?.reason === NO_MEMORY ? this.problem : null;
     const about = subject(question, wanted);
-    this._about = about + JSON.stringify(question.filters);
+    this.about = about + JSON.stringify(question.filters);
     this._facets.take(answer.facets, question.filters, about);
     const ids = answer.hits.map(hit => hit.memory_id);
     this.selection.select(ids.find(id => id === this.selected) ?? null);
-    this._emit();
-    this.texts.answered(this._about, ids);
+    this.stateChanged.emit();
+    this.texts.answered(this.about, ids);
   }
 
   private _fail(error: ApiError): void {
@@ -302,7 +264,6 @@ export class SearchModel extends VDomModel {
     }
   }
 
-  /** The server refused a change of a hit, perhaps because the memory no longer exists. */
   private _refuse(id: string, error: ApiError): void {
     if (error.reason === NO_MEMORY) {
       this.drop(id);
@@ -310,52 +271,19 @@ export class SearchModel extends VDomModel {
     this._fail(error);
   }
 
-  /** A deletion is final, or was refused. */
   private _settle(error: ApiError | null): void {
-    this._problem = error ?? this._problem;
-    this._emit();
+    this.problem = error ?? this.problem;
+    this.stateChanged.emit();
     void this.recount();
   }
 
-  /** If a memory is selected that is about to go, select its neighbour. */
   private _moveSelectionFrom(id: string): void {
     if (this.selected === id) {
       this.selection.select(neighbour(this.hits, id));
     }
   }
 
-  /** Read the server's status. Resolves to false if that fails. */
-  private async _readStatus(): Promise<boolean> {
-    try {
-      const status = await this._api.status();
-      this._problem = null;
-      this._status = status;
-      this._emit();
-      return true;
-    } catch (error) {
-      this._status = null;
-      if (!(error instanceof ApiError)) {
-        throw error;
-      }
-      this._fail(error);
-      return false;
-    }
-  }
-
-  private _emit(): void {
-    if (!this.isDisposed) {
-      this.stateChanged.emit();
-    }
-  }
-
   private readonly _api: MemoryApi;
   private readonly _facets = new FacetCounts();
-  private _about = '';
-  private _problem: ApiError | null = null;
-  private _status: IStatus | null = null;
-  private _seen: { answer: IAnswer | null; version: number; hits: readonly IPlacedHit[] } = {
-    answer: null,
-    version: 0,
-    hits: []
-  };
+  private _seen = { answer: null as IAnswer | null, version: 0, hits: [] as readonly IPlacedHit[] };
 }

@@ -1,31 +1,28 @@
-/** Applies the settings of the panel, now and whenever they change. */
+/** What outlives a page: the settings of the panel, and the last question in Lab's state database. */
 
 import type { ISettingRegistry } from '@jupyterlab/settingregistry';
+import type { IStateDB } from '@jupyterlab/statedb';
+import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
+import { Debouncer } from '@lumino/polling';
 
+import type { IFilters } from '../api/types';
+import { FILTERS } from '../models/filters';
 import type { RelatedCells } from '../models/relatedCells';
-import type { SearchModel } from '../models/searchModel';
-import type { Persistence } from './persistence';
-
-/** What the settings apply to. */
-export interface IFollowers {
-  model: SearchModel;
-  related?: RelatedCells;
-  keeper: Persistence | null;
-}
+import type { IPersistedState, SearchModel } from '../models/searchModel';
 
 /** Follow the settings of a plugin, then restore the last question if it is kept. */
 export async function followSettings(
   registry: ISettingRegistry | null,
   id: string,
-  { model, related, keeper }: IFollowers
+  { model, related, keeper }: { model: SearchModel; related?: RelatedCells; keeper: Persistence | null }
 ): Promise<void> {
-  const settings = await load(registry, id);
+  // Without the extension's schema on the server, the panel works with its defaults.
+  const settings = await registry?.load(id).catch(() => null);
   if (settings) {
     let grouped: unknown;
     const apply = (): void => {
       const { searchDelay, pageSize, groupByNotebook, rememberQuery, undoSeconds, relatedCells } = settings.composite;
       model.answers.configure({ delay: searchDelay as number, page: pageSize as number });
-      // A schema that is older than the panel lacks it.
       if (typeof undoSeconds === 'number') {
         model.undo.delay = 1000 * undoSeconds;
       }
@@ -50,14 +47,76 @@ export async function followSettings(
   await keeper?.restore();
 }
 
-async function load(registry: ISettingRegistry | null, id: string): Promise<ISettingRegistry.ISettings | null> {
-  try {
-    return (await registry?.load(id)) ?? null;
-  } catch (error) {
-    // Without the extension's schema on the server, the panel works with its defaults.
-    if (error instanceof Error) {
-      return null;
-    }
-    throw error;
+const KEY = 'jupyter-memory:question';
+
+/** Milliseconds without a change before the state is saved. */
+const SAVE_DELAY = 1000;
+
+/** Restores the last question, and saves each question from then on while `isOn` is true. */
+export class Persistence {
+  constructor(
+    private readonly _state: IStateDB,
+    private readonly _model: SearchModel
+  ) {
+    this._saver = new Debouncer(() => this._save(), SAVE_DELAY);
+    _model.stateChanged.connect(() => void this._saver.invoke());
   }
+
+  /** Whether questions are saved. Turning it off removes what was saved. */
+  get isOn(): boolean {
+    return this._isOn;
+  }
+  set isOn(on: boolean) {
+    this._isOn = on;
+    if (!on) {
+      this._saved = '';
+      void this._state.remove(KEY);
+    }
+  }
+
+  /** Restore the saved question, unless another one was asked since. */
+  async restore(): Promise<void> {
+    const kept = parseState(await this._state.fetch(KEY));
+    if (kept && this._isOn && !this._model.query && !this._model.answer) {
+      this._model.restore(kept);
+    }
+    this._isRestored = true;
+  }
+
+  private async _save(): Promise<void> {
+    if (!this._isOn || !this._isRestored || this._model.isDisposed) {
+      return;
+    }
+    const state = this._model.toJSON();
+    const text = JSON.stringify(state);
+    if (text !== this._saved) {
+      this._saved = text;
+      await this._state.save(KEY, state as unknown as ReadonlyPartialJSONObject);
+    }
+  }
+
+  private readonly _saver: Debouncer;
+  private _isOn = true;
+  private _isRestored = false;
+  private _saved = '';
+}
+
+/** The valid parts of a saved state, which another version may have written; null if there are none. */
+function parseState(kept: unknown): Partial<IPersistedState> | null {
+  if (typeof kept !== 'object' || kept === null) {
+    return null;
+  }
+  const { query, filters, profile, grouped } = kept as Record<string, unknown>;
+  return {
+    ...(typeof query === 'string' && { query }),
+    ...(isFilters(filters) && { filters }),
+    ...(typeof profile === 'string' && { profile }),
+    ...(typeof grouped === 'boolean' && { grouped })
+  };
+}
+
+function isFilters(kept: unknown): kept is IFilters {
+  const isFilter = ([facet, values]: [string, unknown]): boolean =>
+    FILTERS.some(one => one === facet) && Array.isArray(values) && values.every(value => typeof value === 'string');
+  return typeof kept === 'object' && kept !== null && Object.entries(kept).every(isFilter);
 }

@@ -1,13 +1,12 @@
 /** The golden answers of the server's own tests fit the schemas, and what the panel makes of them. */
 
+import Ajv from 'ajv';
+import addFormats from 'ajv-formats';
 import { existsSync, readdirSync, readFileSync } from 'fs';
 import { join } from 'path';
 
-import Ajv from 'ajv';
-import addFormats from 'ajv-formats';
-
 import type { IAnswer, ISearch } from '../../api/types';
-import { pieces } from '../../components/shared/highlights';
+import { pieces } from '../../components/shared/text';
 import { SearchModel } from '../../models/searchModel';
 import { Server } from '../helpers/server';
 

@@ -5,12 +5,11 @@ import { readFileSync } from 'fs';
 import { join } from 'path';
 
 import type { IAnswer, IExplanation, IFolder, IJob, IListed, IModel, IProfile, IStatus } from '../../api/types';
-import { Contributions } from '../../components/debugger/contributions';
+import { Contributions } from '../../components/debugger/explanation';
 import { RankedLists } from '../../components/debugger/rankedLists';
 import { Index } from '../../components/index/indexSection';
 import { decimals, figure, signed } from '../../components/shared/format';
-import { termName } from '../../components/shared/labels';
-import { splitTitle } from '../../components/shared/names';
+import { splitTitle, termName } from '../../components/shared/labels';
 import { IndexModel } from '../../models/indexModel';
 import { indexApi, settle, trans } from '../helpers/samples';
 

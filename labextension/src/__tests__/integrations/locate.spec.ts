@@ -1,5 +1,5 @@
 import type { IPlace } from '../../api/types';
-import { findCell, findLine } from '../../integrations/locate';
+import { findCell, findLine } from '../../integrations/open';
 import { place } from '../helpers/samples';
 
 const at = (more: Partial<IPlace>): IPlace => ({ ...place, path: 'week/prices.ipynb', closed: null, ...more });

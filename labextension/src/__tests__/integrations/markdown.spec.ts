@@ -1,7 +1,7 @@
 import { Sanitizer } from '@jupyterlab/apputils';
 import { RenderMimeRegistry, standardRendererFactories } from '@jupyterlab/rendermime';
 
-import { markdownRenderer, offline } from '../../integrations/markdown';
+import { markdownRenderer, offline } from '../../integrations/actions';
 
 describe('what a memory may show', () => {
   const sanitizer = offline(new Sanitizer());

@@ -1,8 +1,7 @@
 import { Notification } from '@jupyterlab/apputils';
 import { render, screen } from '@testing-library/react';
 
-import { notifyJob } from '../../integrations/notifications';
-import { Indexing } from '../../integrations/statusBar';
+import { Indexing, notifyJob } from '../../integrations/indexing';
 import { IndexModel } from '../../models/indexModel';
 import { indexApi, job, status, trans } from '../helpers/samples';
 import { advance } from '../helpers/server';

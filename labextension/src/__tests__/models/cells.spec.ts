@@ -1,5 +1,5 @@
-import { CELLS, dragged } from '../../integrations/drag';
-import { codeCell, fenced, isProse, magicLine, markdownCell, supportsLanguage, sourceOf } from '../../models/cells';
+import { CELLS, dragged } from '../../integrations/insert';
+import { codeCell, fenced, isProse, magicLine, markdownCell, sourceOf, supportsLanguage } from '../../models/cells';
 import { item } from '../helpers/server';
 
 describe('what a memory becomes in a notebook', () => {

@@ -1,5 +1,5 @@
 import type { Facets } from '../../api/types';
-import { facetValues, FacetCounts } from '../../models/facetCounts';
+import { FacetCounts, facetValues } from '../../models/filters';
 
 const counts: Facets = { kind: { note: 2, cell: 9, file: 2 }, lang: { '': 3, python: 9 }, tier: {}, tag: {} };
 

@@ -1,4 +1,4 @@
-import { Selection } from '../../models/selection';
+import { Selection } from '../../models/hits';
 
 describe('the selection', () => {
   it('folds and unfolds sources one by one, and forgets them when the grouping changes', () => {

@@ -1,7 +1,7 @@
 import { StateDB } from '@jupyterlab/statedb';
 
 import { SearchModel } from '../../models/searchModel';
-import { Persistence } from '../../state/persistence';
+import { Persistence } from '../../state/settings';
 import { advance, Server } from '../helpers/server';
 
 jest.useFakeTimers();

@@ -1,6 +1,6 @@
 import { IndexModel } from '../../models/indexModel';
 import { SearchModel } from '../../models/searchModel';
-import { Reconnection } from '../../state/reconnect';
+import { Reconnection } from '../../state/refresh';
 import { advance, RawResponse, Server } from '../helpers/server';
 
 beforeEach(() => jest.useFakeTimers());

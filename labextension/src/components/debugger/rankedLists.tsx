@@ -5,10 +5,9 @@ import React from 'react';
 
 import type { IListed, ILists } from '../../api/types';
 import { compact, count, decimals } from '../shared/format';
-import { splitTitle } from '../shared/names';
-import { withMarks } from '../shared/withMarks';
+import { splitTitle } from '../shared/labels';
+import { withMarks } from '../shared/text';
 
-/** Rows of a list before `Show all` is pressed. */
 const FIRST_ROWS = 10;
 
 /** Rows of a list in a narrow panel: see rankedLists.css. */
@@ -20,7 +19,6 @@ const COLUMNS: readonly Column[] = ['keyword', 'vector', 'fused'];
 
 interface IRankedListsProps {
   lists: ILists;
-  /** Id of the chosen memory, or null. */
   chosen: string | null;
   onChoose: (id: string) => void;
   trans: TranslationBundle;
@@ -38,11 +36,10 @@ export function RankedLists({ lists, chosen, onChoose, trans }: IRankedListsProp
         {COLUMNS.map(column => (
           <List
             key={column}
-            {...{ column, chosen, isWhole, pointed, trans }}
+            {...{ column, chosen, isWhole, pointed, onChoose, trans }}
             all={lists[column]}
-            rows={visible(lists[column], shown, chosen)}
+            rows={lists[column].filter((one, i) => i < shown || one.memory_id === chosen)}
             onPoint={setPointed}
-            onChoose={onChoose}
           />
         ))}
       </div>
@@ -59,21 +56,22 @@ export function RankedLists({ lists, chosen, onChoose, trans }: IRankedListsProp
   );
 }
 
-interface IListProps {
+interface IListProps extends Omit<IRankedListsProps, 'lists'> {
   column: Column;
   all: IListed[];
   rows: IListed[];
-  chosen: string | null;
   isWhole: boolean;
   pointed: string | null;
   onPoint: (id: string | null) => void;
-  onChoose: (id: string) => void;
-  trans: TranslationBundle;
 }
 
 function List(props: IListProps): React.JSX.Element {
   const { column, all, rows, chosen, isWhole, pointed, onPoint, trans } = props;
-  const [name, unit] = headings(column, trans);
+  const [name, unit] = {
+    keyword: [trans.__('Keyword'), trans.__('BM25')],
+    vector: [trans.__('Semantic'), trans.__('cosine')],
+    fused: [trans.__('Fused'), trans.__('score')]
+  }[column];
   const digits = decimals(all.map(one => one.score));
   const isTwin = (one: IListed): boolean => all.some(other => other !== one && other.title === one.title);
   const stop = rows.find(one => one.memory_id === (pointed ?? chosen)) ?? rows[0];
@@ -94,7 +92,13 @@ function List(props: IListProps): React.JSX.Element {
           <tr
             key={one.memory_id}
             data-memory={one.memory_id}
-            className={classes(one, chosen, pointed, i > 0 && one.rank > rows[i - 1].rank + 1 && i >= FIRST_ROWS)}
+            className={[
+              one.memory_id === chosen && 'jp-mod-selected',
+              one.memory_id === pointed && 'jp-mod-pointed',
+              i >= FIRST_ROWS && one.rank > rows[i - 1].rank + 1 && 'jp-mod-far'
+            ]
+              .filter(Boolean)
+              .join(' ')}
             onMouseEnter={() => onPoint(one.memory_id)}
             onClick={() => props.onChoose(one.memory_id)}
           >
@@ -126,7 +130,6 @@ function List(props: IListProps): React.JSX.Element {
   );
 }
 
-/** The title of a memory with its file; if several have the same title, with its first words. */
 function Title({ listed, isAlone }: { listed: IListed; isAlone: boolean }): React.JSX.Element {
   const { name, file } = splitTitle(listed.title || listed.memory_id);
   const more = isAlone ? file : listed.begins;
@@ -138,33 +141,6 @@ function Title({ listed, isAlone }: { listed: IListed; isAlone: boolean }): Reac
   );
 }
 
-function headings(column: Column, trans: TranslationBundle): [string, string] {
-  switch (column) {
-    case 'keyword':
-      return [trans.__('Keyword'), trans.__('BM25')];
-    case 'vector':
-      return [trans.__('Semantic'), trans.__('cosine')];
-    case 'fused':
-      return [trans.__('Fused'), trans.__('score')];
-  }
-}
-
-/** The first rows, and the row of the chosen memory wherever it is. */
-function visible(list: IListed[], shown: number, chosen: string | null): IListed[] {
-  const below = list.slice(shown).filter(one => one.memory_id === chosen);
-  return [...list.slice(0, shown), ...below];
-}
-
-function classes(one: IListed, chosen: string | null, pointed: string | null, isFar: boolean): string {
-  const held = [
-    one.memory_id === chosen && 'jp-mod-selected',
-    one.memory_id === pointed && 'jp-mod-pointed',
-    isFar && 'jp-mod-far'
-  ];
-  return held.filter(Boolean).join(' ');
-}
-
-/** Move the focus with the arrows, Home and End. */
 function move(event: React.KeyboardEvent<HTMLTableElement>): void {
   const row = (event.target as HTMLElement).closest('tr');
   const target = row && targetOf(event.key, row, event.currentTarget);
@@ -202,7 +178,6 @@ function rowsOf(table: Element | null): HTMLTableRowElement[] {
   return rows.filter(row => row.checkVisibility?.() ?? true);
 }
 
-/** The row of the same memory in another list, or else the row at the same position. */
 function neighbourRow(row: HTMLTableRowElement, other: Element | null): Element | undefined {
   const rows = rowsOf(other);
   const same = rows.find(one => one.dataset.memory === row.dataset.memory);

@@ -6,9 +6,9 @@ import React, { useState } from 'react';
 
 import type { IRecent } from '../../api/types';
 import type { DebuggerModel } from '../../models/debuggerModel';
-import { withMarks } from '../shared/withMarks';
+import { type IProps, TextButton } from '../shared/elements';
+import { withMarks } from '../shared/text';
 
-/** The setting that makes the server and the kernels log searches. */
 const LOG_SETTING = 'c.JupyterMemory.log_searches = True';
 
 /** Characters of a program's name; it names itself, so it may be anything. */
@@ -20,12 +20,7 @@ const SEARCH_TOOL = 'memory_search';
 /** Whose searches are listed: everybody's, a person's (''), or those of one program. */
 type Who = string | null;
 
-interface IRecentSearchesProps {
-  model: DebuggerModel;
-  trans: TranslationBundle;
-}
-
-export function RecentSearches({ model, trans }: IRecentSearchesProps): React.JSX.Element {
+export function RecentSearches({ model, trans }: IProps<DebuggerModel>): React.JSX.Element {
   const { recent } = model;
   const [chosen, setWho] = useState<Who>(null);
   const clients = [...new Set(recent?.map(one => one.client).filter(client => client))].sort();
@@ -35,14 +30,8 @@ export function RecentSearches({ model, trans }: IRecentSearchesProps): React.JS
     <section className="jp-Memory-recent" aria-labelledby="jp-Memory-recentTitle">
       <header>
         <h4 id="jp-Memory-recentTitle">{trans.__('Recent searches')}</h4>
-        <button className="jp-Memory-link" onClick={() => void model.loadRecent()}>
-          {trans.__('Refresh')}
-        </button>
-        {!!recent?.length && (
-          <button className="jp-Memory-link" onClick={() => void model.clearRecent()}>
-            {trans.__('Clear')}
-          </button>
-        )}
+        <TextButton look="link" label={trans.__('Refresh')} run={() => void model.loadRecent()} />
+        {!!recent?.length && <TextButton look="link" label={trans.__('Clear')} run={() => void model.clearRecent()} />}
       </header>
       {model.search.status?.log_searches === false && (
         <p className="jp-Memory-dim">
@@ -95,7 +84,7 @@ function WhoSearched(props: {
   );
 }
 
-function Search({ recent, model, trans }: IRecentSearchesProps & { recent: IRecent }): React.JSX.Element {
+function Search({ recent, model, trans }: IProps<DebuggerModel> & { recent: IRecent }): React.JSX.Element {
   const at = new Date(recent.at);
   const isNow = recent.query_id === model.answer?.query_id;
   const isSearch = !recent.client || recent.tool === SEARCH_TOOL;
@@ -121,7 +110,6 @@ function Search({ recent, model, trans }: IRecentSearchesProps & { recent: IRece
   );
 }
 
-/** Who asked, where it was a program. */
 function byClient(name: string, trans: TranslationBundle): string {
   const letters = [...withMarks(name.replace(/\s+/g, ' ').trim())];
   const cut = letters.length > LONGEST_NAME ? `${letters.slice(0, LONGEST_NAME - 1).join('')}…` : letters.join('');
@@ -129,14 +117,6 @@ function byClient(name: string, trans: TranslationBundle): string {
 }
 
 function origin(name: string, trans: TranslationBundle): string {
-  switch (name) {
-    case 'magic':
-      return '%memsearch';
-    case 'panel':
-      return trans.__('panel');
-    case 'command line':
-      return trans.__('command line');
-    default:
-      return name;
-  }
+  const known = { magic: '%memsearch', panel: trans.__('panel'), 'command line': trans.__('command line') };
+  return Object.hasOwn(known, name) ? known[name as keyof typeof known] : name;
 }

@@ -1,14 +1,13 @@
 /** The filters of the search as chips, chosen and available ones, with counts. */
 
-import type { TranslationBundle } from '@jupyterlab/translation';
-import { closeIcon } from '@jupyterlab/ui-components';
-import { useId, useRef, type WheelEvent } from 'react';
+import { caretDownIcon, caretUpIcon } from '@jupyterlab/ui-components';
+import { type KeyboardEvent, type RefObject, useEffect, useId, useRef, useState } from 'react';
 
 import type { IFilters } from '../../api/types';
-import { facetValues } from '../../models/facetCounts';
 import {
   type Facet,
   FACETS,
+  facetValues,
   isFiltered,
   toggled,
   typedFilters,
@@ -16,22 +15,16 @@ import {
   withValues
 } from '../../models/filters';
 import type { SearchModel } from '../../models/searchModel';
-import { count, period } from '../shared/format';
-import { facetName, kindName } from '../shared/labels';
-import { basename } from '../shared/names';
-import { withMarks } from '../shared/withMarks';
-import { Dates, MenuChip, useMenu, Values } from './chipMenus';
-
-interface IChipsProps {
-  model: SearchModel;
-  trans: TranslationBundle;
-}
+import { count, daysAgo, period } from '../shared/format';
+import { basename, facetName, kindTexts, tierName } from '../shared/labels';
+import { type IProps, RemovableChip } from '../shared/elements';
+import { withMarks } from '../shared/text';
 
 type Menu = Exclude<Facet, 'kind'> | 'date';
 
-export function Chips({ model, trans }: IChipsProps): JSX.Element | null {
+export function Chips({ model, trans }: IProps<SearchModel>): JSX.Element | null {
   const box = useRef<HTMLDivElement>(null);
-  const { open, toggle, close } = useMenu<Menu>(box, model.query);
+  const { open, toggle, close, onKeyDown } = useMenu<Menu>(box, model.query);
   const id = useId();
   const menus = FACETS.filter((facet): facet is Exclude<Facet, 'kind'> => facet !== 'kind').filter(
     facet => facetValues(model.facets, model.filters, facet).length > (model.filters[facet]?.length ? 0 : 1)
@@ -40,38 +33,34 @@ export function Chips({ model, trans }: IChipsProps): JSX.Element | null {
     return null;
   }
   return (
-    <div
-      ref={box}
-      className="jp-Memory-filters"
-      role="group"
-      aria-label={trans.__('Filters')}
-      onKeyDown={event => {
-        if (event.key === 'Escape' && open) {
-          event.stopPropagation();
-          close();
-        }
-      }}
-    >
-      <div className="jp-Memory-chips" onWheel={scrollSideways}>
+    <div ref={box} className="jp-Memory-filters" role="group" aria-label={trans.__('Filters')} onKeyDown={onKeyDown}>
+      <div
+        className="jp-Memory-chips"
+        onWheel={event => {
+          // A wheel that turns up and down scrolls the line sideways.
+          event.currentTarget.scrollLeft += event.deltaX ? 0 : event.deltaY;
+        }}
+      >
         <Removable model={model} trans={trans} />
         <Kinds model={model} trans={trans} />
-        {menus.map(facet => (
-          <MenuChip
-            key={facet}
-            label={facetName(facet, trans)}
-            chosen={model.filters[facet]?.length ?? 0}
-            isOpen={open === facet}
-            controls={id}
-            onToggle={() => toggle(facet)}
-          />
-        ))}
-        <MenuChip
-          label={trans.__('Date')}
-          chosen={0}
-          isOpen={open === 'date'}
-          controls={id}
-          onToggle={() => toggle('date')}
-        />
+        {[...menus, 'date' as const].map(name => {
+          const chosen = name === 'date' ? 0 : (model.filters[name]?.length ?? 0);
+          const Caret = (open === name ? caretUpIcon : caretDownIcon).react;
+          return (
+            <button
+              key={name}
+              type="button"
+              className={chosen ? 'jp-Memory-chip jp-mod-on' : 'jp-Memory-chip'}
+              aria-expanded={open === name}
+              aria-controls={open === name ? id : undefined}
+              onClick={() => toggle(name)}
+            >
+              {name === 'date' ? trans.__('Date') : facetName(name, trans)}
+              {chosen > 0 && <span className="jp-Memory-count"> {count(chosen)}</span>}
+              <Caret tag="span" className="jp-Memory-chipIcon" />
+            </button>
+          );
+        })}
       </div>
       {open && (
         <div className="jp-Memory-menu" id={id}>
@@ -86,15 +75,7 @@ export function Chips({ model, trans }: IChipsProps): JSX.Element | null {
   );
 }
 
-/** A wheel that turns up and down scrolls the line of chips. */
-function scrollSideways(event: WheelEvent<HTMLElement>): void {
-  if (!event.deltaX) {
-    event.currentTarget.scrollLeft += event.deltaY;
-  }
-}
-
-/** Chips that a click removes: the time and the filters in the words, the first day, the paths. */
-function Removable({ model, trans }: IChipsProps): JSX.Element {
+function Removable({ model, trans }: IProps<SearchModel>): JSX.Element {
   const { filters, since } = model;
   const isAsked = model.showing.what === 'search';
   const read = isAsked ? model.answer?.time_read : null;
@@ -106,7 +87,7 @@ function Removable({ model, trans }: IChipsProps): JSX.Element {
     <>
       {read && model.useTime && (
         <RemovableChip
-          className="jp-mod-time"
+          isTime
           label={period(read.since, read.until) || read.phrase}
           title={trans.__('Read from “%1”. Click to search without a time.', read.phrase)}
           onRemove={() => model.answers.setUseTime(false)}
@@ -114,7 +95,7 @@ function Removable({ model, trans }: IChipsProps): JSX.Element {
       )}
       {!model.useTime && isAsked && (
         <RemovableChip
-          className="jp-mod-time"
+          isTime
           label={trans.__('time ignored')}
           title={trans.__('Click to use the time in the query again.')}
           onRemove={() => model.answers.setUseTime(true)}
@@ -123,7 +104,6 @@ function Removable({ model, trans }: IChipsProps): JSX.Element {
       {inWords.map(filter => (
         <RemovableChip
           key={filter}
-          className="jp-mod-on"
           label={filter}
           title={trans.__('Found in the query. Click to remove it.')}
           onRemove={() => model.setQuery(withoutTypedFilter(model.query, filter))}
@@ -131,7 +111,6 @@ function Removable({ model, trans }: IChipsProps): JSX.Element {
       ))}
       {since && (
         <RemovableChip
-          className="jp-mod-on"
           label={period(since, null)}
           title={trans.__('Click to search all dates.')}
           onRemove={() => model.answers.setSince(null)}
@@ -141,7 +120,6 @@ function Removable({ model, trans }: IChipsProps): JSX.Element {
         (filters[facet] ?? []).map(value => (
           <RemovableChip
             key={`${facet} ${value}`}
-            className="jp-mod-on"
             label={facet === 'path' ? basename(value.replace(/[/*]+$/, '')) || value : value}
             title={trans.__('Only in %1. Click to search everywhere.', value)}
             onRemove={() => model.answers.setFilters(toggled(filters, facet, value))}
@@ -152,49 +130,111 @@ function Removable({ model, trans }: IChipsProps): JSX.Element {
   );
 }
 
-function RemovableChip(props: { className: string; label: string; title: string; onRemove(): void }): JSX.Element {
-  const title = withMarks(props.title);
-  return (
-    <button
-      type="button"
-      className={`jp-Memory-chip ${props.className}`}
-      title={title}
-      aria-description={title}
-      onClick={props.onRemove}
-    >
-      <bdi>{withMarks(props.label)}</bdi>
-      <closeIcon.react tag="span" className="jp-Memory-chipIcon" />
-    </button>
-  );
-}
-
-function Kinds({ model, trans }: IChipsProps): JSX.Element | null {
+function Kinds({ model, trans }: IProps<SearchModel>): JSX.Element | null {
   const kinds = facetValues(model.facets, model.filters, 'kind');
   const all = !model.filters.kind?.length;
   if (kinds.length < 2 && all) {
     return null;
   }
+  const chip = (isOn: boolean, chosen: string[]): React.ComponentProps<'button'> => ({
+    type: 'button',
+    className: isOn ? 'jp-Memory-chip jp-mod-on' : 'jp-Memory-chip',
+    'aria-pressed': isOn,
+    onClick: () => model.answers.setFilters(withValues(model.filters, 'kind', chosen))
+  });
   return (
     <>
-      <button
-        type="button"
-        className={all ? 'jp-Memory-chip jp-mod-on' : 'jp-Memory-chip'}
-        aria-pressed={all}
-        onClick={() => model.answers.setFilters(withValues(model.filters, 'kind', []))}
-      >
-        {trans.__('All')}
-      </button>
+      <button {...chip(all, [])}>{trans.__('All')}</button>
       {kinds.map(kind => (
-        <button
-          key={kind.value}
-          type="button"
-          className={kind.on ? 'jp-Memory-chip jp-mod-on' : 'jp-Memory-chip'}
-          aria-pressed={kind.on}
-          onClick={() => model.answers.setFilters(toggled(model.filters, 'kind', kind.value))}
-        >
-          {kindName(kind.value, trans)} <span className="jp-Memory-count">{count(kind.count)}</span>
+        <button key={kind.value} {...chip(kind.on, toggled(model.filters, 'kind', kind.value).kind ?? [])}>
+          {kindTexts(kind.value, trans)[0]} <span className="jp-Memory-count">{count(kind.count)}</span>
         </button>
       ))}
     </>
+  );
+}
+
+/** The one open menu among the chips: a click elsewhere or another query closes it. */
+export function useMenu<Name>(
+  box: RefObject<HTMLElement>,
+  question: string
+): { open: Name | null; toggle(name: Name): void; close(): void; onKeyDown(event: KeyboardEvent): void } {
+  const [open, setOpen] = useState<Name | null>(null);
+  useEffect(() => {
+    setOpen(null);
+  }, [question]);
+  useEffect(() => {
+    const press = (event: Event): void => {
+      if (!box.current?.contains(event.target as Node)) {
+        setOpen(null);
+      }
+    };
+    document.addEventListener('pointerdown', press, true);
+    return () => document.removeEventListener('pointerdown', press, true);
+  }, [box]);
+  /** The focus moves to the chip of the menu. */
+  const close = (): void => {
+    box.current?.querySelector<HTMLElement>('[aria-expanded="true"]')?.focus();
+    setOpen(null);
+  };
+  return {
+    open,
+    toggle: name => setOpen(open === name ? null : name),
+    close,
+    onKeyDown: event => {
+      if (event.key === 'Escape' && open) {
+        event.stopPropagation();
+        close();
+      }
+    }
+  };
+}
+
+function Values({ model, trans, facet }: IProps<SearchModel> & { facet: Facet }): JSX.Element {
+  const labelOf = (value: string): string => (facet === 'tier' ? tierName(value, trans) : withMarks(value));
+  return (
+    <fieldset>
+      <legend className="jp-Memory-sr">{facetName(facet, trans)}</legend>
+      {facetValues(model.facets, model.filters, facet).map(one => (
+        <label key={one.value} className="jp-Memory-choice">
+          <input
+            type="checkbox"
+            checked={one.on}
+            onChange={() => model.answers.setFilters(toggled(model.filters, facet, one.value))}
+          />
+          <bdi title={labelOf(one.value)}>{labelOf(one.value)}</bdi>
+          <span className="jp-Memory-count">{count(one.count)}</span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+function Dates({ model, trans, onDone }: IProps<SearchModel> & { onDone(): void }): JSX.Element {
+  const choices: [string, string | null][] = [
+    [trans.__('Any time'), null],
+    [trans.__('Today'), daysAgo(0)],
+    [trans.__('Last 7 days'), daysAgo(7)],
+    [trans.__('Last 30 days'), daysAgo(30)],
+    [trans.__('Last 12 months'), daysAgo(365)]
+  ];
+  return (
+    <fieldset>
+      <legend className="jp-Memory-sr">{trans.__('Date')}</legend>
+      {choices.map(([label, since]) => (
+        <button
+          key={label}
+          type="button"
+          className="jp-Memory-choice"
+          aria-pressed={model.since === since}
+          onClick={() => {
+            model.answers.setSince(since);
+            onDone();
+          }}
+        >
+          {label}
+        </button>
+      ))}
+    </fieldset>
   );
 }

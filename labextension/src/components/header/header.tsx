@@ -1,39 +1,33 @@
 /** The header of the panel: its name, the number of memories, the search box, the filters and the verdict. */
 
-import type { TranslationBundle } from '@jupyterlab/translation';
-import { ReactWidget, refreshIcon, UseSignal } from '@jupyterlab/ui-components';
-
-import { useRef } from 'react';
+import { closeIcon, ReactWidget, refreshIcon, searchIcon, UseSignal } from '@jupyterlab/ui-components';
+import { useId, useRef } from 'react';
 
 import { API } from '../../api/memoryApi';
 import type { IProfile } from '../../api/types';
 import type { RelatedCells } from '../../models/relatedCells';
 import type { SearchModel } from '../../models/searchModel';
 import { emptyReason } from '../results/empty';
+import { type IProps, KeepFocus } from '../shared/elements';
 import { count } from '../shared/format';
-import { KeepFocus } from '../shared/keepFocus';
+import { relatedIcon } from '../shared/icons';
+import { withMarks } from '../shared/text';
 import { Chips } from './chips';
 import { Recording } from './recording';
-import { RelatedLine } from './relatedLine';
-import { ProfileChoice, SearchBox } from './searchBox';
 import { VerdictLine } from './verdict';
 
-export interface IHeaderOptions {
-  model: SearchModel;
-  trans: TranslationBundle;
-  /** The cells that are like the active one. */
+interface IHeaderProps extends IProps<SearchModel> {
   related?: RelatedCells;
   /** Go on to the results. */
   onDown(): void;
 }
 
 export class HeaderWidget extends ReactWidget {
-  constructor(private readonly _options: IHeaderOptions) {
+  constructor(private readonly _options: IHeaderProps) {
     super();
     this.addClass('jp-Memory-header');
   }
 
-  /** Focus the search box and select its text. */
   focusBox(): void {
     const box = boxIn(this.node);
     box?.focus();
@@ -56,7 +50,7 @@ export class HeaderWidget extends ReactWidget {
   private _profiles: readonly IProfile[] = [];
 }
 
-export function Header(props: IHeaderOptions & { profiles: readonly IProfile[] }): JSX.Element {
+export function Header(props: IHeaderProps & { profiles: readonly IProfile[] }): JSX.Element {
   const { model, trans, profiles, related } = props;
   const { status } = model;
   const isShut = emptyReason(model) === 'missing' || (status !== null && status.api !== API);
@@ -88,7 +82,9 @@ export function Header(props: IHeaderOptions & { profiles: readonly IProfile[] }
         <KeepFocus fallback={() => boxIn(head.current)?.focus()}>
           <SearchBox model={model} trans={trans} onDown={props.onDown} />
           <Chips model={model} trans={trans} />
-          {related && <RelatedLine related={related} model={model} trans={trans} onDown={props.onDown} />}
+          {related && (
+            <UseSignal signal={related.stateChanged}>{() => <RelatedLine {...props} related={related} />}</UseSignal>
+          )}
           <VerdictLine model={model} trans={trans} />
         </KeepFocus>
       )}
@@ -98,4 +94,125 @@ export function Header(props: IHeaderOptions & { profiles: readonly IProfile[] }
 
 function boxIn(node: HTMLElement | null): HTMLInputElement | null {
   return node?.querySelector<HTMLInputElement>('input[type="search"]') ?? null;
+}
+
+function SearchBox({ model, trans, onDown }: IHeaderProps): JSX.Element {
+  const errorId = useId();
+  // Text that an input method is composing is not searched yet.
+  const isComposing = useRef(false);
+  const error = model.problem?.status === 400 ? withMarks(model.problem.message) : '';
+  return (
+    <form
+      role="search"
+      className="jp-Memory-search"
+      aria-label={trans.__('Search the memory')}
+      onSubmit={event => {
+        event.preventDefault();
+        void model.search({ now: true });
+      }}
+    >
+      <div className={error ? 'jp-Memory-box jp-mod-wrong' : 'jp-Memory-box'}>
+        <searchIcon.react tag="span" className="jp-Memory-boxIcon" />
+        <input
+          type="search"
+          className="jp-Memory-input"
+          dir="auto"
+          spellCheck={false}
+          autoComplete="off"
+          enterKeyHint="search"
+          value={model.query}
+          placeholder={trans.__('What was it about?')}
+          title={trans.__('Words, or a question. Filters: kind:cell, tag:x, path:notes/, after:2026-03, “in quotes”')}
+          aria-label={trans.__('Search the memory')}
+          aria-invalid={error ? true : undefined}
+          aria-describedby={error ? errorId : undefined}
+          onChange={event => model.setQuery(event.target.value, isComposing.current)}
+          onCompositionStart={() => void (isComposing.current = true)}
+          onCompositionEnd={() => {
+            isComposing.current = false;
+            void model.search();
+          }}
+          onKeyDown={event => {
+            // While composing, an input method uses the same keys.
+            if (event.key === 'ArrowDown' && !event.nativeEvent.isComposing) {
+              event.preventDefault();
+              onDown();
+            }
+            if (event.key === 'Escape' && !event.nativeEvent.isComposing && !model.query && model.answers.isTurned) {
+              void model.answers.back();
+            }
+          }}
+        />
+        {model.query && (
+          <button
+            type="button"
+            className="jp-Memory-sign"
+            title={trans.__('Clear')}
+            aria-label={trans.__('Clear')}
+            onClick={event => {
+              model.setQuery('');
+              event.currentTarget.parentElement?.querySelector('input')?.focus();
+            }}
+          >
+            <closeIcon.react tag="span" />
+          </button>
+        )}
+      </div>
+      <div id={errorId} className="jp-Memory-wrong" aria-live="polite">
+        {error}
+      </div>
+    </form>
+  );
+}
+
+function ProfileChoice(props: IProps<SearchModel> & { profiles: readonly IProfile[] }): JSX.Element | null {
+  const { model, profiles, trans } = props;
+  if (!profiles.length) {
+    return null;
+  }
+  const usual = profiles.find(profile => profile.default)?.name ?? '';
+  const chosen = profiles.find(profile => profile.name === (model.profile || usual));
+  return (
+    <select
+      className="jp-Memory-profileChoice"
+      aria-label={trans.__('Profile')}
+      title={chosen ? trans.__('Profile: %1', chosen.summary) : trans.__('There is no such profile')}
+      value={model.profile || usual}
+      onChange={event => model.answers.setProfile(event.target.value === usual ? '' : event.target.value)}
+    >
+      {!chosen && <option value={model.profile}>{model.profile}</option>}
+      {profiles.map(profile => (
+        <option key={profile.name} value={profile.name}>
+          {profile.name}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+/** It keeps its place while it may come and go, so that the results below it stay where they are. */
+function RelatedLine({ related, model, trans, onDown }: Required<IHeaderProps>): JSX.Element | null {
+  const { count, isOn, isAnnounced } = related;
+  if (!isOn || model.showing.what === 'cell') {
+    return null;
+  }
+  const label = trans._n('%1 cell like this one', '%1 cells like this one', count, count);
+  return (
+    <div className="jp-Memory-relatedLine">
+      {count > 0 && (
+        <button
+          type="button"
+          className="jp-Memory-link"
+          title={trans.__('Show the cells of other notebooks that are like the active cell')}
+          onClick={() => void related.show().then(onDown)}
+        >
+          <relatedIcon.react tag="span" />
+          {label}
+        </button>
+      )}
+      <span className="jp-Memory-sr" role="status" aria-live="polite">
+        {isAnnounced ? label : ''}
+      </span>
+    </div>
+  );
 }

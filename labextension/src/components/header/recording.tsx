@@ -7,36 +7,22 @@ import { useId, useRef } from 'react';
 import type { IHistory } from '../../api/types';
 import { withValues } from '../../models/filters';
 import type { SearchModel } from '../../models/searchModel';
+import type { IProps } from '../shared/elements';
 import { count, day } from '../shared/format';
-import { useMenu } from './chipMenus';
+import { useMenu } from './chips';
 
 const OFF = '%memory history off';
 
-interface IRecordingProps {
-  model: SearchModel;
-  trans: TranslationBundle;
-}
-
-/** Shown as long as a kernel records. */
-export function Recording({ model, trans }: IRecordingProps): JSX.Element | null {
+export function Recording({ model, trans }: IProps<SearchModel>): JSX.Element | null {
   const box = useRef<HTMLDivElement>(null);
-  const { open, toggle, close } = useMenu<'recording'>(box, model.query);
+  const { open, toggle, close, onKeyDown } = useMenu<'recording'>(box, model.query);
   const id = useId();
   const history = model.status?.history;
   if (!history?.kernels) {
     return null;
   }
   return (
-    <div
-      ref={box}
-      className="jp-Memory-recording"
-      onKeyDown={event => {
-        if (event.key === 'Escape' && open) {
-          event.stopPropagation();
-          close();
-        }
-      }}
-    >
+    <div ref={box} className="jp-Memory-recording" onKeyDown={onKeyDown}>
       <button
         type="button"
         className="jp-Memory-recordingSign"
@@ -65,7 +51,8 @@ export function Recording({ model, trans }: IRecordingProps): JSX.Element | null
             className="jp-Memory-link"
             onClick={() => {
               close();
-              showHistory(model);
+              model.setQuery('');
+              model.answers.setFilters(withValues(model.filters, 'kind', ['history']));
             }}
           >
             {trans.__('Show what you ran')}
@@ -77,7 +64,7 @@ export function Recording({ model, trans }: IRecordingProps): JSX.Element | null
 }
 
 /** `2 kernels remember what they run. 1,234 runs since 3 Oct.` */
-export function summary({ kernels, runs, since }: IHistory, trans: TranslationBundle): string {
+function summary({ kernels, runs, since }: IHistory, trans: TranslationBundle): string {
   const now = trans._n(
     'A kernel remembers what it runs.',
     '%2 kernels remember what they run.',
@@ -87,15 +74,8 @@ export function summary({ kernels, runs, since }: IHistory, trans: TranslationBu
   return `${now} ${kept(runs, since, trans)}`;
 }
 
-/** How many runs there are, and since when. */
 export function kept(runs: number, since: string | null, trans: TranslationBundle): string {
   return since === null
     ? trans.__('Nothing is in the store yet.')
     : trans._n('%2 run since %3.', '%2 runs since %3.', runs, count(runs), day(since));
-}
-
-/** List what was run, the newest first. */
-function showHistory(model: SearchModel): void {
-  model.setQuery('');
-  model.answers.setFilters(withValues(model.filters, 'kind', ['history']));
 }

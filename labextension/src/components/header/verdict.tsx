@@ -1,15 +1,14 @@
 /** One line about the answer: its verdict, the query class, the number of results and the time. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
-import { closeIcon } from '@jupyterlab/ui-components';
 
 import type { Verdict } from '../../api/types';
 import type { SearchModel } from '../../models/searchModel';
+import { type IProps, RemovableChip } from '../shared/elements';
 import { count, milliseconds } from '../shared/format';
-import { classMeaning, classTitle } from '../shared/labels';
-import { splitTitle } from '../shared/names';
+import { classMeaning, classTitle, splitTitle } from '../shared/labels';
 
-export function VerdictLine({ model, trans }: { model: SearchModel; trans: TranslationBundle }): JSX.Element | null {
+export function VerdictLine({ model, trans }: IProps<SearchModel>): JSX.Element | null {
   const { answer, showing } = model;
   // After a query that the server rejected, the line would belong to an older answer.
   if (!answer || model.problem?.status === 400) {
@@ -17,17 +16,22 @@ export function VerdictLine({ model, trans }: { model: SearchModel; trans: Trans
   }
   // While the store is empty, "no answer" would say too much.
   const verdict = model.status?.store.memories === 0 && !model.hits.length ? null : answer.verdict;
+  const [label, meaning] = verdict ? verdictTexts(verdict, trans) : [];
+  // What the results are like, if they are no answer to the question.
+  const name =
+    showing.what === 'related'
+      ? splitTitle(showing.title).name
+      : showing.what === 'cell'
+        ? showing.text.split('\n', 1)[0]
+        : '';
   return (
     <div className="jp-Memory-verdict">
-      {showing.what === 'related' && (
-        <Turned model={model} trans={trans} label={trans.__('Like “%1”', splitTitle(showing.title).name)}>
-          {splitTitle(showing.title).name}
-        </Turned>
-      )}
-      {showing.what === 'cell' && (
-        <Turned model={model} trans={trans} label={trans.__('Like the cell')}>
-          {showing.text.split('\n', 1)[0]}
-        </Turned>
+      {(showing.what === 'related' || showing.what === 'cell') && (
+        <RemovableChip
+          label={showing.what === 'cell' ? trans.__('Like the cell') : trans.__('Like “%1”', name)}
+          title={`${name}\n${trans.__('Back to the question')}`}
+          onRemove={() => void model.answers.back()}
+        />
       )}
       {showing.what === 'browse' && (
         <span title={trans.__('Pinned memories first, then notes, then files, each with the newest first')}>
@@ -37,8 +41,8 @@ export function VerdictLine({ model, trans }: { model: SearchModel; trans: Trans
       {showing.what === 'search' && (
         <>
           {verdict && (
-            <span className="jp-Memory-mood" data-verdict={verdict} title={verdictMeaning(verdict, trans)}>
-              {verdictLabel(verdict, trans)}
+            <span className="jp-Memory-mood" data-verdict={verdict} title={meaning}>
+              {label}
             </span>
           )}
           <span title={classMeaning(answer.query_class, trans)}>{classTitle(answer.query_class, trans)}</span>
@@ -48,27 +52,6 @@ export function VerdictLine({ model, trans }: { model: SearchModel; trans: Trans
         {resultCount(model, trans)}
       </span>
     </div>
-  );
-}
-
-/** What the results are like; a click goes back to the question. */
-function Turned(props: {
-  model: SearchModel;
-  trans: TranslationBundle;
-  label: string;
-  /** The whole of what they are like, for the tooltip. */
-  children: string;
-}): JSX.Element {
-  return (
-    <button
-      type="button"
-      className="jp-Memory-chip jp-mod-on"
-      title={`${props.children}\n${props.trans.__('Back to the question')}`}
-      onClick={() => void props.model.answers.back()}
-    >
-      <bdi>{props.label}</bdi>
-      <closeIcon.react tag="span" className="jp-Memory-chipIcon" />
-    </button>
   );
 }
 
@@ -82,14 +65,14 @@ function resultCount(model: SearchModel, trans: TranslationBundle): string {
   return total === undefined ? counts : trans.__('%1 · %2 ms', counts, milliseconds(total));
 }
 
-function verdictLabel(verdict: Verdict, trans: TranslationBundle): string {
-  return { strong: trans.__('strong'), weak: trans.__('weak'), none: trans.__('no answer') }[verdict];
-}
-
-function verdictMeaning(verdict: Verdict, trans: TranslationBundle): string {
-  return {
-    strong: trans.__('The first results very likely answer this'),
-    weak: trans.__('The results may answer this'),
-    none: trans.__('Nothing here seems to answer this. These are the closest results.')
-  }[verdict];
+/** The label of a verdict, and what it means. */
+function verdictTexts(verdict: Verdict, trans: TranslationBundle): [string, string] {
+  switch (verdict) {
+    case 'strong':
+      return [trans.__('strong'), trans.__('The first results very likely answer this')];
+    case 'weak':
+      return [trans.__('weak'), trans.__('The results may answer this')];
+    case 'none':
+      return [trans.__('no answer'), trans.__('Nothing here seems to answer this. These are the closest results.')];
+  }
 }

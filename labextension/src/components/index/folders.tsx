@@ -1,22 +1,16 @@
 /** The indexed folders: their memories and files, what changed, and whether they are watched. */
 
 import { Time } from '@jupyterlab/coreutils';
-import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 
 import type { IFolder } from '../../api/types';
-import type { IndexModel } from '../../models/indexModel';
-import { isActive } from '../../models/jobList';
+import { type IndexModel, isActive } from '../../models/indexModel';
+import { type IProps, KeepFocus, TextButton } from '../shared/elements';
 import { count } from '../shared/format';
-import { KeepFocus } from '../shared/keepFocus';
-import { withMarks } from '../shared/withMarks';
+import { withMarks } from '../shared/text';
+import type { IIndexOptions } from './indexSection';
 
-interface IFoldersProps {
-  model: IndexModel;
-  trans: TranslationBundle;
-}
-
-export function Folders({ model, trans }: IFoldersProps): React.JSX.Element {
+export function Folders({ model, trans }: IProps<IndexModel>): React.JSX.Element {
   return (
     <section aria-labelledby="jp-Memory-foldersTitle">
       <header>
@@ -41,7 +35,7 @@ export function Folders({ model, trans }: IFoldersProps): React.JSX.Element {
   );
 }
 
-function Folder({ folder, model, trans }: IFoldersProps & { folder: IFolder }): React.JSX.Element {
+function Folder({ folder, model, trans }: IProps<IndexModel> & { folder: IFolder }): React.JSX.Element {
   const [isLeaving, setLeaving] = React.useState(false);
   const leave = React.useRef<HTMLButtonElement>(null);
   const name = withMarks(shortName(folder.path, model.status?.root ?? '')) || trans.__('All files of this Lab');
@@ -95,8 +89,7 @@ function Folder({ folder, model, trans }: IFoldersProps & { folder: IFolder }): 
   );
 }
 
-/** The number of changed files in a folder, and a button to index them. */
-function Changes({ folder, model, trans }: IFoldersProps & { folder: IFolder }): React.JSX.Element | null {
+function Changes({ folder, model, trans }: IProps<IndexModel> & { folder: IFolder }): React.JSX.Element | null {
   const isBusy = model.jobs.some(job => job.path === folder.path && isActive(job));
   if (!folder.exists) {
     return <div className="jp-Memory-warning">{trans.__('The folder is gone: moved, renamed or not mounted.')}</div>;
@@ -111,15 +104,12 @@ function Changes({ folder, model, trans }: IFoldersProps & { folder: IFolder }):
     <div className="jp-Memory-changes">
       {trans._n('%2 file changed, new or gone', '%2 files changed, new or gone', folder.changed, count(folder.changed))}
       {' · '}
-      <button className="jp-Memory-link" onClick={() => void model.index(folder.path)}>
-        {trans.__('Index now')}
-      </button>
+      <TextButton look="link" label={trans.__('Index now')} run={() => void model.index(folder.path)} />
     </div>
   );
 }
 
-/** Asks for confirmation before memories are deleted. */
-function ConfirmRemoval(props: IFoldersProps & { folder: IFolder; onDone: () => void }): React.JSX.Element {
+function ConfirmRemoval(props: IProps<IndexModel> & { folder: IFolder; onDone: () => void }): React.JSX.Element {
   const { folder, model, trans, onDone } = props;
   const keep = React.useRef<HTMLButtonElement>(null);
   // Deleting thousands takes seconds. Not `disabled`, which would take the focus away.
@@ -162,4 +152,58 @@ export function shortName(path: string, root: string): string {
   }
   const isBelow = root && (path.startsWith(`${top}/`) || path.startsWith(`${top}\\`));
   return isBelow ? path.slice(top.length + 1) : path;
+}
+
+export function AddFolder({ model, trans, folderNow, pickFolder }: IIndexOptions): React.JSX.Element {
+  const [typed, setTyped] = React.useState<string | null>(null);
+  const [isWatched, setWatched] = React.useState(true);
+  const path = typed ?? folderNow?.() ?? '';
+  const add = async (event: React.FormEvent): Promise<void> => {
+    event.preventDefault();
+    if (!model.isPending('index') && (await model.index(path.trim(), isWatched))) {
+      setTyped(null);
+    }
+  };
+  const pick = async (): Promise<void> => {
+    const picked = await pickFolder?.();
+    if (typeof picked === 'string') {
+      setTyped(picked);
+    }
+  };
+  return (
+    <form className="jp-Memory-form" aria-label={trans.__('Index a folder')} onSubmit={event => void add(event)}>
+      <label>
+        {trans.__('Index a folder or a file:')}
+        <input
+          className="jp-mod-styled"
+          dir="auto"
+          value={path}
+          placeholder={model.status?.root || trans.__('an absolute path')}
+          onChange={event => setTyped(event.target.value)}
+          spellCheck={false}
+          autoComplete="off"
+        />
+      </label>
+      <div className="jp-Memory-formActs">
+        <label>
+          <input type="checkbox" checked={isWatched} onChange={event => setWatched(event.target.checked)} />
+          {trans.__('Watch it')}
+        </label>
+        <span className="jp-Memory-space" />
+        {pickFolder && (
+          <button className="jp-Memory-button" type="button" onClick={() => void pick()}>
+            {trans.__('Browse…')}
+          </button>
+        )}
+        <button
+          className="jp-Memory-button jp-mod-accept"
+          type="submit"
+          aria-disabled={model.isPending('index')}
+          disabled={model.status?.store.read_only}
+        >
+          {trans.__('Index')}
+        </button>
+      </div>
+    </form>
+  );
 }

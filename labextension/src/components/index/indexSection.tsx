@@ -3,33 +3,34 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 
+import type { IModel } from '../../api/types';
 import type { IndexModel } from '../../models/indexModel';
 import type { ISection } from '../../tokens';
-import { ErrorMessage } from '../shared/errorMessage';
-import { KeepFocus } from '../shared/keepFocus';
-import { withMarks } from '../shared/withMarks';
-import { AddFolder } from './addFolder';
-import { Folders } from './folders';
+import { kept } from '../header/recording';
+import { ErrorMessage, type IProps, KeepFocus } from '../shared/elements';
+import { bytes, count } from '../shared/format';
+import { withMarks } from '../shared/text';
+import { AddFolder, Folders } from './folders';
 import { Jobs } from './jobs';
-import { Models } from './models';
-import { Store } from './store';
 
-export interface IIndexOptions {
-  model: IndexModel;
-  trans: TranslationBundle;
+export interface IIndexOptions extends IProps<IndexModel> {
   /** The folder that Lab's file browser shows, as a contents path. */
   folderNow?: () => string;
   /** Let a person pick a folder; null if they cancel. */
   pickFolder?: () => Promise<string | null>;
 }
 
-/** The model is kept up to date only while the section can be seen. */
 export function indexSection(options: IIndexOptions): ISection {
   const { model, trans } = options;
   return {
     id: 'index',
     rank: 300,
-    label: () => title(model, trans),
+    // The state of indexing is visible while the section is folded, too.
+    label: () => {
+      const failed = model.jobs.reduce((all, job) => all + job.failed.length, 0);
+      const state = model.isIndexing ? trans.__('indexing…') : failed && trans.__('%1 failed', failed);
+      return [trans.__('Index'), state].filter(Boolean).join(' · ');
+    },
     caption: trans.__('What is indexed'),
     className: 'jp-Memory-index',
     model,
@@ -37,15 +38,8 @@ export function indexSection(options: IIndexOptions): ISection {
   };
 }
 
-/** The title with the state of indexing, which is visible while the section is folded, too. */
-function title(model: IndexModel, trans: TranslationBundle): string {
-  const failed = model.jobs.reduce((all, job) => all + job.failed.length, 0);
-  const state = model.isIndexing ? trans.__('indexing…') : failed ? trans.__('%1 failed', failed) : '';
-  const label = trans.__('Index');
-  return state ? `${label} · ${state}` : label;
-}
-
-export function Index({ model, trans, folderNow, pickFolder }: IIndexOptions): React.JSX.Element {
+export function Index(options: IIndexOptions): React.JSX.Element {
+  const { model, trans } = options;
   const { status } = model;
   const body = React.useRef<HTMLDivElement>(null);
   return (
@@ -72,7 +66,7 @@ export function Index({ model, trans, folderNow, pickFolder }: IIndexOptions): R
           <>
             <Jobs model={model} trans={trans} />
             <Folders model={model} trans={trans} />
-            <AddFolder {...{ model, trans, folderNow, pickFolder }} />
+            <AddFolder {...options} />
             <Models model={model} trans={trans} />
             <Store model={model} trans={trans} />
           </>
@@ -80,5 +74,102 @@ export function Index({ model, trans, folderNow, pickFolder }: IIndexOptions): R
         {!status && !model.problem && <p className="jp-Memory-dim">{trans.__('Asking the server…')}</p>}
       </KeepFocus>
     </div>
+  );
+}
+
+function Models({ model, trans }: IProps<IndexModel>): React.JSX.Element {
+  const { models, status } = model;
+  const active = models?.find(one => one.active);
+  const others = models?.filter(one => !one.active) ?? [];
+  return (
+    <section aria-labelledby="jp-Memory-modelTitle">
+      <h4 id="jp-Memory-modelTitle">{trans.__('Model')}</h4>
+      <div className="jp-Memory-model">
+        <strong>{active?.name ?? status?.model ?? trans.__('none: searches match words only, not meaning')}</strong>
+        {active && <div className="jp-Memory-dim">{facts(active, trans)}</div>}
+      </div>
+      {active?.title && <div className="jp-Memory-dim">{active.title}</div>}
+      {!!others.length && (
+        <details>
+          <summary>{trans.__('Change it')}</summary>
+          <p>{trans.__('Run one of these in a notebook; nothing is downloaded before you agree:')}</p>
+          <ul className="jp-Memory-models">
+            {others.map(one => (
+              <li key={one.name}>
+                <code dir="ltr">{`%memory model use ${one.name}`}</code>
+                <div className="jp-Memory-dim">
+                  {one.title} · {facts(one, trans)}
+                </div>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </section>
+  );
+}
+
+function facts(one: IModel, trans: TranslationBundle): string {
+  const dimensions = one.dimensions === null ? '' : trans.__('%1 dimensions', count(one.dimensions));
+  const size = one.bytes === null ? '' : trans.__('%1 on disk', bytes(one.bytes));
+  return [one.state, dimensions, size, one.languages, one.licence].filter(Boolean).join(' · ');
+}
+
+export function Store({ model, trans }: IProps<IndexModel>): React.JSX.Element | null {
+  const { findings } = model;
+  const { store, history } = model.status ?? {};
+  const isAsking = model.isPending('doctor');
+  if (!store) {
+    return null;
+  }
+  return (
+    <section aria-labelledby="jp-Memory-storeTitle">
+      <h4 id="jp-Memory-storeTitle">{trans.__('Store')}</h4>
+      <dl className="jp-Memory-facts">
+        <dt>{trans.__('File')}</dt>
+        <dd className="jp-Memory-file">
+          <bdi dir="ltr">{withMarks(store.path)}</bdi>
+        </dd>
+        <dt>{trans.__('Memories')}</dt>
+        <dd className="jp-Memory-number">{count(store.memories)}</dd>
+        <dt>{trans.__('Files')}</dt>
+        <dd className="jp-Memory-number">{count(store.files)}</dd>
+        {history && history.runs > 0 && (
+          <>
+            <dt>{trans.__('History')}</dt>
+            <dd>{kept(history.runs, history.since, trans)}</dd>
+          </>
+        )}
+        <dt>{trans.__('Size')}</dt>
+        <dd className="jp-Memory-number">{bytes(store.bytes)}</dd>
+        <dt>{trans.__('Version')}</dt>
+        <dd>{model.status?.version}</dd>
+      </dl>
+      {!store.exists && (
+        <p className="jp-Memory-dim">{trans.__('The file is created when the first folder is indexed.')}</p>
+      )}
+      {store.read_only && <p className="jp-Memory-warning">{trans.__('The store is read-only.')}</p>}
+      <div className="jp-Memory-doctor">
+        <button
+          className="jp-Memory-button"
+          aria-disabled={isAsking}
+          disabled={!store.exists}
+          onClick={() => !isAsking && void model.runDoctor()}
+        >
+          {isAsking ? trans.__('Checking…') : trans.__('Check the store')}
+        </button>
+        <div role="status">
+          {findings?.length === 0 && trans.__('No problem found.')}
+          {!!findings?.length && trans._n('%1 problem found:', '%1 problems found:', findings.length)}
+        </div>
+        {!!findings?.length && (
+          <ul>
+            {findings.map(one => (
+              <li key={one}>{withMarks(one)}</li>
+            ))}
+          </ul>
+        )}
+      </div>
+    </section>
   );
 }

@@ -4,18 +4,13 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 
 import type { IJob } from '../../api/types';
-import type { IndexModel } from '../../models/indexModel';
-import { isActive } from '../../models/jobList';
+import { type IndexModel, isActive } from '../../models/indexModel';
+import { type IProps, TextButton } from '../shared/elements';
 import { count } from '../shared/format';
-import { withMarks } from '../shared/withMarks';
+import { withMarks } from '../shared/text';
 import { shortName } from './folders';
 
-interface IJobsProps {
-  model: IndexModel;
-  trans: TranslationBundle;
-}
-
-export function Jobs({ model, trans }: IJobsProps): React.JSX.Element | null {
+export function Jobs({ model, trans }: IProps<IndexModel>): React.JSX.Element | null {
   if (!model.jobs.length) {
     return null;
   }
@@ -32,7 +27,7 @@ export function Jobs({ model, trans }: IJobsProps): React.JSX.Element | null {
   );
 }
 
-function ActiveJob({ job, model, trans }: IJobsProps & { job: IJob }): React.JSX.Element {
+function ActiveJob({ job, model, trans }: IProps<IndexModel> & { job: IJob }): React.JSX.Element {
   const name = nameOf(job, model, trans);
   // Not `disabled`, which would take the focus away.
   const isAsked = model.isPending('cancel') || model.isStopping(job);
@@ -51,7 +46,12 @@ function ActiveJob({ job, model, trans }: IJobsProps & { job: IJob }): React.JSX
       </div>
       {job.state === 'running' && (
         <div className="jp-Memory-jobLine">
-          <progress aria-label={trans.__('Indexing %1', name)} max={job.total ?? 1} value={doneOf(job)} />
+          {/* Without a value it is indeterminate: the files are not counted yet. */}
+          <progress
+            aria-label={trans.__('Indexing %1', name)}
+            max={job.total ?? 1}
+            value={job.total === null ? undefined : job.done}
+          />
           <span className="jp-Memory-dim jp-Memory-number">
             {job.total === null
               ? trans.__('looking for files…')
@@ -63,12 +63,7 @@ function ActiveJob({ job, model, trans }: IJobsProps & { job: IJob }): React.JSX
   );
 }
 
-/** The value of the progress bar; without one it is indeterminate, because the files are not counted yet. */
-function doneOf(job: IJob): number | undefined {
-  return job.total === null ? undefined : job.done;
-}
-
-function FinishedJob({ job, model, trans }: IJobsProps & { job: IJob }): React.JSX.Element {
+function FinishedJob({ job, model, trans }: IProps<IndexModel> & { job: IJob }): React.JSX.Element {
   const name = nameOf(job, model, trans);
   const isLost = model.isInterrupted(job);
   return (
@@ -77,11 +72,7 @@ function FinishedJob({ job, model, trans }: IJobsProps & { job: IJob }): React.J
         <span role="status" className={job.state === 'failed' || isLost ? 'jp-Memory-warning' : ''}>
           {isLost ? interruptedText(name, trans) : finishedText(job, name, trans)}
         </span>
-        {isLost && (
-          <button className="jp-Memory-link" onClick={() => void model.index(job.path)}>
-            {trans.__('Index again')}
-          </button>
-        )}
+        {isLost && <TextButton look="link" label={trans.__('Index again')} run={() => void model.index(job.path)} />}
         <button
           className="jp-Memory-link"
           aria-label={trans.__('Dismiss the message about %1', name)}
@@ -96,7 +87,6 @@ function FinishedJob({ job, model, trans }: IJobsProps & { job: IJob }): React.J
   );
 }
 
-/** The message for a job that was interrupted. */
 export function interruptedText(name: string, trans: TranslationBundle): string {
   return trans.__('Indexing %1 was interrupted: the server stopped. Files already indexed are kept.', name);
 }
@@ -113,7 +103,6 @@ function finishedText(job: IJob, name: string, trans: TranslationBundle): string
   }
 }
 
-/** The files that were not indexed, with the reasons, folded. */
 function Reasons(props: { summary: string; pairs: [string, string][]; model: IndexModel }): React.JSX.Element | null {
   const { summary, pairs, model } = props;
   if (!pairs.length) {

@@ -6,24 +6,27 @@ import type { ReactNode } from 'react';
 import { API, MISSING, UNREACHABLE } from '../../api/memoryApi';
 import type { IJob } from '../../api/types';
 import { isFiltered, typedFilters } from '../../models/filters';
-import { isActive } from '../../models/jobList';
+import { isActive } from '../../models/indexModel';
 import type { SearchModel } from '../../models/searchModel';
-import { errorText } from '../shared/errorMessage';
+import { errorText, type IProps, TextButton } from '../shared/elements';
 import { count } from '../shared/format';
 
 /** Commands to type, so never translated. */
 const ENABLE = 'jupyter server extension enable jupyter_memory';
 const UPGRADE = 'pip install --upgrade jupyter-memory';
 
-export type EmptyReason =
-  'missing' | 'older' | 'newer' | 'unreachable' | 'refused' | 'indexing' | 'nothing' | 'no match';
+type EmptyReason = 'missing' | 'older' | 'newer' | 'unreachable' | 'refused' | 'indexing' | 'nothing' | 'no match';
 
 /** Why there are no results; null if there are some, or they are loading. */
 export function emptyReason(model: SearchModel): EmptyReason | null {
   const { status, problem, answer } = model;
-  const broken = problem && !answer ? connectionProblem(problem.status, problem.reason) : null;
-  if (broken) {
-    return broken;
+  if (problem && !answer) {
+    if (problem.reason === MISSING || problem.reason === UNREACHABLE) {
+      return problem.reason === MISSING ? 'missing' : 'unreachable';
+    }
+    if (problem.status === 401 || problem.status === 403) {
+      return 'refused';
+    }
   }
   if (status && status.api !== API) {
     return status.api < API ? 'older' : 'newer';
@@ -37,32 +40,21 @@ export function emptyReason(model: SearchModel): EmptyReason | null {
   return answer && !model.undo.waiting.length ? 'no match' : null;
 }
 
-/** The active indexing job. */
 function activeJob(model: SearchModel): IJob | undefined {
   return model.status?.jobs.find(isActive);
 }
 
-function connectionProblem(status: number, reason: string): EmptyReason | null {
-  if (reason === MISSING || reason === UNREACHABLE) {
-    return reason === MISSING ? 'missing' : 'unreachable';
-  }
-  return status === 401 || status === 403 ? 'refused' : null;
-}
-
-export interface IEmptyProps {
-  model: SearchModel;
-  trans: TranslationBundle;
-  /** Index a contents path. */
+interface IEmptyProps extends IProps<SearchModel> {
   onIndex(path: string): void;
   onRetry(): void;
 }
 
 export function Empty(props: IEmptyProps): JSX.Element | null {
-  const { model, trans } = props;
+  const { model, trans, onRetry } = props;
   switch (emptyReason(model)) {
     case 'missing':
       return (
-        <Message title={trans.__('The server extension is missing')} retry={props.onRetry} trans={trans}>
+        <Message title={trans.__('The server extension is missing')} retry={onRetry} trans={trans}>
           <p>{trans.__('Jupyter runs without the server extension of jupyter-memory. In a terminal, type')}</p>
           <CommandLine text={ENABLE} />
           <p>{trans.__('and start Jupyter again. If it is not installed there at all, type this first:')}</p>
@@ -71,7 +63,7 @@ export function Empty(props: IEmptyProps): JSX.Element | null {
       );
     case 'older':
       return (
-        <Message title={trans.__('The server extension is older than this panel')} retry={props.onRetry} trans={trans}>
+        <Message title={trans.__('The server extension is older than this panel')} retry={onRetry} trans={trans}>
           <p>{trans.__('In a terminal, type')}</p>
           <CommandLine text={UPGRADE} />
           <p>{trans.__('and start Jupyter again.')}</p>
@@ -79,51 +71,46 @@ export function Empty(props: IEmptyProps): JSX.Element | null {
       );
     case 'newer':
       return (
-        <Message title={trans.__('This panel is older than the server extension')} retry={props.onRetry} trans={trans}>
+        <Message title={trans.__('This panel is older than the server extension')} retry={onRetry} trans={trans}>
           <p>{trans.__('Load this page again. If that does not help, type in a terminal')}</p>
           <CommandLine text={UPGRADE} />
         </Message>
       );
     case 'unreachable':
       return (
-        <Message title={trans.__('The Jupyter server does not answer')} retry={props.onRetry} trans={trans}>
+        <Message title={trans.__('The Jupyter server does not answer')} retry={onRetry} trans={trans}>
           <p>{trans.__('It may have been stopped, or the network is down.')}</p>
         </Message>
       );
     case 'refused':
       return (
-        <Message title={trans.__('You are not allowed to read this memory')} retry={props.onRetry} trans={trans}>
+        <Message title={trans.__('You are not allowed to read this memory')} retry={onRetry} trans={trans}>
           <p>{model.problem && errorText(model.problem, trans)}</p>
         </Message>
       );
     case 'indexing':
-      return <Indexing {...props} />;
+      return <Indexing model={model} trans={trans} />;
     case 'nothing':
-      return <Nothing {...props} />;
+      return (
+        <Message title={trans.__('Nothing is remembered yet')} trans={trans}>
+          <p>
+            {trans.__('Index the folder that this Lab shows to search its notebooks, code and notes here.')}{' '}
+            {trans.__('Everything stays on this computer.')}
+          </p>
+          <button type="button" className="jp-mod-styled jp-mod-accept" onClick={() => props.onIndex('')}>
+            {trans.__('Index this folder')}
+          </button>
+        </Message>
+      );
     case 'no match':
-      return <NoMatch {...props} />;
+      return <NoMatch model={model} trans={trans} />;
     default:
       return null;
   }
 }
 
-function Nothing({ trans, onIndex }: IEmptyProps): JSX.Element {
-  return (
-    <Message title={trans.__('Nothing is remembered yet')} trans={trans}>
-      <p>
-        {trans.__('Index the folder that this Lab shows to search its notebooks, code and notes here.')}{' '}
-        {trans.__('Everything stays on this computer.')}
-      </p>
-      <button type="button" className="jp-mod-styled jp-mod-accept" onClick={() => onIndex('')}>
-        {trans.__('Index this folder')}
-      </button>
-    </Message>
-  );
-}
-
-function Indexing({ model, trans }: IEmptyProps): JSX.Element {
-  const job = activeJob(model);
-  const { done, total } = job ?? { done: 0, total: null };
+function Indexing({ model, trans }: IProps<SearchModel>): JSX.Element {
+  const { done, total } = activeJob(model) ?? { done: 0, total: null };
   const progress = total === null ? count(done) : trans.__('%1 of %2', count(done), count(total));
   return (
     <Message title={trans.__('Indexing')} trans={trans}>
@@ -138,24 +125,27 @@ function Indexing({ model, trans }: IEmptyProps): JSX.Element {
   );
 }
 
-function NoMatch({ model, trans }: IEmptyProps): JSX.Element {
-  const isRead = model.useTime && model.answer?.time_read;
-  const job = activeJob(model);
+function NoMatch({ model, trans }: IProps<SearchModel>): JSX.Element {
+  const { answer, answers } = model;
   return (
     <Message title={trans.__('No match')} trans={trans}>
       <ul>
         {typedFilters(model.query).length > 0 && <li>{trans.__('Remove the filter from the query')}</li>}
         {isFiltered(model.filters) && (
-          <Hint text={trans.__('Search without the filters')} run={() => model.answers.setFilters({})} />
+          <Hint text={trans.__('Search without the filters')} run={() => answers.setFilters({})} />
         )}
-        {model.since && <Hint text={trans.__('Search all dates')} run={() => model.answers.setSince(null)} />}
-        {isRead && <Hint text={trans.__('Ignore the time in the query')} run={() => model.answers.setUseTime(false)} />}
-        {model.showing.what !== 'search' ? null : model.answer?.query_class === 'keyword' ? (
-          <li>{trans.__('Try other words, or more of them')}</li>
-        ) : (
-          <li>{trans.__('Try other words, or fewer')}</li>
+        {model.since && <Hint text={trans.__('Search all dates')} run={() => answers.setSince(null)} />}
+        {model.useTime && answer?.time_read && (
+          <Hint text={trans.__('Ignore the time in the query')} run={() => answers.setUseTime(false)} />
         )}
-        {job && <li>{trans.__('Files are still being indexed: there may be more soon')}</li>}
+        {model.showing.what === 'search' && (
+          <li>
+            {answer?.query_class === 'keyword'
+              ? trans.__('Try other words, or more of them')
+              : trans.__('Try other words, or fewer')}
+          </li>
+        )}
+        {activeJob(model) && <li>{trans.__('Files are still being indexed: there may be more soon')}</li>}
       </ul>
     </Message>
   );
@@ -164,9 +154,7 @@ function NoMatch({ model, trans }: IEmptyProps): JSX.Element {
 function Hint({ text, run }: { text: string; run(): void }): JSX.Element {
   return (
     <li>
-      <button type="button" className="jp-Memory-action" onClick={run}>
-        {text}
-      </button>
+      <TextButton look="action" label={text} run={run} />
     </li>
   );
 }

@@ -1,9 +1,8 @@
 /** The excerpt of a long text that an unfolded card shows, around the snippet and with the matched words marked. */
 
 import type { IHit } from '../../api/types';
-import { type IPiece, pieces } from '../shared/highlights';
+import { type IPiece, pieces } from '../shared/text';
 
-/** Characters of a text that a card shows. */
 export const MAX_SHOWN = 20_000;
 
 /** Characters before the snippet, if the text's beginning is too far away; so few more are never omitted. */
@@ -13,18 +12,19 @@ const MARGIN = 2_000;
 const UNSPACED_SCRIPTS =
   '\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Hangul}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}';
 
-/** A part of a text, and how many characters are omitted before and behind it. */
 export interface IExcerpt {
   text: string;
-  /** The offset of the snippet in `text`, or null. */
   at: number | null;
   before: number;
   behind: number;
 }
 
-/** The part of a text that a card shows. */
 export function excerpt(whole: string, snippet: string): IExcerpt {
-  const at = findSnippet(whole, snippet);
+  const beginning = snippet.replace(/^…/, '').split('…', 1)[0];
+  const words = beginning.split(/\s+/).filter(word => word);
+  // White space of the snippet may have been folded.
+  const pattern = new RegExp(words.slice(0, 12).map(literal).join('\\s+'), 'u');
+  const at = words.length ? (pattern.exec(whole)?.index ?? null) : null;
   const start =
     whole.length > MAX_SHOWN + MARGIN && at !== null && at > MAX_SHOWN - MARGIN ? lineStart(whole, at - MARGIN) : 0;
   const end = whole.length - start > MAX_SHOWN + MARGIN ? characterStart(whole, start + MAX_SHOWN) : whole.length;
@@ -45,7 +45,6 @@ export function matchedWords(hits: readonly IHit[]): RegExp | null {
   return parts.length ? new RegExp(parts.join('|'), 'giu') : null;
 }
 
-/** A text split at the words that are found in it. */
 export function markWords(text: string, words: RegExp | null): IPiece[] {
   const found: IPiece[] = [];
   let at = 0;
@@ -55,20 +54,6 @@ export function markWords(text: string, words: RegExp | null): IPiece[] {
   }
   found.push({ text: text.slice(at), marked: false });
   return found.filter(piece => piece.text);
-}
-
-/** The offset of a snippet in its text, or null; its white space may have been folded. */
-function findSnippet(whole: string, snippet: string): number | null {
-  const words = snippet
-    .replace(/^…/, '')
-    .split('…', 1)[0]
-    .split(/\s+/)
-    .filter(word => word)
-    .slice(0, 12);
-  if (!words.length) {
-    return null;
-  }
-  return new RegExp(words.map(literal).join('\\s+'), 'u').exec(whole)?.index ?? null;
 }
 
 /** The start of the line at a place, or the place itself if that is too far away. */
@@ -82,7 +67,6 @@ function characterStart(text: string, place: number): number {
   return /^[\uDC00-\uDFFF]/.test(text.slice(place, place + 1)) ? place - 1 : place;
 }
 
-/** A pattern for a whole word. */
 function wordAlone(word: string): string {
   const letter = '[\\p{L}\\p{M}\\p{N}]';
   const parted = new RegExp(`^(?=${letter})[^${UNSPACED_SCRIPTS}]`, 'u');

@@ -2,24 +2,19 @@
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { codeIcon, fileIcon, historyIcon, LabIcon, notebookIcon, textEditorIcon } from '@jupyterlab/ui-components';
-import { memo, useRef } from 'react';
+import { type HTMLAttributes, memo, useRef } from 'react';
 
 import type { IHit, IRun } from '../../api/types';
 import type { IPlacedHit } from '../../models/hits';
 import { count, day, moment, percent } from '../shared/format';
-import { opening, pieces } from '../shared/highlights';
 import { pinIcon } from '../shared/icons';
-import { kindTitle, outcomeName, runTitle } from '../shared/labels';
-import { basename, isCode, isMarkdown, hitNames } from '../shared/names';
-import { withMarks } from '../shared/withMarks';
-import { ContributionBar } from './scoreBar';
-import { Picture, pictureLabel } from './pictures';
-import { marked, Snippet } from './snippet';
+import { basename, hitNames, isCode, isMarkdown, kindTexts, outcomeName, runTitle, termName } from '../shared/labels';
+import { opening, pieces, withMarks } from '../shared/text';
+import { marked, Picture, pictureLabel, Snippet } from './snippet';
 
-/** Pixels a pressed mouse must move to drag. */
 const DRAG_DISTANCE = 5;
 
-export interface IHitProps {
+interface IHitProps {
   found: IPlacedHit;
   id: string;
   terms: readonly string[];
@@ -28,7 +23,6 @@ export interface IHitProps {
   selected: boolean;
   /** Its whole text is shown below it, in place of the snippet. */
   whole: boolean;
-  /** The person's feedback: useful, not useful or none. */
   accepted: boolean | undefined;
   row: number;
   /** Whether the heading above it names its file. */
@@ -38,9 +32,7 @@ export interface IHitProps {
   onOpen(found: IPlacedHit, toSide: boolean): void;
   onDrag(hit: IHit, event: MouseEvent): void;
   onHover(id: string): void;
-  /** The address of a picture of a memory. */
   pictureOf(id: string, place: number): string;
-  /** Show its whole text and its pictures, or fold them. */
   onTurn(id: string): void;
 }
 
@@ -51,6 +43,13 @@ export const HitCard = memo(function HitCard(props: IHitProps): JSX.Element {
   const code = isCode(hit, place);
   // The snippet does not repeat the title.
   const titled = code ? null : opening(hit.snippet, hit.highlights, label.title);
+  const snippet = (
+    <Snippet
+      pieces={titled?.rest ?? pieces(hit.snippet, hit.highlights)}
+      code={code}
+      markdown={isMarkdown(hit, place)}
+    />
+  );
   const drag = useDrag(event => props.onDrag(hit, event));
   const feedback = props.accepted === undefined ? '' : props.accepted ? ' jp-mod-useful' : ' jp-mod-useless';
   return (
@@ -77,47 +76,49 @@ export const HitCard = memo(function HitCard(props: IHitProps): JSX.Element {
         <Badges found={found} trans={trans} />
       </div>
       <Location found={found} grouped={props.grouped} trans={trans} />
-      {!props.whole && (
-        <Illustrated {...props} label={label.title}>
-          <Snippet
-            pieces={titled?.rest ?? pieces(hit.snippet, hit.highlights)}
-            code={code}
-            markdown={isMarkdown(hit, place)}
+      {!props.whole && hit.thumbnails === 0 && snippet}
+      {!props.whole && hit.thumbnails > 0 && (
+        <div className="jp-Memory-illustrated">
+          {snippet}
+          <Picture
+            source={props.pictureOf(hit.memory_id, 0)}
+            label={pictureLabel(0, hit.thumbnails, label.title, trans)}
+            tooltip={trans._n('Enlarge the picture', 'Enlarge the %1 pictures', hit.thumbnails)}
+            onClick={() => props.onTurn(hit.memory_id)}
           />
-        </Illustrated>
+        </div>
       )}
-      {hit.tags.length > 0 && <Tags tags={hit.tags} />}
+      {hit.tags.length > 0 && (
+        <div className="jp-Memory-tags">
+          {hit.tags.map(tag => (
+            <bdi key={tag}>#{withMarks(tag)}</bdi>
+          ))}
+        </div>
+      )}
       {hit.score !== null && (
         <div className="jp-Memory-why">
-          <ContributionBar hit={hit} terms={props.terms} longest={props.longest} trans={trans} />
-          {hit.strength !== null && <Strength value={hit.strength} trans={trans} />}
+          <ContributionBar {...props} />
+          {hit.strength !== null && (
+            <span
+              className="jp-Memory-strength"
+              title={trans.__('How likely it is that this is what you are looking for')}
+            >
+              <span className="jp-Memory-sr">{trans.__('strength')} </span>
+              {percent(hit.strength)}
+            </span>
+          )}
         </div>
       )}
     </div>
   );
 });
 
-/** The snippet, with the first picture of the memory beside or below it. */
-function Illustrated(props: IHitProps & { label: string; children: JSX.Element }): JSX.Element {
-  const { children, label, trans } = props;
-  const { memory_id, thumbnails } = props.found.hit;
-  return thumbnails === 0 ? (
-    children
-  ) : (
-    <div className="jp-Memory-illustrated">
-      {children}
-      <Picture
-        source={props.pictureOf(memory_id, 0)}
-        label={pictureLabel(0, thumbnails, label, trans)}
-        tooltip={trans._n('Enlarge the picture', 'Enlarge the %1 pictures', thumbnails)}
-        onClick={() => props.onTurn(memory_id)}
-      />
-    </div>
-  );
-}
-
 function Badges({ found, trans }: { found: IPlacedHit; trans: TranslationBundle }): JSX.Element {
   const { hit, place } = found;
+  const matches = [
+    { mark: 'KW', retriever: 'keyword', label: trans.__('keyword match'), rank: hit.kw_rank },
+    { mark: 'SEM', retriever: 'vector', label: trans.__('match by meaning'), rank: hit.sem_rank }
+  ].filter(({ mark }) => hit.badges.includes(mark));
   return (
     <>
       {place.pinned && (
@@ -126,29 +127,18 @@ function Badges({ found, trans }: { found: IPlacedHit; trans: TranslationBundle 
           <span className="jp-Memory-sr">{trans.__('pinned')}</span>
         </span>
       )}
-      {hit.badges.includes('KW') && (
-        <Badge retriever="keyword" text="KW" label={trans.__('keyword match')} rank={hit.kw_rank} trans={trans} />
-      )}
-      {hit.badges.includes('SEM') && (
-        <Badge retriever="vector" text="SEM" label={trans.__('match by meaning')} rank={hit.sem_rank} trans={trans} />
-      )}
+      {matches.map(({ mark, retriever, label, rank }) => (
+        <span
+          key={mark}
+          className="jp-Memory-badge"
+          data-retriever={retriever}
+          title={rank === null ? label : trans.__('%1, rank %2', label, rank)}
+        >
+          <span aria-hidden="true">{mark}</span>
+          <span className="jp-Memory-sr">{label}</span>
+        </span>
+      ))}
     </>
-  );
-}
-
-function Badge(props: {
-  retriever: string;
-  text: string;
-  label: string;
-  rank: number | null;
-  trans: TranslationBundle;
-}): JSX.Element {
-  const title = props.rank === null ? props.label : props.trans.__('%1, rank %2', props.label, props.rank);
-  return (
-    <span className="jp-Memory-badge" data-retriever={props.retriever} title={title}>
-      <span aria-hidden="true">{props.text}</span>
-      <span className="jp-Memory-sr">{props.label}</span>
-    </span>
   );
 }
 
@@ -163,7 +153,7 @@ function Location(props: { found: IPlacedHit; grouped: boolean; trans: Translati
   const whole = withMarks([hit.source, ...inside, place.closed].filter(line => line).join('\n'));
   return (
     <div className="jp-Memory-where">
-      <Icon tag="span" className="jp-Memory-kind" title={kindTitle(hit.kind, trans)} />
+      <Icon tag="span" className="jp-Memory-kind" title={kindTexts(hit.kind, trans)[1]} />
       <span className="jp-Memory-path" title={whole}>
         {steps.length > 0 && (
           <span className="jp-Memory-steps">
@@ -202,7 +192,6 @@ function Location(props: { found: IPlacedHit; grouped: boolean; trans: Translati
   );
 }
 
-/** How often a cell ran, and how the last run ended. */
 function Runs({ run, trans }: { run: IRun; trans: TranslationBundle }): JSX.Element {
   const label = outcomeName(run, trans);
   return (
@@ -226,25 +215,6 @@ function File({ path }: { path: string }): JSX.Element {
   );
 }
 
-function Tags({ tags }: { tags: string[] }): JSX.Element {
-  return (
-    <div className="jp-Memory-tags">
-      {tags.map(tag => (
-        <bdi key={tag}>#{withMarks(tag)}</bdi>
-      ))}
-    </div>
-  );
-}
-
-function Strength({ value, trans }: { value: number; trans: TranslationBundle }): JSX.Element {
-  return (
-    <span className="jp-Memory-strength" title={trans.__('How likely it is that this is what you are looking for')}>
-      <span className="jp-Memory-sr">{trans.__('strength')} </span>
-      {percent(value)}
-    </span>
-  );
-}
-
 function iconOf(hit: IHit): LabIcon {
   if (hit.kind === 'history') {
     return historyIcon;
@@ -258,10 +228,7 @@ function iconOf(hit: IHit): LabIcon {
   return hit.source.endsWith('.py') ? codeIcon : fileIcon;
 }
 
-/** Handlers that start a drag once the pressed mouse has moved a little. */
-function useDrag(
-  begin: (event: MouseEvent) => void
-): Pick<JSX.IntrinsicElements['div'], 'onMouseDown' | 'onMouseMove'> {
+function useDrag(begin: (event: MouseEvent) => void): HTMLAttributes<HTMLElement> {
   const pressed = useRef<[number, number] | null>(null);
   return {
     onMouseDown: event => {
@@ -277,4 +244,38 @@ function useDrag(
       }
     }
   };
+}
+
+/** The sum of the positive contributions of a hit. */
+export function support(hit: IHit): number {
+  return Object.values(hit.signals).reduce((sum, one) => sum + Math.max(0, one.contribution), 0);
+}
+
+/**
+ * The segments of a hit's bar in the order of `terms`, without those below half a percent: `width` is the share of the
+ * best hit's bar, `share` that of this hit's positive contributions, both 0..1.
+ */
+export function segments(
+  hit: IHit,
+  terms: readonly string[],
+  longest: number
+): { term: string; width: number; share: number }[] {
+  const whole = support(hit);
+  return terms
+    .map(term => ({ term, value: Math.max(0, hit.signals[term]?.contribution ?? 0) }))
+    .filter(({ value }) => value > 0.005 * longest)
+    .map(({ term, value }) => ({ term, width: value / longest, share: value / whole }));
+}
+
+/** The bar is hidden from screen readers: the debugger has the same numbers in a table. */
+function ContributionBar({ found, terms, longest, trans }: IHitProps): JSX.Element {
+  const parts = segments(found.hit, terms, longest);
+  const tooltip = parts.map(part => `${termName(part.term, trans)} ${percent(part.share)}`).join(', ');
+  return (
+    <div className="jp-Memory-bar" title={tooltip} aria-hidden="true">
+      {parts.map(part => (
+        <i key={part.term} data-term={part.term} style={{ width: `${100 * part.width}%` }} />
+      ))}
+    </div>
+  );
 }

@@ -1,39 +1,21 @@
 /** The actions for a hit: a row below the selected one, icons over the one under the mouse. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
-import { addBelowIcon, copyIcon, deleteIcon, launchIcon, LabIcon, refreshIcon } from '@jupyterlab/ui-components';
-import { useState } from 'react';
+import { addBelowIcon, copyIcon, deleteIcon, launchIcon, refreshIcon } from '@jupyterlab/ui-components';
+import { useEffect, useRef, useState } from 'react';
 
 import type { IPlacedHit } from '../../models/hits';
-import type { SearchModel } from '../../models/searchModel';
-import type { IActions } from '../../tokens';
+import { Action, type IAction } from '../shared/elements';
 import { pinIcon, relatedIcon, tagsIcon, usefulIcon, uselessIcon } from '../shared/icons';
-import { TagEditor } from './tagEditor';
+import type { IHitListProps } from './hitList';
 
-export interface IHitActionsProps {
+interface IHitActionsProps extends IHitListProps {
   found: IPlacedHit;
-  model: SearchModel;
-  actions: IActions;
-  trans: TranslationBundle;
   /** Name of the hit, for screen readers. */
   label: string;
   row: number;
-  /** Index one file again. */
-  onIndex(path: string): void;
-  /** Go back to the list. */
-  onLeave(): void;
 }
 
-interface IAction {
-  label: string;
-  icon: LabIcon;
-  title?: string;
-  disabled?: boolean;
-  pressed?: boolean;
-  run(): void;
-}
-
-/** The row below the selected hit. */
 export function HitActions(props: IHitActionsProps): JSX.Element {
   const { found, model, trans } = props;
   const { hit, place } = found;
@@ -148,20 +130,46 @@ function common({ found, model, actions, trans }: IHitActionsProps): IAction[] {
   ];
 }
 
-function Action(props: IAction & { iconOnly?: boolean; skipsTab?: boolean }): JSX.Element {
-  const Icon = props.icon.react;
+export function parseTags(line: string): string[] {
+  const tags = line.split(/[,;\n]/).map(tag => tag.trim().replace(/^#+\s*/, ''));
+  return [...new Set(tags.filter(tag => tag))];
+}
+
+function TagEditor(props: {
+  tags: string[];
+  trans: TranslationBundle;
+  onDone(tags: string[] | null): void;
+}): JSX.Element {
+  const { trans } = props;
+  const [line, setLine] = useState(props.tags.join(', '));
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => input.current?.select(), []);
   return (
-    <button
-      type="button"
-      className={props.iconOnly ? 'jp-Memory-sign' : 'jp-Memory-action'}
-      title={props.title ?? props.label}
-      aria-label={props.iconOnly ? props.label : undefined}
-      aria-disabled={props.disabled || undefined}
-      aria-pressed={props.pressed}
-      tabIndex={props.skipsTab ? -1 : undefined}
-      onClick={() => !props.disabled && props.run()}
+    <form
+      className="jp-Memory-tagEditor"
+      onSubmit={event => {
+        event.preventDefault();
+        props.onDone(parseTags(line));
+      }}
     >
-      {props.iconOnly ? <Icon tag="span" /> : props.label}
-    </button>
+      <input
+        ref={input}
+        className="jp-mod-styled"
+        dir="auto"
+        value={line}
+        aria-label={trans.__('Tags, with commas')}
+        placeholder={trans.__('Tags, with commas')}
+        onChange={event => setLine(event.target.value)}
+        onKeyDown={event => {
+          if (event.key === 'Escape') {
+            event.stopPropagation();
+            props.onDone(null);
+          }
+        }}
+      />
+      <button type="submit" className="jp-Memory-action">
+        {trans.__('Keep')}
+      </button>
+    </form>
   );
 }

@@ -1,29 +1,22 @@
 /** The hits as a list box: keys act on the selected one, and its actions are shown below it. */
 
-import type { TranslationBundle } from '@jupyterlab/translation';
 import { Fragment, type KeyboardEvent, useCallback, useEffect, useMemo, useReducer, useRef, useState } from 'react';
 
 import type { IHit } from '../../api/types';
 import type { IPlacedHit } from '../../models/hits';
 import type { SearchModel } from '../../models/searchModel';
 import type { IActions } from '../../tokens';
-import { basename, hitNames } from '../shared/names';
-import { withMarks } from '../shared/withMarks';
+import type { IProps } from '../shared/elements';
+import { basename, hitNames } from '../shared/labels';
+import { withMarks } from '../shared/text';
 import { matchedWords } from './excerpt';
-import { HitCard } from './hit';
+import { HitCard, support } from './hit';
 import { HitActions, HoverActions } from './hitActions';
-import { intent, type Move } from './listKeys';
-import { type IRowGroup, type IRowHit, type IRows, rows } from './rows';
-import { support } from './scoreBar';
-import { WholeText, wholeTextId, WholeTextToggle, WholeTextStatus } from './wholeText';
+import { statusText, WholeText, wholeTextId, WholeTextToggle } from './wholeText';
 
-export interface IHitListProps {
-  model: SearchModel;
+export interface IHitListProps extends IProps<SearchModel> {
   actions: IActions;
-  trans: TranslationBundle;
-  /** Index a contents path. */
   onIndex(path: string): void;
-  /** Go back to the search box. */
   onLeave(): void;
 }
 
@@ -45,25 +38,40 @@ export function HitList(props: IHitListProps): JSX.Element {
   const longest = useMemo(() => Math.max(...hits.map(one => support(one.hit)), 0), [hits]);
   const chosen = layout.seen.find(one => one.found.hit.memory_id === selected);
   const under = layout.seen.find(one => one.found.hit.memory_id === hovered && hovered !== selected);
+  const toggled = texts.lastToggled === null ? undefined : model.find(texts.lastToggled);
   const read = selected === null ? undefined : unfolded.get(selected);
-  useInView(box, selected, folded, read && (read.item?.text ?? read.problem));
+  const text = read && (read.item?.text ?? read.problem);
+  // Keep the selected hit and its actions in view; after a click, only the hit, so that the mouse keeps its target.
+  useEffect(() => {
+    // A hit in a folded group is represented by the heading.
+    const option = box.current?.querySelector('[aria-selected="true"], .jp-Memory-heading.jp-mod-chosen');
+    if (box.current?.matches(':focus-visible')) {
+      box.current.parentElement?.querySelector('.jp-Memory-actions')?.scrollIntoView?.({ block: 'nearest' });
+      option?.scrollIntoView?.({ block: 'nearest' });
+    }
+  }, [selected, folded, text]);
+  useEffect(() => {
+    box.current?.querySelector('[aria-selected="true"]')?.scrollIntoView?.({ block: 'nearest' });
+  }, [selected]);
 
-  const onSelect = useCallback((id: string) => model.select(id), [model]);
-  const onOpen = useCallback((one: IPlacedHit, toSide: boolean) => open(actions, one, toSide), [actions]);
-  const onDrag = useCallback((hit: IHit, event: MouseEvent) => void actions.drag(hit, event), [actions]);
-  const onTurn = useCallback((id: string) => texts.toggle(id), [texts]);
-  const pictureOf = useCallback((id: string, at: number) => model.picture(id, at), [model]);
-  const acts = { onSelect, onOpen, onDrag, onTurn, onHover: setHovered };
-  const card = { terms: model.answer?.terms ?? [], longest, trans, pictureOf, ...acts };
   const onBack = useCallback(() => box.current?.focus({ preventScroll: true }), []);
-  // After reading a text, the keyboard continues at its card, even if the mouse unfolded it without selecting it.
-  const onBackTo = useCallback(
-    (id: string) => {
-      model.select(id);
-      onBack();
-    },
-    [model, onBack]
+  const common = useMemo(
+    () => ({
+      trans,
+      onSelect: (id: string) => model.select(id),
+      onOpen: (one: IPlacedHit, toSide: boolean) => open(actions, one, toSide),
+      onDrag: (hit: IHit, event: MouseEvent) => void actions.drag(hit, event),
+      onTurn: (id: string) => texts.toggle(id),
+      pictureOf: (id: string, at: number) => model.picture(id, at),
+      // After reading a text, the keyboard continues at its card, even if the mouse unfolded it without selecting it.
+      onLeave: (id: string) => {
+        model.select(id);
+        onBack();
+      }
+    }),
+    [model, actions, texts, trans, onBack]
   );
+  const card = { ...common, terms: model.answer?.terms ?? [], longest, onHover: setHovered };
   const actionProps = { ...props, onLeave: onBack };
   return (
     <div
@@ -111,25 +119,21 @@ export function HitList(props: IHitListProps): JSX.Element {
       {layout.seen.map(one => (
         <Fragment key={one.found.hit.memory_id}>
           <WholeTextToggle
+            {...common}
             found={one.found}
             row={one.row}
             isOpen={one.whole !== null}
             isStop={one === chosen || one.whole !== null}
-            trans={trans}
-            onTurn={onTurn}
-            onLeave={onBackTo}
           />
           {one.whole !== null && (
             <WholeText
+              {...common}
               found={one.found}
               row={one.whole}
               texts={texts}
               words={words}
-              pictureOf={pictureOf}
               render={actions.render}
               selected={one === chosen}
-              trans={trans}
-              onLeave={onBackTo}
             />
           )}
           {one === chosen && layout.actions !== null && (
@@ -143,17 +147,14 @@ export function HitList(props: IHitListProps): JSX.Element {
         </Fragment>
       ))}
       {under && <HoverActions {...actionProps} found={under.found} row={under.row} label="" />}
-      <WholeTextStatus
-        texts={texts}
-        found={texts.lastToggled === null ? undefined : model.find(texts.lastToggled)}
-        trans={trans}
-      />
+      <div className="jp-Memory-sr" role="status">
+        {toggled && statusText(texts, toggled, trans)}
+      </div>
     </div>
   );
 }
 
-/** The hits of a file below its name, or all hits if they are not grouped. */
-function Group(props: IHitListProps & { group: IRowGroup; children: JSX.Element[] }): JSX.Element {
+function Group(props: IHitListProps & { group: Rows['groups'][number]; children: JSX.Element[] }): JSX.Element {
   const { group, trans } = props;
   if (group.heading === null) {
     return <>{props.children}</>;
@@ -188,7 +189,7 @@ function open(actions: IActions, { hit, place }: IPlacedHit, toSide: boolean): v
   }
 }
 
-function onKey(event: KeyboardEvent, props: IHitListProps, layout: IRows): void {
+function onKey(event: KeyboardEvent, props: IHitListProps, layout: Rows): void {
   const { model, actions } = props;
   const intended = intent(event, getComputedStyle(event.currentTarget).direction === 'rtl');
   const chosen = selectedIn(model);
@@ -250,7 +251,7 @@ function selectedIn(model: SearchModel): IPlacedHit | undefined {
 }
 
 /** The target of a move, also from a hit in a folded group; undefined beyond the ends. */
-function target(layout: IRows, model: SearchModel, move: Move): IRowHit | undefined {
+function target(layout: Rows, model: SearchModel, move: Move): Rows['seen'][number] | undefined {
   const { seen, groups } = layout;
   const at = seen.findIndex(one => one.found.hit.memory_id === model.selected);
   const group = groups.findIndex(one => one.source === selectedIn(model)?.hit.source);
@@ -260,22 +261,72 @@ function target(layout: IRows, model: SearchModel, move: Move): IRowHit | undefi
   return seen[{ next: Math.min(below, seen.length - 1), previous: above - 1, first: 0, last: seen.length - 1 }[move]];
 }
 
-/** Keep the selected hit and its actions in view; after a click, only the hit, so that the mouse keeps its target. */
-function useInView(
-  box: React.RefObject<HTMLDivElement>,
-  selected: string | null,
-  folded: ReadonlySet<string>,
-  read: unknown
-): void {
-  useEffect(() => {
-    // A hit in a folded group is represented by the heading.
-    const option = box.current?.querySelector('[aria-selected="true"], .jp-Memory-heading.jp-mod-chosen');
-    if (box.current?.matches(':focus-visible')) {
-      box.current.parentElement?.querySelector('.jp-Memory-actions')?.scrollIntoView?.({ block: 'nearest' });
-      option?.scrollIntoView?.({ block: 'nearest' });
-    }
-  }, [box, selected, folded, read]);
-  useEffect(() => {
-    box.current?.querySelector('[aria-selected="true"]')?.scrollIntoView?.({ block: 'nearest' });
-  }, [box, selected]);
+/** The hits by file, the file with the best hit first. */
+function byFile(hits: readonly IPlacedHit[]): { source: string; hits: readonly IPlacedHit[] }[] {
+  const sources = [...new Set(hits.map(one => one.hit.source))];
+  return sources.map(source => ({ source, hits: hits.filter(one => one.hit.source === source) }));
 }
+
+/** The 1-based rows of the grid from top to bottom: headings of files, hits, whole texts, actions of the selected hit. */
+export function rows(
+  hits: readonly IPlacedHit[],
+  grouped: boolean,
+  folded: ReadonlySet<string>,
+  selected: string | null,
+  unfolded: Pick<ReadonlyMap<string, unknown>, 'has'> = new Map()
+) {
+  let row = 0;
+  let actions = null as number | null;
+  const groups = (grouped ? byFile(hits) : [{ source: '', hits }]).map(group => {
+    const isFolded = grouped && folded.has(group.source);
+    const heading = grouped ? ++row : null;
+    const seen = (isFolded ? [] : group.hits).map(found => {
+      const at = ++row;
+      const whole = unfolded.has(found.hit.memory_id) ? ++row : null;
+      actions = found.hit.memory_id === selected ? ++row : actions;
+      return { found, row: at, whole };
+    });
+    return { source: group.source, heading, count: group.hits.length, folded: isFolded, hits: seen };
+  });
+  return { groups, seen: groups.flatMap(group => group.hits), actions, length: row };
+}
+
+type Rows = ReturnType<typeof rows>;
+
+type Move = 'next' | 'previous' | 'first' | 'last';
+
+type Intent =
+  | { do: 'move'; to: Move }
+  | { do: 'fold'; open: boolean }
+  | { do: 'turn' }
+  | { do: 'open'; toSide: boolean }
+  | { do: 'insert' | 'copy' | 'forget' | 'leave' };
+
+type Key = Pick<KeyboardEvent, 'key' | 'shiftKey' | 'ctrlKey' | 'metaKey' | 'altKey'>;
+
+/** The intent of a key, or null if the list does not use it. Right-to-left layouts swap the keys that fold. */
+export function intent(event: Key, isMirrored = false): Intent | null {
+  const accel = event.ctrlKey || event.metaKey;
+  if (event.altKey) {
+    return null;
+  }
+  if (event.key === 'Enter') {
+    return accel ? { do: 'insert' } : { do: 'open', toSide: event.shiftKey };
+  }
+  const intended = accel ? null : (PLAIN[event.key] ?? null);
+  return intended?.do === 'fold' && isMirrored ? { do: 'fold', open: !intended.open } : intended;
+}
+
+const PLAIN: Record<string, Intent> = {
+  ArrowDown: { do: 'move', to: 'next' },
+  ArrowUp: { do: 'move', to: 'previous' },
+  Home: { do: 'move', to: 'first' },
+  End: { do: 'move', to: 'last' },
+  ArrowRight: { do: 'fold', open: true },
+  ArrowLeft: { do: 'fold', open: false },
+  c: { do: 'copy' },
+  C: { do: 'copy' },
+  ' ': { do: 'turn' },
+  Delete: { do: 'forget' },
+  Escape: { do: 'leave' }
+};

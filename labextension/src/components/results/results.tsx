@@ -1,19 +1,17 @@
 /** The Results section: notices, hits, and a message where there are none. */
 
-import type { TranslationBundle } from '@jupyterlab/translation';
 import { UseSignal } from '@jupyterlab/ui-components';
 import { useEffect, useRef, useState } from 'react';
 
 import { NO_STORE } from '../../api/memoryApi';
+import type { IDeletion } from '../../models/hits';
 import type { RelatedCells } from '../../models/relatedCells';
 import type { SearchModel } from '../../models/searchModel';
 import type { ISection } from '../../tokens';
-import type { IDeletion } from '../../models/undoDelete';
-import { errorText } from '../shared/errorMessage';
+import { errorText, type IProps, KeepFocus, TextButton } from '../shared/elements';
 import { count } from '../shared/format';
-import { KeepFocus } from '../shared/keepFocus';
-import { splitTitle } from '../shared/names';
-import { withMarks } from '../shared/withMarks';
+import { splitTitle } from '../shared/labels';
+import { withMarks } from '../shared/text';
 import { Empty, emptyReason } from './empty';
 import { HitList, type IHitListProps } from './hitList';
 import { resultsToolbar } from './toolbar';
@@ -32,13 +30,16 @@ export function resultsSection({ related, ...props }: IHitListProps & { related?
   };
 }
 
-/** Focus the list within a node, if there is one. */
-export function focusList(node: HTMLElement | undefined): void {
-  listIn(node ?? null)?.focus({ preventScroll: true });
+/** Focus the list within a node. Returns whether there is one. */
+export function focusList(node: HTMLElement | null | undefined): boolean {
+  const list = node?.querySelector<HTMLElement>('[role="listbox"]');
+  list?.focus({ preventScroll: true });
+  return !!list;
 }
 
 export function Results(props: IHitListProps): JSX.Element {
   const { model, trans, onIndex } = props;
+  const { hits } = model;
   const why = emptyReason(model) ?? '';
   const isShut = ['missing', 'older', 'newer', 'unreachable', 'refused'].includes(why);
   // In an empty store, `Empty` says everything.
@@ -58,14 +59,11 @@ export function Results(props: IHitListProps): JSX.Element {
     if (isByKey && model.hits[from]) {
       // The keyboard continues at the first of the new hits.
       model.select(model.hits[from].hit.memory_id);
-      listIn(body.current)?.focus({ preventScroll: true });
+      focusList(body.current);
     }
   };
   const focusFallback = (): void => {
-    const list = model.selected === null ? null : listIn(body.current);
-    if (list) {
-      list.focus({ preventScroll: true });
-    } else {
+    if (model.selected === null || !focusList(body.current)) {
       props.onLeave();
     }
   };
@@ -76,10 +74,22 @@ export function Results(props: IHitListProps): JSX.Element {
       aria-busy={model.isLoading}
     >
       <KeepFocus fallback={focusFallback}>
-        <ResultCount model={model} trans={trans} />
+        <div className="jp-Memory-sr" role="status" aria-live="polite">
+          {model.answer && !model.isLoading && trans._n('%1 result', '%1 results', hits.length, hits.length)}
+        </div>
         <Problem model={model} trans={trans} />
-        <UndoList model={model} trans={trans} />
-        {model.answer && !isNothing && !isWrong && <Notices notices={model.answer.notices} />}
+        <div role="status" className="jp-Memory-forgotten">
+          {model.undo.waiting.map(one => (
+            <Undo key={one.id} {...one} model={model} trans={trans} />
+          ))}
+        </div>
+        {!isNothing &&
+          !isWrong &&
+          model.answer?.notices.map(notice => (
+            <div key={notice} className="jp-Memory-notice" dir="auto">
+              {withMarks(notice)}
+            </div>
+          ))}
         <Empty model={model} trans={trans} onIndex={onIndex} onRetry={() => void model.refresh()} />
         {model.hits.length > 0 && !isShut && (
           <>
@@ -89,7 +99,7 @@ export function Results(props: IHitListProps): JSX.Element {
                 {trans.__('Show more')}
               </button>
             )}
-            <ChangedFiles model={model} trans={trans} onIndex={onIndex} />
+            <ChangedFiles {...props} />
           </>
         )}
       </KeepFocus>
@@ -97,23 +107,8 @@ export function Results(props: IHitListProps): JSX.Element {
   );
 }
 
-function listIn(node: HTMLElement | null): HTMLElement | null {
-  return node?.querySelector<HTMLElement>('[role="listbox"]') ?? null;
-}
-
-/** The number of results, for screen readers. */
-function ResultCount({ model, trans }: { model: SearchModel; trans: TranslationBundle }): JSX.Element {
-  const { hits } = model;
-  const label = model.answer && !model.isLoading ? trans._n('%1 result', '%1 results', hits.length, hits.length) : '';
-  return (
-    <div className="jp-Memory-sr" role="status" aria-live="polite">
-      {label}
-    </div>
-  );
-}
-
 /** A problem above the answer. `Empty` shows problems that leave no answer, the search box those of the query. */
-function Problem({ model, trans }: { model: SearchModel; trans: TranslationBundle }): JSX.Element | null {
+function Problem({ model, trans }: IProps<SearchModel>): JSX.Element | null {
   const { problem } = model;
   const below = emptyReason(model) ?? '';
   const isShownBelow =
@@ -125,28 +120,14 @@ function Problem({ model, trans }: { model: SearchModel; trans: TranslationBundl
   return (
     <div className="jp-Memory-notice jp-mod-wrong" role="alert">
       <span>{errorText(problem, trans)}</span>
-      <button type="button" className="jp-Memory-action" onClick={() => void model.refresh()}>
-        {trans.__('Retry')}
-      </button>
-      <button type="button" className="jp-Memory-action" onClick={() => model.dismissProblem()}>
-        {trans.__('Dismiss')}
-      </button>
-    </div>
-  );
-}
-
-function UndoList({ model, trans }: { model: SearchModel; trans: TranslationBundle }): JSX.Element {
-  return (
-    <div role="status" className="jp-Memory-forgotten">
-      {model.undo.waiting.map(one => (
-        <Undo key={one.id} {...one} model={model} trans={trans} />
-      ))}
+      <TextButton look="action" label={trans.__('Retry')} run={() => void model.refresh()} />
+      <TextButton look="action" label={trans.__('Dismiss')} run={() => model.dismissProblem()} />
     </div>
   );
 }
 
 /** One deletion that can be undone; its timer pauses while the pointer or the focus is here. */
-function Undo({ id, title, model, trans }: IDeletion & { model: SearchModel; trans: TranslationBundle }): JSX.Element {
+function Undo({ id, title, model, trans }: IDeletion & IProps<SearchModel>): JSX.Element {
   const [isPointed, setPointed] = useState(false);
   const [hasKeyboard, setKeyboard] = useState(false);
   const isHeld = isPointed || hasKeyboard;
@@ -166,32 +147,12 @@ function Undo({ id, title, model, trans }: IDeletion & { model: SearchModel; tra
       onBlur={() => setKeyboard(false)}
     >
       <span>{trans.__('Forgotten: %1', withMarks(splitTitle(title).name))}</span>
-      <button type="button" className="jp-Memory-action" onClick={() => model.undoForget(id)}>
-        {trans.__('Undo')}
-      </button>
+      <TextButton look="action" label={trans.__('Undo')} run={() => model.undoForget(id)} />
     </div>
   );
 }
 
-function Notices({ notices }: { notices: readonly string[] }): JSX.Element {
-  return (
-    <>
-      {notices.map(notice => (
-        <div key={notice} className="jp-Memory-notice" dir="auto">
-          {withMarks(notice)}
-        </div>
-      ))}
-    </>
-  );
-}
-
-/** The files among the results that changed since they were indexed. */
-function ChangedFiles(props: {
-  model: SearchModel;
-  trans: TranslationBundle;
-  onIndex(path: string): void;
-}): JSX.Element | null {
-  const { model, trans, onIndex } = props;
+function ChangedFiles({ model, trans, onIndex }: IHitListProps): JSX.Element | null {
   const changed = model.hits.flatMap(({ place }) => (place.changed && place.path !== null ? [place.path] : []));
   const paths = [...new Set(changed)];
   if (!paths.length) {
@@ -206,9 +167,7 @@ function ChangedFiles(props: {
   return (
     <div className="jp-Memory-foot">
       {message} ·{' '}
-      <button type="button" className="jp-Memory-action" onClick={() => paths.forEach(path => onIndex(path))}>
-        {trans.__('Index now')}
-      </button>
+      <TextButton look="action" label={trans.__('Index now')} run={() => paths.forEach(path => onIndex(path))} />
     </div>
   );
 }

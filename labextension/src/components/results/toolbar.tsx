@@ -5,18 +5,18 @@ import {
   addBelowIcon,
   collapseAllIcon,
   expandAllIcon,
-  type LabIcon,
   ReactWidget,
   Toolbar,
   treeViewIcon,
-  UseSignal
+  UseSignal,
+  type VDomModel
 } from '@jupyterlab/ui-components';
-
 import { useReducer } from 'react';
 
 import type { RelatedCells } from '../../models/relatedCells';
 import type { SearchModel } from '../../models/searchModel';
 import type { IActions } from '../../tokens';
+import { Action, type IProps } from '../shared/elements';
 import { relatedIcon } from '../shared/icons';
 
 export function resultsToolbar(
@@ -26,29 +26,19 @@ export function resultsToolbar(
   related?: RelatedCells
 ): Toolbar {
   const toolbar = new Toolbar();
-  const view = ReactWidget.create(
-    <UseSignal signal={model.stateChanged}>
-      {() => <ToolbarButtons model={model} actions={actions} trans={trans} />}
-    </UseSignal>
-  );
-  view.addClass('jp-Memory-view');
+  const add = (name: string, { stateChanged }: VDomModel, render: () => JSX.Element): void => {
+    const view = ReactWidget.create(<UseSignal signal={stateChanged}>{render}</UseSignal>);
+    view.addClass('jp-Memory-view');
+    toolbar.addItem(name, view);
+  };
   if (related) {
-    const toggle = ReactWidget.create(
-      <UseSignal signal={related.stateChanged}>{() => <RelatedToggle related={related} trans={trans} />}</UseSignal>
-    );
-    toggle.addClass('jp-Memory-view');
-    toolbar.addItem('related', toggle);
+    add('related', related, () => <RelatedToggle related={related} trans={trans} />);
   }
-  toolbar.addItem('view', view);
+  add('view', model, () => <ToolbarButtons model={model} actions={actions} trans={trans} />);
   return toolbar;
 }
 
-/** Not Lab's `ToolbarButton`, because screen readers do not see its pressed state. */
-export function ToolbarButtons(props: {
-  model: SearchModel;
-  actions: IActions;
-  trans: TranslationBundle;
-}): JSX.Element {
+export function ToolbarButtons(props: IProps<SearchModel> & { actions: IActions }): JSX.Element {
   const { model, actions, trans } = props;
   const question = model.query.trim();
   // Checks whether there is a notebook to insert into whenever the mouse or the focus comes here.
@@ -56,7 +46,8 @@ export function ToolbarButtons(props: {
   return (
     <span className="jp-Memory-viewSigns" onMouseEnter={near} onFocus={near}>
       {question && (
-        <Button
+        <Action
+          iconOnly
           icon={addBelowIcon}
           label={trans.__('Insert the search as %memsearch')}
           title={actions.hasNotebook ? undefined : trans.__('Open a notebook to insert into')}
@@ -66,16 +57,23 @@ export function ToolbarButtons(props: {
       )}
       {model.selection.grouped && (
         <>
-          <Button
+          <Action
+            iconOnly
             icon={collapseAllIcon}
             label={trans.__('Collapse all')}
             run={() => model.selection.foldAll(model.hits.map(one => one.hit.source))}
           />
-          <Button icon={expandAllIcon} label={trans.__('Expand all')} run={() => model.selection.foldAll([])} />
+          <Action
+            iconOnly
+            icon={expandAllIcon}
+            label={trans.__('Expand all')}
+            run={() => model.selection.foldAll([])}
+          />
         </>
       )}
       {(model.hits.length > 0 || model.selection.grouped) && (
-        <Button
+        <Action
+          iconOnly
           icon={treeViewIcon}
           label={trans.__('Group by notebook')}
           pressed={model.selection.grouped}
@@ -86,39 +84,14 @@ export function ToolbarButtons(props: {
   );
 }
 
-/** Turns the line about cells like the active one on and off. */
 export function RelatedToggle({ related, trans }: { related: RelatedCells; trans: TranslationBundle }): JSX.Element {
   return (
-    <Button
+    <Action
+      iconOnly
       icon={relatedIcon}
       label={trans.__('Related cells while you work')}
       pressed={related.isOn}
       run={() => related.choose(!related.isOn)}
     />
-  );
-}
-
-interface IButtonProps {
-  icon: LabIcon;
-  label: string;
-  title?: string;
-  pressed?: boolean;
-  disabled?: boolean;
-  run(): void;
-}
-
-function Button(props: IButtonProps): JSX.Element {
-  return (
-    <button
-      type="button"
-      className="jp-Memory-sign"
-      title={props.title ?? props.label}
-      aria-label={props.label}
-      aria-pressed={props.pressed}
-      aria-disabled={props.disabled || undefined}
-      onClick={() => !props.disabled && props.run()}
-    >
-      <props.icon.react tag="span" />
-    </button>
   );
 }

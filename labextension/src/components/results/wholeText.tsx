@@ -2,32 +2,27 @@
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { caretRightIcon } from '@jupyterlab/ui-components';
-import { type KeyboardEvent, memo, useLayoutEffect, useMemo, useRef } from 'react';
+import { type KeyboardEvent, memo, useEffect, useLayoutEffect, useMemo, useRef } from 'react';
 
 import type { IPlacedHit } from '../../models/hits';
 import type { WholeTexts } from '../../models/wholeTexts';
-import type { IActions } from '../../tokens';
-import { errorText } from '../shared/errorMessage';
+import type { IActions, IRendered } from '../../tokens';
+import { errorText, TextButton } from '../shared/elements';
 import { count } from '../shared/format';
-import { isCode, hitNames, isMarkdown } from '../shared/names';
-import { withMarks } from '../shared/withMarks';
-import { markWords, type IExcerpt, excerpt } from './excerpt';
-import { Pictures } from './pictures';
-import { RenderedMarkdown } from './rendered';
-import { marked } from './snippet';
+import { hitNames, isCode, isMarkdown } from '../shared/labels';
+import { withMarks } from '../shared/text';
+import { type IExcerpt, excerpt, markWords } from './excerpt';
+import { marked, Pictures } from './snippet';
 
-export interface IWholeTextProps {
+interface IWholeTextProps {
   found: IPlacedHit;
   texts: WholeTexts;
   trans: TranslationBundle;
   row: number;
   selected: boolean;
-  /** A pattern for the query's words, or null. */
   words: RegExp | null;
-  /** The address of a picture of a memory. */
   pictureOf(id: string, place: number): string;
   render: IActions['render'];
-  /** Go back to this memory's card in the list. */
   onLeave(id: string): void;
 }
 
@@ -35,7 +30,6 @@ interface IToggleProps {
   found: IPlacedHit;
   row: number;
   isOpen: boolean;
-  /** Whether it is a tab stop. */
   isStop: boolean;
   trans: TranslationBundle;
   onTurn(id: string): void;
@@ -75,7 +69,10 @@ export function WholeText(props: IWholeTextProps): JSX.Element {
   const render = isWhole && isMarkdown(hit, place) ? props.render : null;
   const code = !render && isCode(hit, place);
   const block = useRef<HTMLDivElement>(null);
-  useInView(block, shown);
+  useLayoutEffect(
+    () => bringIntoView(block.current, block.current?.querySelector('.jp-Memory-foundHere')),
+    [shown?.text]
+  );
   return (
     <div
       className={props.selected ? 'jp-Memory-whole jp-mod-selected' : 'jp-Memory-whole'}
@@ -104,25 +101,7 @@ export function WholeText(props: IWholeTextProps): JSX.Element {
       </div>
       {shown !== null && <Pictures found={found} pictureOf={props.pictureOf} trans={trans} />}
       {shown !== null && <OmittedText shown={shown} canOpen={place.path !== null} trans={trans} />}
-      {problem && (
-        <button type="button" className="jp-Memory-action" onClick={() => texts.read(hit.memory_id)}>
-          {trans.__('Retry')}
-        </button>
-      )}
-    </div>
-  );
-}
-
-/** The announcement for screen readers when a card is unfolded or folded; `found` is its hit. */
-export function WholeTextStatus(props: {
-  texts: WholeTexts;
-  found: IPlacedHit | undefined;
-  trans: TranslationBundle;
-}): JSX.Element {
-  const { texts, found, trans } = props;
-  return (
-    <div className="jp-Memory-sr" role="status">
-      {found && statusText(texts, found, trans)}
+      {problem && <TextButton look="action" label={trans.__('Retry')} run={() => texts.read(hit.memory_id)} />}
     </div>
   );
 }
@@ -131,7 +110,8 @@ export function wholeTextId(id: string): string {
   return `jp-Memory-whole-${id}`;
 }
 
-function statusText(texts: WholeTexts, { hit, place }: IPlacedHit, trans: TranslationBundle): string {
+/** What a screen reader says when a card is unfolded or folded. */
+export function statusText(texts: WholeTexts, { hit, place }: IPlacedHit, trans: TranslationBundle): string {
   const { title } = hitNames(hit, place, trans);
   const text = texts.all.get(hit.memory_id);
   if (!text) {
@@ -159,7 +139,6 @@ function Passage({ shown, words }: { shown: IExcerpt; words: RegExp | null }): J
   );
 }
 
-/** How much of a text is omitted, and how to get all of it. */
 function OmittedText(props: { shown: IExcerpt; canOpen: boolean; trans: TranslationBundle }): JSX.Element | null {
   const { shown, canOpen, trans } = props;
   const { before, behind } = shown;
@@ -179,25 +158,75 @@ function OmittedText(props: { shown: IExcerpt; canOpen: boolean; trans: Translat
   );
 }
 
-/** Scroll to the snippet, unless it is in the upper part of the block anyway. */
-function useInView(block: React.RefObject<HTMLDivElement>, shown: IExcerpt | null): void {
-  const text = shown?.text;
-  useLayoutEffect(() => {
-    const here = block.current?.querySelector('.jp-Memory-foundHere');
-    if (!block.current || !here) {
-      return;
-    }
-    const { top, height } = block.current.getBoundingClientRect();
-    const below = here.getBoundingClientRect().top - top;
-    block.current.scrollTop = below > height * 0.7 ? below - height * 0.2 : 0;
-  }, [block, text]);
+/** Scroll to a place in a block, unless it is in the upper part of the block anyway. */
+function bringIntoView(block: HTMLElement | null, place: Element | null | undefined): void {
+  if (block && place) {
+    const { top, height } = block.getBoundingClientRect();
+    const below = place.getBoundingClientRect().top - top;
+    block.scrollTop = below > height * 0.7 ? below - height * 0.2 : 0;
+  }
 }
 
-/** Select the whole text, and nothing else on the page. */
 function selectAll(event: KeyboardEvent<HTMLDivElement>): void {
   if (event.key.toLowerCase() === 'a' && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey) {
     event.preventDefault();
     event.stopPropagation();
     window.getSelection()?.selectAllChildren(event.currentTarget);
   }
+}
+
+export function RenderedMarkdown(props: {
+  text: string;
+  words: RegExp | null;
+  render: NonNullable<IActions['render']>;
+}): JSX.Element {
+  const { text, words, render } = props;
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    let rendered: IRendered | null = null;
+    let isGone = false;
+    void render(text).then(made => {
+      if (isGone || !box.current) {
+        made.dispose();
+        return;
+      }
+      rendered = made;
+      markIn(made.node, words);
+      box.current.replaceChildren(made.node);
+      made.typeset();
+      bringIntoView(box.current.parentElement, made.node.querySelector('mark'));
+    });
+    return () => {
+      isGone = true;
+      rendered?.dispose();
+    };
+  }, [text, words, render]);
+  return <div className="jp-Memory-rendered" ref={box} />;
+}
+
+/** A formula; it also matches text between two dollar signs, such as two prices. */
+const FORMULA = /(\$\$[^$]*\$\$|\$[^$]*\$|\\\([^]*?\\\)|\\\[[^]*?\\\])/;
+
+/** Mark the words in the texts of a node; formulas are left to the typesetter as they are. */
+function markIn(node: HTMLElement, words: RegExp | null): void {
+  if (!words) {
+    return;
+  }
+  const walker = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
+  const texts: Text[] = [];
+  while (walker.nextNode()) {
+    texts.push(walker.currentNode as Text);
+  }
+  for (const text of texts) {
+    const parts = text.data
+      .split(FORMULA)
+      .flatMap((part, i) => (i % 2 ? [{ text: part, marked: false }] : markWords(part, words)));
+    if (parts.some(part => part.marked)) {
+      text.replaceWith(...parts.map(part => (part.marked ? marking(part.text) : part.text)));
+    }
+  }
+}
+
+function marking(text: string): HTMLElement {
+  return Object.assign(document.createElement('mark'), { textContent: text });
 }

@@ -9,7 +9,6 @@ export function decimals(values: readonly (number | null)[]): number {
   return Math.min(6, Math.max(2, 2 - Math.floor(Math.log10(largest)), largest < 3 ? 3 : 2));
 }
 
-/** A number with this many decimals. */
 export function figure(value: number, digits: number): string {
   return formatter(`f${digits}`, { minimumFractionDigits: digits, maximumFractionDigits: digits }).format(value);
 }
@@ -42,12 +41,10 @@ function tiny(value: number): string {
   return formatter('tiny', { notation: 'scientific', maximumFractionDigits: 1 }).format(value);
 }
 
-/** A count, with the language's separators. */
 export function count(value: number): string {
   return formatter('count', { maximumFractionDigits: 0 }).format(value);
 }
 
-/** A share of 1 as a percentage. */
 export function percent(value: number): string {
   return formatter('percent', { style: 'percent', maximumFractionDigits: 0 }).format(value);
 }
@@ -57,18 +54,13 @@ export function milliseconds(value: number): string {
   return figure(value, value < 10 ? 1 : 0);
 }
 
-/** Bytes as kB, MB or GB. */
 export function bytes(value: number): string {
   const step = value < 1e6 ? 1 : value < 1e9 ? 2 : 3;
   const scaled = value / 1000 ** step;
   return `${figure(scaled, scaled < 10 ? 1 : 0)} ${['kB', 'MB', 'GB'][step - 1]}`;
 }
 
-/**
- * A period that ends before `until`, shown with its last day: `1 – 31 Oct 2026`.
- *
- * Days are those of the server, whatever the browser's time zone is.
- */
+/** A period that ends before `until`, in days of the server: `1 – 31 Oct 2026`. */
 export function period(since: string | null, until: string | null): string {
   const first = since === null ? null : wall(since);
   const last = until === null ? null : new Date(wall(until).getTime() - 1);
@@ -80,22 +72,18 @@ export function period(since: string | null, until: string | null): string {
 }
 
 /** A day, without its year if that is this year: `14 Oct`. */
-export function day(moment: string, now = new Date()): string {
-  const date = new Date(moment);
-  if (Number.isNaN(date.getTime())) {
-    return '';
-  }
-  const year = date.getFullYear() === now.getFullYear() ? {} : { year: 'numeric' as const };
-  return new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', ...year }).format(date);
+export function day(iso: string, now = new Date()): string {
+  const year = new Date(iso).getFullYear() === now.getFullYear() ? undefined : 'numeric';
+  return formatted(iso, { day: 'numeric', month: 'short', year });
 }
 
-/** A moment in full, for a tooltip. */
 export function moment(iso: string): string {
+  return formatted(iso, { dateStyle: 'full', timeStyle: 'short' });
+}
+
+function formatted(iso: string, options: Intl.DateTimeFormatOptions): string {
   const date = new Date(iso);
-  if (Number.isNaN(date.getTime())) {
-    return '';
-  }
-  return new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'short' }).format(date);
+  return Number.isNaN(date.getTime()) ? '' : new Intl.DateTimeFormat(undefined, options).format(date);
 }
 
 /** The ISO day this many days before `now`, in the local time zone. */

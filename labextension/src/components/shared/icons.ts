@@ -7,7 +7,6 @@ function icon(name: string, path: string): LabIcon {
   return new LabIcon({ name: `jupyter-memory:${name}`, svgstr: svg });
 }
 
-/** A magnifying glass over a page: the icon of the panel. */
 export const memoryIcon = icon(
   'memory',
   'M3 3h14v5h-2V5H5v14h4v2H3zM7 7h6v2H7zM7 11h3v2H7zM15 10a5 5 0 0 1 4.1 7.9l3.3 3.3-1.4 1.4-3.3-3.3A5 5 0 1 1 15 10zm0 2a3 3 0 1 0 0 6 3 3 0 0 0 0-6z'
@@ -19,7 +18,6 @@ export const usefulIcon = icon('useful', 'M2 10h4v11H2zM8 10l4-8a3 3 0 0 1 3 3v4
 
 export const uselessIcon = icon('useless', 'M2 3h4v11H2zM8 14l4 8a3 3 0 0 0 3-3v-4h6L19 3H8z');
 
-/** Nearly equal. */
 export const relatedIcon = icon(
   'related',
   'M3 8c3-4 6-4 9-1s6 3 9-1v3.5c-3 4-6 4-9 1s-6-3-9 1zM3 16c3-4 6-4 9-1s6 3 9-1v3.5c-3 4-6 4-9 1s-6-3-9 1z'

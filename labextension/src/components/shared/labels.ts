@@ -1,34 +1,24 @@
-/** Labels for names of the server: facets and their values, query classes, terms of a profile. */
+/** Names for a person: of a hit and its place, of facets and their values, of query classes and terms of a profile. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import type { IRun, QueryClass } from '../../api/types';
+import type { IHit, IPlace, IRun, QueryClass } from '../../api/types';
+import { isProse } from '../../models/cells';
 import type { Facet } from '../../models/filters';
 import { count, moment } from './format';
-import { withMarks } from './withMarks';
+import { withMarks } from './text';
 
-export function kindName(kind: string, trans: TranslationBundle): string {
-  const known: Record<string, string> = {
-    cell: trans.__('Cells'),
-    note: trans.__('Notes'),
-    file: trans.__('Files'),
-    history: trans.__('History')
+/** The label of a kind, and what one memory of it is. */
+export function kindTexts(kind: string, trans: TranslationBundle): [label: string, one: string] {
+  const kinds: Record<string, [string, string]> = {
+    cell: [trans.__('Cells'), trans.__('A cell of a notebook')],
+    note: [trans.__('Notes'), trans.__('A note')],
+    file: [trans.__('Files'), trans.__('A file')],
+    history: [trans.__('History'), trans.__('A cell that you ran')]
   };
-  return Object.hasOwn(known, kind) ? known[kind] : kind;
+  return Object.hasOwn(kinds, kind) ? kinds[kind] : [kind, kind];
 }
 
-/** One memory of a kind, for a tooltip. */
-export function kindTitle(kind: string, trans: TranslationBundle): string {
-  const known: Record<string, string> = {
-    cell: trans.__('A cell of a notebook'),
-    note: trans.__('A note'),
-    file: trans.__('A file'),
-    history: trans.__('A cell that you ran')
-  };
-  return Object.hasOwn(known, kind) ? known[kind] : kind;
-}
-
-/** How the last run ended, in a word. */
 export function outcomeName({ outcome, error }: IRun, trans: TranslationBundle): string {
   return {
     ok: trans.__('ok'),
@@ -37,7 +27,6 @@ export function outcomeName({ outcome, error }: IRun, trans: TranslationBundle):
   }[outcome];
 }
 
-/** Everything about the runs of a cell, a line each. */
 export function runTitle(run: IRun, trans: TranslationBundle): string {
   const ended = {
     ok: trans.__('The last run ended without an error.'),
@@ -45,14 +34,13 @@ export function runTitle(run: IRun, trans: TranslationBundle): string {
     unknown: trans.__('How the last run ended is not known: its kernel died first, or it is still running.')
   }[run.outcome];
   const first = run.first === null ? '' : moment(run.first);
-  return [
+  const lines = [
     trans.__('Last run: %1', moment(run.last)),
     run.count > 1 && first && trans.__('%1 runs, the first: %2', count(run.count), first),
     ended,
     run.environment && trans.__('Environment: %1', withMarks(run.environment))
-  ]
-    .filter(line => line)
-    .join('\n');
+  ];
+  return lines.filter(line => line).join('\n');
 }
 
 export function tierName(tier: string, trans: TranslationBundle): string {
@@ -66,13 +54,7 @@ export function tierName(tier: string, trans: TranslationBundle): string {
 }
 
 export function facetName(facet: Facet, trans: TranslationBundle): string {
-  const known: Record<Facet, string> = {
-    kind: trans.__('Kind'),
-    lang: trans.__('Language'),
-    tier: trans.__('Tier'),
-    tag: trans.__('Tag')
-  };
-  return known[facet];
+  return { kind: trans.__('Kind'), lang: trans.__('Language'), tier: trans.__('Tier'), tag: trans.__('Tag') }[facet];
 }
 
 export function classTitle(kind: QueryClass, trans: TranslationBundle): string {
@@ -88,67 +70,113 @@ export function classMeaning(kind: QueryClass, trans: TranslationBundle): string
   }[kind];
 }
 
-/** The label of a term. A term of a user's own profile keeps its name. */
-export function termName(term: string, trans: TranslationBundle): string {
-  const names: Record<string, string> = {
-    keyword: trans.__('keyword'),
-    vector: trans.__('meaning (cosine)'),
-    semantic_margin: trans.__('semantic margin'),
-    max_sim: trans.__('MaxSim'),
-    neighbour: trans.__('neighbours'),
-    session: trans.__('session'),
-    question_penalty: trans.__('question penalty'),
-    length_penalty: trans.__('length penalty'),
-    own_words: trans.__('own words'),
-    best_passage: trans.__('best passage'),
-    time: trans.__('time'),
-    near_time: trans.__('near the time'),
-    title: trans.__('title'),
-    title_match: trans.__('title match'),
-    defines: trans.__('definition'),
-    file_stem: trans.__('file name'),
-    defined_names: trans.__('defined names'),
-    aside: trans.__('aside'),
-    tier: trans.__('tier'),
-    recency: trans.__('recency'),
-    semantic: trans.__('TF-IDF'),
-    severity: trans.__('severity'),
-    temporal: trans.__('age or validity'),
-    tags: trans.__('tags'),
-    domain: trans.__('domain'),
-    history: trans.__('history'),
-    quality: trans.__('quality')
+/** The label of a term, and what its raw value means. A term of a user's own profile keeps its name. */
+export function termTexts(term: string, trans: TranslationBundle): [label: string, meaning?: string] {
+  const terms: Record<string, [string, string?]> = {
+    keyword: [trans.__('keyword'), trans.__('BM25 of the words that the query and the memory share')],
+    vector: [trans.__('meaning (cosine)'), trans.__('Cosine of the query’s and the memory’s vectors')],
+    semantic_margin: [trans.__('semantic margin'), trans.__('How far its meaning stands out from the other memories')],
+    max_sim: [trans.__('MaxSim'), trans.__('How close its words are to the words of the query')],
+    neighbour: [trans.__('neighbours'), trans.__('How well its neighbours answer the query')],
+    session: [trans.__('session'), trans.__('How well the rest of its session answers the query')],
+    question_penalty: [trans.__('question penalty'), trans.__('-1 for a question if the query is a question, too')],
+    length_penalty: [
+      trans.__('length penalty'),
+      trans.__('0 for a usual length, less for a few words or a very long text')
+    ],
+    own_words: [trans.__('own words')],
+    best_passage: [trans.__('best passage')],
+    time: [trans.__('time'), trans.__('Whether it is from the time that the query names, and how certain that is')],
+    near_time: [trans.__('near the time'), trans.__('How close it is to the moment that the query names')],
+    title: [trans.__('title'), trans.__('How many of the query’s words are in its title')],
+    title_match: [trans.__('title match')],
+    defines: [
+      trans.__('definition'),
+      trans.__('1 if it defines what the query names, less for a variable, a method or in a sentence')
+    ],
+    file_stem: [trans.__('file name'), trans.__('How well the names of its file and folder answer the query')],
+    defined_names: [
+      trans.__('defined names'),
+      trans.__('How much better than usual the best name that it defines answers the query')
+    ],
+    aside: [trans.__('aside'), trans.__('-1 for tests, earlier versions and the like, unless the query asks for them')],
+    tier: [trans.__('tier'), trans.__('1 for pinned memories, 2 for files, 3 for notes')],
+    recency: [trans.__('recency'), trans.__('How fresh it is: 1 is now')],
+    semantic: [trans.__('TF-IDF'), trans.__('TF-IDF of the shared words')],
+    severity: [trans.__('severity'), trans.__('1 for critical, 0.7 for warning, 0.4 for suggestion')],
+    temporal: [trans.__('age or validity'), trans.__('Its age, or how long it is still valid')],
+    tags: [trans.__('tags'), trans.__('How many of the query’s words are among its tags')],
+    domain: [trans.__('domain'), trans.__('Whether it belongs to the query’s field')],
+    history: [trans.__('history'), trans.__('1 for code that was run in a session')],
+    quality: [trans.__('quality'), trans.__('Its quality, whatever the query is')]
   };
-  return Object.hasOwn(names, term) ? names[term] : term;
+  return Object.hasOwn(terms, term) ? terms[term] : [term];
 }
 
-/** What the raw value of a term means, '' for a term that is not built in. */
-export function termMeaning(term: string, trans: TranslationBundle): string {
-  const meanings: Record<string, string> = {
-    keyword: trans.__('BM25 of the words that the query and the memory share'),
-    vector: trans.__('Cosine of the query’s and the memory’s vectors'),
-    semantic_margin: trans.__('How far its meaning stands out from the other memories'),
-    max_sim: trans.__('How close its words are to the words of the query'),
-    neighbour: trans.__('How well its neighbours answer the query'),
-    session: trans.__('How well the rest of its session answers the query'),
-    question_penalty: trans.__('-1 for a question if the query is a question, too'),
-    length_penalty: trans.__('0 for a usual length, less for a few words or a very long text'),
-    time: trans.__('Whether it is from the time that the query names, and how certain that is'),
-    near_time: trans.__('How close it is to the moment that the query names'),
-    title: trans.__('How many of the query’s words are in its title'),
-    defines: trans.__('1 if it defines what the query names, less for a variable, a method or in a sentence'),
-    file_stem: trans.__('How well the names of its file and folder answer the query'),
-    defined_names: trans.__('How much better than usual the best name that it defines answers the query'),
-    aside: trans.__('-1 for tests, earlier versions and the like, unless the query asks for them'),
-    tier: trans.__('1 for pinned memories, 2 for files, 3 for notes'),
-    recency: trans.__('How fresh it is: 1 is now'),
-    semantic: trans.__('TF-IDF of the shared words'),
-    severity: trans.__('1 for critical, 0.7 for warning, 0.4 for suggestion'),
-    temporal: trans.__('Its age, or how long it is still valid'),
-    tags: trans.__('How many of the query’s words are among its tags'),
-    domain: trans.__('Whether it belongs to the query’s field'),
-    history: trans.__('1 for code that was run in a session'),
-    quality: trans.__('Its quality, whatever the query is')
+export function termName(term: string, trans: TranslationBundle): string {
+  return termTexts(term, trans)[0];
+}
+
+const PAGE = /^(page|slide) (\d+)$/;
+
+/** The names of a hit. The file appears only once, below the title, which is the nearest heading. */
+export function hitNames(hit: IHit, place: IPlace, trans: TranslationBundle) {
+  const file = place.path ?? hit.source;
+  const base = basename(file);
+  const headings = place.context ? place.context.split(' > ') : [];
+  const isFile = base !== '' && (hit.title === base || hit.title.endsWith(`/${base}`));
+  // The title of a run is a line of code, in which a slash parts nothing.
+  const nearest = isFile ? headings.pop() : base && !place.run ? splitTitle(hit.title).name : hit.title;
+  return {
+    title: withMarks(nearest || (isFile ? base : hit.title) || firstLine(place.begins) || base || trans.__('Untitled')),
+    file: withMarks(shortened(file)),
+    context: withMarks(headings.join(' › ')),
+    at: placeLabel(hit, place, trans)
   };
-  return Object.hasOwn(meanings, term) ? meanings[term] : '';
+}
+
+/** The indexer titles a cell `notebook.ipynb – heading`, and a document with its path. */
+export function splitTitle(title: string): { name: string; file: string } {
+  const [, notebook, heading] = /^(.+?\.ipynb) – (.+)$/s.exec(title) ?? [];
+  if (heading) {
+    return { name: heading, file: notebook };
+  }
+  const [, folder, base] = /^(\S.*)\/([^/\s]+\.\w+)$/s.exec(title) ?? [];
+  return base ? { name: base, file: folder } : { name: title, file: '' };
+}
+
+/** Whether a snippet is code, to be shown in a monospaced font: so are several lines, unless they are of a page. */
+export function isCode(hit: IHit, place: IPlace): boolean {
+  const isPage = PAGE.test(hit.location);
+  return hit.kind === 'history' || (!isPage && (hit.snippet.includes('\n') || !isProse(place.lang)));
+}
+
+/** Whether a text is Markdown: of a Markdown cell or file, or a note. */
+export function isMarkdown(hit: IHit, place: IPlace): boolean {
+  return place.lang === 'markdown' || (hit.kind === 'note' && isProse(place.lang));
+}
+
+export function basename(path: string): string {
+  return path.split(/[\\/]/).pop() ?? '';
+}
+
+/** The last two parts of a path; the tooltip has the whole one. */
+function shortened(path: string): string {
+  const parts = path.split('/').filter(part => part);
+  return parts.length > 2 ? `…/${parts.slice(-2).join('/')}` : parts.join('/');
+}
+
+function placeLabel(hit: IHit, place: IPlace, trans: TranslationBundle): string {
+  if (place.index !== null) {
+    return trans.__('cell %1', place.index + 1);
+  }
+  const [, part, number] = PAGE.exec(hit.location) ?? [];
+  if (number) {
+    return part === 'page' ? trans.__('page %1', number) : trans.__('slide %1', number);
+  }
+  return place.line !== null && place.line > 1 ? trans.__('line %1', place.line) : '';
+}
+
+function firstLine(text: string): string {
+  return text.replace(/^[#\s]+/, '').split('\n', 1)[0];
 }

@@ -1,6 +1,6 @@
 import { render, screen, within } from '@testing-library/react';
 
-import { Contributions } from '../../../components/debugger/contributions';
+import { Contributions } from '../../../components/debugger/explanation';
 import { hit, TERMS, trans } from '../../helpers/samples';
 
 const WITHOUT = { keyword: 3, semantic_margin: 1, max_sim: 2, time: 1, tier: 1 };

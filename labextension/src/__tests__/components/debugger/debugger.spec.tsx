@@ -1,12 +1,12 @@
 import { UseSignal } from '@jupyterlab/ui-components';
-import { act, fireEvent, render, screen, within } from '@testing-library/react';
 import { MessageLoop } from '@lumino/messaging';
 import { Widget } from '@lumino/widgets';
+import { act, fireEvent, render, screen, within } from '@testing-library/react';
 
 import { ApiError, type MemoryApi } from '../../../api/memoryApi';
 import type { IExplanation, IRecent } from '../../../api/types';
 import { Debugger, debuggerSection } from '../../../components/debugger/debugger';
-import { SectionWidget } from '../../../components/sections';
+import { SectionWidget } from '../../../components/panel';
 import { DebuggerModel } from '../../../models/debuggerModel';
 import { SearchModel } from '../../../models/searchModel';
 import { answer, hit, profiles, recent, settle, status, trans } from '../../helpers/samples';

@@ -1,12 +1,12 @@
 import { UseSignal } from '@jupyterlab/ui-components';
-import { act, fireEvent, render, screen, within } from '@testing-library/react';
 import { Widget } from '@lumino/widgets';
+import { act, fireEvent, render, screen, within } from '@testing-library/react';
 
 import { ApiError, MISSING } from '../../../api/memoryApi';
 import type { IFolder, IStatus } from '../../../api/types';
 import { shortName } from '../../../components/index/folders';
 import { Index, indexSection } from '../../../components/index/indexSection';
-import { SectionWidget } from '../../../components/sections';
+import { SectionWidget } from '../../../components/panel';
 import { IndexModel } from '../../../models/indexModel';
 import { folder, indexApi, job, ROOT, settle, status, trans } from '../../helpers/samples';
 

@@ -1,11 +1,10 @@
 /** What stands on a card and in which row: names, days, bars, rows and keys. */
 
-import { intent } from '../../../components/results/listKeys';
-import { rows } from '../../../components/results/rows';
-import { segments, support } from '../../../components/results/scoreBar';
-import { parseTags } from '../../../components/results/tagEditor';
+import { segments, support } from '../../../components/results/hit';
+import { parseTags } from '../../../components/results/hitActions';
+import { intent, rows } from '../../../components/results/hitList';
 import { day, daysAgo, moment } from '../../../components/shared/format';
-import { isCode, hitNames, splitTitle } from '../../../components/shared/names';
+import { hitNames, isCode, splitTitle } from '../../../components/shared/labels';
 import type { IPlacedHit } from '../../../models/hits';
 import { hit, place, TERMS, trans } from '../../helpers/samples';
 import { notebook } from '../../helpers/server';

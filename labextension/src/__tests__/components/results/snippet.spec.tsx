@@ -1,7 +1,7 @@
 import { render } from '@testing-library/react';
 
 import { Snippet } from '../../../components/results/snippet';
-import { inLines, pieces } from '../../../components/shared/highlights';
+import { inLines, pieces } from '../../../components/shared/text';
 
 /** What a snippet is shown as. */
 function shown(text: string, ranges: [number, number][] = [], code = true): HTMLElement {

@@ -1,4 +1,4 @@
-import { opening, pieces } from '../../../components/shared/highlights';
+import { opening, pieces } from '../../../components/shared/text';
 
 const marked = (text: string, ranges: [number, number][]): string =>
   pieces(text, ranges)

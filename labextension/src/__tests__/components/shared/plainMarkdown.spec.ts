@@ -1,5 +1,4 @@
-import { pieces } from '../../../components/shared/highlights';
-import { withoutMarkdown } from '../../../components/shared/plainMarkdown';
+import { pieces, withoutMarkdown } from '../../../components/shared/text';
 
 const read = (text: string): string =>
   withoutMarkdown(pieces(text, []))

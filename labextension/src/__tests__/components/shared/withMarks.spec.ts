@@ -1,4 +1,4 @@
-import { withMarks } from '../../../components/shared/withMarks';
+import { withMarks } from '../../../components/shared/text';
 
 describe('withMarks', () => {
   it('shows what controls a terminal or changes the direction of writing', () => {

@@ -1,9 +1,8 @@
-/** Of several requests sent one after the other, only the latest is answered. */
+/** How requests follow each other: only the latest one is answered, or one waits for the other. */
 
 import { isAbort } from './memoryApi';
 
 export class LatestRequest {
-  /** Whether a request is running. */
   get isRunning(): boolean {
     return this._running !== undefined;
   }
@@ -26,11 +25,32 @@ export class LatestRequest {
     }
   }
 
-  /** Abort the running request. */
   stop(): void {
     this._running?.abort();
     this._running = undefined;
   }
 
   private _running: AbortController | undefined;
+}
+
+export class SerialQueue {
+  /** Run a task after all earlier tasks with the same key have ended, with or without an error. */
+  async run<T>(about: string, task: () => Promise<T>): Promise<T> {
+    const mine = (this._last.get(about) ?? Promise.resolve()).then(task, task);
+    this._last.set(about, mine);
+    try {
+      return await mine;
+    } finally {
+      if (this._last.get(about) === mine) {
+        this._last.delete(about);
+      }
+    }
+  }
+
+  /** Whether a task with this key is still running: then the result of an earlier one is out of date. */
+  isRunning(about: string): boolean {
+    return this._last.has(about);
+  }
+
+  private readonly _last = new Map<string, Promise<unknown>>();
 }
