@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from work_trees import WorkTree
+from week import WorkTree
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.ingest import read_file

@@ -12,7 +12,7 @@ import apsw
 import numpy as np
 import pytest
 from hashing import Hashing
-from work_trees import WorkTree
+from week import WorkTree
 
 LONG_AGO = datetime(2024, 2, 5, 12, tzinfo=UTC)
 

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 from inside import run_sql
-from week import LAMBDA, ZURICH
-from work_trees import WorkTree
+from week import LAMBDA, ZURICH, WorkTree
 
 from jupyter_memory import InputError, JupyterMemory, MemoryStore
 
