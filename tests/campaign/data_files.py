@@ -13,8 +13,7 @@ from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
 
-from pdfs import pdf_of
-from workbooks import ods, row, xls
+from pdfs import ods, pdf_of, row, xls
 
 from campaign import Dose, Figures, Loss
 from campaign.mutations import damaged, indexed

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from forked import become_nobody, in_fork
-from soundness import faults
+from inside import faults
 
 from campaign import Dose, Figures, Loss
 from campaign._victim import made_up

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from threading import Timer
 
-from soundness import faults
+from inside import faults
 
 from campaign import Dose, Figures, Loss
 from campaign._servers import heard, started

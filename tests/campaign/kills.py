@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from soundness import faults, words_left
+from inside import faults, words_left
 
 from campaign import Dose, Figures, Loss
 from campaign._servers import asked, heard, serving, started

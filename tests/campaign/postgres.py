@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from postgres_server import PostgresServer, running
+from postgres_server import PostgresServer, leaks, running, some_query, tenants_of
 
 from campaign import Dose, Figures, Loss
 from campaign._servers import own_settings
@@ -45,10 +45,8 @@ def run(dose: Dose) -> Figures:
 
 
 def _pry(server: PostgresServer, dose: Dose) -> int:
-    from tenants import leaks, opened, some_query
-
     rng, count = dose.random(), dose.times(_QUERIES, 100)
-    with opened(server) as tenants:
+    with tenants_of(server) as tenants:
         tenants.grant("ana", "reader", "papers")
         tenants.grant("ana", "writer", "λ")
         with tenants.connect("ana") as ana:

@@ -15,7 +15,7 @@ import apsw
 import goldens
 import numpy as np
 import pytest
-from golden_rows import CHUNKS, MEMORIES, digest, rows
+from goldens import CHUNKS, MEMORIES, digest, rows
 
 # Rare words are compared by digest only.
 WORDS = "select term, doc, cnt, col from temp.words order by term, col"

@@ -11,7 +11,7 @@ import golden_beds
 import goldens
 import numpy as np
 import pytest
-from golden_rows import CHUNKS, MEMORIES, digest, rows
+from goldens import CHUNKS, MEMORIES, digest, rows
 
 PROFILES = ("auto", "covalence", "vault", "trovella", "memini", "memini-rrf")
 QUESTIONS = (

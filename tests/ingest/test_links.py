@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from moved import DIARY, kept
+from file_changes import DIARY, kept
 
 NOTES = "\n".join(DIARY)
 EDITED = "\n".join([*DIARY, "Edited through the link."])

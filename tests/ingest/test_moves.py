@@ -8,11 +8,10 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from file_changes import KINDS, Change, Changes, said
+from file_changes import CHANCE, DIARY, KINDS, SOURCES, Change, Changes, kept, notebook, said
 from growing import exponent, steps
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from moved import CHANCE, DIARY, SOURCES, kept, notebook
 from week import LAMBDA, ZURICH
 
 from jupyter_memory import MemoryStore

@@ -10,7 +10,7 @@ import zlib
 from datetime import date
 
 import pytest
-from workbooks import ods, row, xls
+from pdfs import ods, row, xls
 
 from jupyter_memory import InputError
 

@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager
 
 import apsw
 import pytest
-from soundness import faults
+from inside import faults
 
 from jupyter_memory import JupyterMemory, MemoryStore, StoreClosed, StoreLocked, UnknownMemory
 from jupyter_memory.storage import open_storage

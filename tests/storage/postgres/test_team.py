@@ -14,8 +14,7 @@ from jupyter_memory.storage import open_storage, open_team
 pytest.importorskip("psycopg", reason="needs the extra `postgres`")
 
 import psycopg
-from postgres_server import name_of
-from tenants import SPACES, TABLES, fill, leaks, opened, some_query, spaces_seen
+from postgres_server import SPACES, TABLES, fill, leaks, name_of, some_query, spaces_seen, tenants_of
 
 PLAIN = JupyterMemory()
 QUERIES = 300  # of the 10,000 of the campaign
@@ -33,7 +32,7 @@ FEEDBACK = (
 @pytest.fixture
 def team(postgres_server):
     """A store with a memory in each space, and the roles of its people."""
-    with opened(postgres_server) as tenants:
+    with tenants_of(postgres_server) as tenants:
         yield tenants
 
 
