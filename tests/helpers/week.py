@@ -52,11 +52,7 @@ class WorkTree:
         own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         quiet = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull}
         done = subprocess.run(
-            ["git", *arguments],
-            cwd=self.top,
-            env={**own, **who, **quiet, **day},
-            check=True,
-            capture_output=True,
+            ["git", *arguments], cwd=self.top, env={**own, **who, **quiet, **day}, check=True, capture_output=True
         )
         return done.stdout.decode()
 

@@ -307,10 +307,7 @@ COLOURED = ("\x1b[31m-----\x1b[39m", "File \x1b[32mprices.py:3\x1b[0m", "\x1b[31
             "Zürich\nλ  \n3",
         ),
         # What a logger coloured is read plain, and a link by its text.
-        (
-            [stream("\x1b[1;32mINFO\x1b[0m λ \x1b]8;;https://x.example\x1b\\here\x1b]8;;\x1b\\")],
-            "INFO λ here",
-        ),
+        ([stream("\x1b[1;32mINFO\x1b[0m λ \x1b]8;;https://x.example\x1b\\here\x1b]8;;\x1b\\")], "INFO λ here"),
         # A traceback is readable, and says once what happened.
         ([of_terminal("KeyError", "'preis_€'", *COLOURED)], "-----\nFile prices.py:3\nKeyError: 'preis_€'"),
         ([of_terminal("KeyError", "'preis_€'")], "KeyError: 'preis_€'"),

@@ -18,15 +18,7 @@ import numpy as np
 import pytest
 from hashing import Hashing
 
-from jupyter_memory import (
-    EmbedderError,
-    FileState,
-    Interrupted,
-    JupyterMemoryError,
-    StoreError,
-    StoreFull,
-    StoreLocked,
-)
+from jupyter_memory import EmbedderError, FileState, Interrupted, JupyterMemoryError, StoreError, StoreFull, StoreLocked
 from jupyter_memory.embedders import StaticEmbedder
 from jupyter_memory.ingest import prepare
 from jupyter_memory.types import Draft, Filters
