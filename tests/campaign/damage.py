@@ -86,8 +86,6 @@ def _make(path: Path, count: int, about: str = "note") -> None:
 
 
 # -- rows --------------------------------------------------------------------------------------------------------------
-
-
 def _rows(sound: Path, path: Path, name: str, rng: random.Random, counts: _Counts) -> None:
     """Change rows with plain SQL, as another program might."""
     shutil.copyfile(sound, path)
@@ -115,8 +113,6 @@ def _read_the_others(path: Path, counts: _Counts) -> None:
 
 
 # -- bytes -------------------------------------------------------------------------------------------------------------
-
-
 def _flipped(path: Path, rng: random.Random) -> None:
     content = bytearray(path.read_bytes())
     for _ in range(rng.randrange(1, 40)):
@@ -257,8 +253,6 @@ def _written_on(path: Path, other: Path, way: str, rng: random.Random, name: str
 
 
 # -- what is asked of each ---------------------------------------------------------------------------------------------
-
-
 def _asked(path: Path, name: str, counts: _Counts) -> bool:
     """Ask a damaged store everything; return whether doctor, or the refusal to open it, names the damage."""
     named = False

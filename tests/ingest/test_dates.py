@@ -30,8 +30,6 @@ def days(number: int) -> datetime:
 
 
 # -- what a document says ----------------------------------------------------------------------------------------------
-
-
 def said(folder: Path, text: str, name: str = "note.md") -> datetime | None:
     """Return the date that the last part of a file states; None where only the time of the file is known."""
     path = folder / name
@@ -122,8 +120,6 @@ def test_no_text_makes_reading_a_date_fail(tmp_path_factory: pytest.TempPathFact
 
 
 # -- what git knows ----------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def tree(tmp_path: Path) -> WorkTree:
     return WorkTree(tmp_path / "work")

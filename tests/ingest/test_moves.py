@@ -88,8 +88,6 @@ def test_any_changes_lead_to_what_a_new_store_says(written: list[Change], rounds
 
 
 # -- edited ------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("elsewhere", [False, True], ids=["within the folder", "from another folder"])
 def test_a_notebook_that_was_renamed_and_edited(index, folder, prices, elsewhere):
     """Its cells' ids tell a notebook under another name, of which one cell was edited, one is gone and two are new."""
@@ -224,8 +222,6 @@ def test_a_notebook_that_became_two(index, folder, prices):
 
 
 # -- other names -------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("ids", [CHANCE, [None] * 4], ids=["ids", "no ids"])
 def test_notebooks_that_changed_names(index, folder, ids):
     """Where two notebooks swap names, or a new one takes the name of a renamed one, pins and tags go with the cells."""
@@ -331,8 +327,6 @@ def test_a_folder_whose_files_all_moved_is_off_the_list(index, folder):
 
 
 # -- a week's folder, renamed ------------------------------------------------------------------------------------------
-
-
 def by_source(memory):
     """Return id, tags and pin of every memory, by source and location."""
     found = (hit.memory for hit in memory.browsed(limit=1000).hits)

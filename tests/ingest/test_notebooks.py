@@ -40,8 +40,6 @@ def drafts(notebook):
 
 
 # -- cells -------------------------------------------------------------------------------------------------------------
-
-
 def test_every_cell_that_says_something_is_a_draft(notebook):
     """Markdown and code become cells with their kind, tier, source, language and time; raw and empty ones do not."""
     path = notebook(
@@ -137,8 +135,6 @@ def test_a_magic_says_the_language_of_its_cell(drafts, source, language):
 
 
 # -- cells that stay out -----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "source",
     [
@@ -193,8 +189,6 @@ def test_tags_and_patterns_keep_a_cell_out_of_the_history():
 
 
 # -- notebooks of any kind ---------------------------------------------------------------------------------------------
-
-
 def test_strange_text_is_cleaned(tmp_path):
     """A BOM, NULs, lone surrogates and a source in lines: the notebook is read all the same."""
     path = tmp_path / "n.ipynb"
@@ -279,8 +273,6 @@ def test_large_cells_are_bounded(drafts):
 
 
 # -- outputs -----------------------------------------------------------------------------------------------------------
-
-
 def stream(text, name="stdout"):
     return {"output_type": "stream", "name": name, "text": text}
 

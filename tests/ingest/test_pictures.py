@@ -105,8 +105,6 @@ with MemoryStore(sys.argv[1], "static") as store:
 
 
 # -- thumbnails --------------------------------------------------------------------------------------------------------
-
-
 def chunk(name, data):
     return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
 
@@ -190,8 +188,6 @@ def test_a_bad_picture_is_left_out_with_the_reason(made, data, reason):
 
 
 # -- SVG ---------------------------------------------------------------------------------------------------------------
-
-
 def svg(inner, size="width='40' height='30'", before=""):
     names = "xmlns='http://www.w3.org/2000/svg' xmlns:xlink='http://www.w3.org/1999/xlink'"
     return f"{before}<svg {names} {size}>{inner}</svg>"
@@ -273,8 +269,6 @@ def test_one_file_cannot_take_for_ever(store, books):
 
 
 # -- in a store --------------------------------------------------------------------------------------------------------
-
-
 def test_the_pictures_of_a_cell_are_kept_with_it(indexed, tmp_path):
     """A cell has the pictures that it shows, the report counts them, status names number and size; so has a backup."""
     pasted = {"cell_type": "markdown", "metadata": {}, "source": "![sketch](attachment:sketch.png)"}

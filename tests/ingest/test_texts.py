@@ -200,8 +200,6 @@ def test_real_files_are_read_whole():
 
 
 # -- scripts -----------------------------------------------------------------------------------------------------------
-
-
 def test_a_script_with_marks_is_read_cell_by_cell(read):
     """Prose is uncommented, a title is a heading, and each cell knows the line on which it begins."""
     found = read("tariffs.py", kinds.PERCENT)
@@ -269,8 +267,6 @@ def test_endless_cells_are_one_text(read, name, text):
 
 
 # -- prose and code ----------------------------------------------------------------------------------------------------
-
-
 def told(found):
     return [(part.text.split("\n")[0], part.location, part.language, part.line) for part in found.parts]
 
@@ -388,8 +384,6 @@ def test_a_vault_is_searched_by_link_and_tag(index, folder):
 
 
 # -- pages -------------------------------------------------------------------------------------------------------------
-
-
 def test_a_page_is_read_by_section(read):
     """Each heading with its text is a part that knows its line; programs, styles and menus are not read."""
     found = read("a.html", kinds.HTML)

@@ -20,9 +20,8 @@ from forked import in_fork
 from jupyter_memory.storage import Journal, abandoned, empty, ending, note, recording, runs
 from jupyter_memory.types import Run, RunError
 
+
 # -- files -------------------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Path]:
     """Give the path of a store that does not exist yet; nothing of it stays in the memory of the machine."""
@@ -141,7 +140,6 @@ def test_other_files_are_no_journals(journal, store, tmp_path):
 
 
 # -- records -----------------------------------------------------------------------------------------------------------
-
 
 RUN = Run("λ = prices\n'\\ud800'", datetime(2026, 3, 2, 9, tzinfo=UTC), "a", 1, notebook="/w/müller.ipynb", cell_id="c")
 FAILED = replace(RUN, number=2, outcome="error", seconds=0.5, error=RunError("KeyError", "'ü'", "Traceback …"))

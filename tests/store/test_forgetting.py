@@ -125,8 +125,6 @@ def test_what_is_not_forgotten_is_not_read_again(store, tmp_path):
 
 
 # -- what would go -----------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "choice",
     [{"filters": {"tag": "prices"}}, {"filters": {"until": "2026-03-02"}}, {"source": "/projects/week"},
@@ -191,8 +189,6 @@ def held(store):
 
 
 # -- taking it back ----------------------------------------------------------------------------------------------------
-
-
 def test_off_by_default(made):
     """Without the setting what is forgotten is gone at once, and the error says how to change that."""
     store = made()

@@ -23,8 +23,6 @@ TOKEN = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
 
 
 # -- recording ---------------------------------------------------------------------------------------------------------
-
-
 def test_a_run_is_found_again(store):
     """What was run is found by its words and its meaning, with the place and the time of its last run."""
     opened = store()
@@ -112,8 +110,6 @@ def test_two_kernels_at_once(store):
 
 
 # -- bad input ---------------------------------------------------------------------------------------------------------
-
-
 def test_a_cell_of_ten_megabytes(store):
     """Of a huge cell the beginning is kept, and its memory says how long it was; half a secret is never kept."""
     opened = store()
@@ -161,8 +157,6 @@ def test_a_start_in_local_time(store):
 
 
 # -- forgetting --------------------------------------------------------------------------------------------------------
-
-
 def secret_runs():
     words = {"source": "walross", "name": "Eisbaerfehler", "message": "quarzlampe", "trace": "spitzbergen"}
     error = RunError(words["name"], words["message"], words["trace"])
@@ -222,8 +216,6 @@ def test_a_notebook_that_is_forgotten(store, bytes_of, counted):
 
 
 # -- found by their errors ---------------------------------------------------------------------------------------------
-
-
 def found_by(store, query):
     return [hit.memory.text for hit in store.hits(query, filters={"kind": "history"}).hits if hit.kw_rank is not None]
 
@@ -273,8 +265,6 @@ def test_an_index_of_the_notebook_leaves_history_alone(store, tmp_path):
 
 
 # -- searching and the rest of the store -------------------------------------------------------------------------------
-
-
 def test_the_cell_is_shown_and_not_its_run(store, tmp_path):
     """Where a cell with the text that was run is indexed, `auto` shows the cell; another version of it is shown."""
     opened, notebook = store(), tmp_path / "λ.ipynb"
@@ -351,8 +341,6 @@ def test_the_space_of_the_store(store):
 
 
 # -- what kernels noted beside a store ---------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def path(tmp_path):
     """Give the path of a store; no journal of it stays in the memory of the machine."""

@@ -156,8 +156,6 @@ def test_another_model_and_the_same_store_are_refused(tmp_path):
 
 
 # -- import ------------------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def opened(store):
     """Return a function that opens a store by name, with settings or a space."""

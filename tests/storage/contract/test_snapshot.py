@@ -30,9 +30,8 @@ from jupyter_memory.ingest import prepare
 from jupyter_memory.storage import EmbeddedParts, Passage, QueryVector
 from jupyter_memory.types import Draft, Feedback, Filters, Recent, Terms, WordForms
 
+
 # -- one state ---------------------------------------------------------------------------------------------------------
-
-
 def test_versions(filled):
     """The version stays while nothing changes; what is added, removed or built anew makes another."""
     versions = [seen(filled, lambda snapshot: snapshot.version)]
@@ -67,8 +66,6 @@ def test_samples(filled):
 
 
 # -- words -------------------------------------------------------------------------------------------------------------
-
-
 def test_keyword_matches(filled):
     """Memories that hold any term come best first, within the filters, and no more than asked for."""
     with filled.snapshot() as snapshot:
@@ -156,8 +153,6 @@ def test_words_of_the_index(filled):
 
 
 # -- memories ----------------------------------------------------------------------------------------------------------
-
-
 def test_memories_by_key(filled):
     """A memory has the key that its id leads to, and comes back as it was written; an unknown id is an error."""
     with filled.snapshot() as snapshot:
@@ -291,8 +286,6 @@ def test_activity(embedded):
 
 
 # -- vectors -----------------------------------------------------------------------------------------------------------
-
-
 def test_models(embedded):
     """A model is known by its fingerprint; the first is active; few chunks are no large store."""
     embedder = Hashing()

@@ -17,7 +17,6 @@ from jupyter_memory.types import Draft, Feedback, Filters, Pictures, Recent, Run
 
 # -- into another store, and from one ----------------------------------------------------------------------------------
 
-
 EARLIER = NOW - timedelta(days=400)
 RAN = Draft(text="fit(λ)", kind="history", tier="file", event_at=NOW, session="k1", lang="python")
 FAILED = Run("", NOW, "k1", 1, "error", error=RunError("KeyError", "'rate'"))
@@ -136,7 +135,6 @@ def test_what_a_copy_carries(storage):
 
 # -- pictures ----------------------------------------------------------------------------------------------------------
 
-
 OTHER = "/month/μ.ipynb"
 FIRST = Thumbnail("image/webp", 48, 36, b"first picture" * 900)
 SECOND = Thumbnail("image/png", 10, 20, b"second picture")
@@ -208,7 +206,6 @@ def test_which_files_have_unread_pictures(storage):
 
 
 # -- what was forgotten and can be taken back --------------------------------------------------------------------------
-
 
 LATER = NOW + timedelta(minutes=10)
 

@@ -25,7 +25,6 @@ from jupyter_memory.storage import keyword
 
 # -- both databases answer alike ---------------------------------------------------------------------------------------
 
-
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 _LISTED = (
     "rate rates price prices orders ordered queue queues Zürich zurich λ μ mean means forecast forecasting don't "
@@ -260,7 +259,6 @@ def test_the_rarest_words_are_read_first():
 
 
 # -- vectors by the HNSW index -----------------------------------------------------------------------------------------
-
 
 TEXTS = [f"the rate {number} of queue {number % 7} and price {number % 5}" for number in range(150)]
 SOME = (Filters(), *(Filters(tag=(tag,)) for tag in ("seven", "rare", "no")), Filters(not_tag=("seven",)))

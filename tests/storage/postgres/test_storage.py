@@ -126,8 +126,6 @@ def test_forgetting_that_could_be_taken_back_is_refused(postgres_address):
 
 
 # -- many writers ------------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def storages(emptied_postgres):
     """As many programs as there are writers, each with connections of its own."""
@@ -233,8 +231,6 @@ def test_a_change_that_is_stored_says_so_whatever_becomes_of_the_upkeep_after_it
 
 
 # -- copies ------------------------------------------------------------------------------------------------------------
-
-
 def indexes(storage):
     with storage.database.read() as session:
         return session.rows("select indexname from pg_indexes where indexname like 'vectors_nearest%%'")

@@ -151,8 +151,6 @@ def test_interrupted_while_indexing(store, tmp_path):
 
 
 # -- the disk ----------------------------------------------------------------------------------------------------------
-
-
 def test_full(sqlite, remember):
     """When the disk is full nothing is half-written, and searches go on."""
     opened = sqlite()
@@ -168,8 +166,6 @@ def test_full(sqlite, remember):
 
 
 # -- transactions ------------------------------------------------------------------------------------------------------
-
-
 def test_a_commit_that_fails(database, remember, network_home):
     """Without a log a reader can hold a commit back; then nothing is written, and the next write is a fresh one."""
     mine, reader = database(), database()
@@ -233,8 +229,6 @@ def test_files_in_steps(sqlite):
 
 
 # -- whose turn it is --------------------------------------------------------------------------------------------------
-
-
 def test_locked(database, remember):
     """A write that finds the lock taken for longer than the busy time says so, and reads go on."""
     mine, hasty, other = database(), database(busy_seconds=0), database()

@@ -15,9 +15,8 @@ from pictures import plot, plotting, saved
 from jupyter_memory import JupyterMemory, MemoryStore, StoreDamaged, StoreLocked
 from jupyter_memory.types import Run
 
+
 # -- counts and bytes --------------------------------------------------------------------------------------------------
-
-
 def test_counts(week_store, sqlite):
     """Counts by kind, tier and space, with pinned memories under core, and the bytes of every file of the store."""
     stats = week_store.stats()
@@ -93,8 +92,6 @@ NOT_A_NUMBER = "c07f" * 512
 
 
 # -- damage to rows ----------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory):
     """A store of six notes, one of them long."""

@@ -66,8 +66,6 @@ def large(tmp_path_factory):
 
 
 # -- what is found -----------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("text", "queries"),
     [
@@ -156,8 +154,6 @@ def test_rows_go_in_and_out_alike(sqlite, remember):
 
 
 # -- scores and their order --------------------------------------------------------------------------------------------
-
-
 def test_weights_by_column(sqlite, remember):
     """A column counts by the profile's weight; one that the profile leaves out is not searched."""
     opened = sqlite()
@@ -215,8 +211,6 @@ def test_many_chunks_of_one_memory(sqlite, remember):
 
 
 # -- words that most chunks hold ---------------------------------------------------------------------------------------
-
-
 def test_leaving_out_common_words_keeps_the_order(large):
     """Words that most chunks hold are left out, and what holds a rarer word keeps its place."""
     rare = ("rare1", "rare2", "rare3")
@@ -250,8 +244,6 @@ def test_common_in_a_column_that_is_not_searched(large):
 
 
 # -- scores that are cached --------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "query",
     [
@@ -319,7 +311,6 @@ def test_any_memory_has_its_score(sqlite, remember, query, searched):
 
 
 # -- what is marked ----------------------------------------------------------------------------------------------------
-
 
 marked = ["Zu\u0308rich", "e\u0301", "\u0301", "👩\u200d🔬", "🚚"]
 telling = st.sampled_from(["price", "Prices", "λ", "Λ", "zürich", "naïve", "東京", "'", "-", "_", *marked])

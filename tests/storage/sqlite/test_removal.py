@@ -519,8 +519,6 @@ def test_the_file_shrinks_when_most_of_it_is_free(store):
 
 
 # -- a full disk -------------------------------------------------------------------------------------------------------
-
-
 def test_forgetting_on_a_full_disk(disk, bytes_of):
     """When adding is no longer possible, forgetting is, here and in a store that is opened anew, without a trace."""
     full, memories = disk(24), []
