@@ -289,6 +289,8 @@ def test_a_huge_file_is_neither_hashed_nor_handed_out_by_its_size(tmp_path, inde
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 1}, raising=False)
     monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: pytest.fail("a process was started"))
     assert index(path.parent).files == 1
+    [hit] = index.memory.hits("order_id").hits
+    assert "order_id (order id): integer" in hit.memory.text and hit.memory.metadata["rows"] > 10**9
     assert index(path.parent).unchanged == 1
     with path.open("a") as file:
         file.write("17,3\n")

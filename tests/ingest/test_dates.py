@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import stat
 import sys
 from datetime import UTC, datetime, timedelta
@@ -144,16 +143,6 @@ def test_each_file_has_the_date_of_the_commit_that_last_changed_it(tree: WorkTre
     tree.commit("changed.md", "one", days(0)).write_text("two")
     (tree.top / "new.md").write_text("three")
     assert dated(tree.top) == {path: days(900 if path.name == "ü.md" else i * 30) for i, path in enumerate(paths)}
-
-
-def test_a_fresh_clone_and_a_copied_folder_keep_the_dates(tree: WorkTree, tmp_path: Path) -> None:
-    """Though all their files are from today."""
-    tree.commit("notes/a.md", "one", days(0))
-    tree.commit("notes/b.md", "two", days(1000))
-    tree.git("clone", "-q", str(tree.top), str(tmp_path / "clone"))
-    shutil.copytree(tree.top, tmp_path / "copy", copy_function=shutil.copyfile)
-    for folder in (tmp_path / "clone" / "notes", tmp_path / "copy" / "notes"):
-        assert dated(folder) == {folder / "a.md": days(0), folder / "b.md": days(1000)}
 
 
 def test_a_change_that_came_by_a_merge_has_its_own_date(tree: WorkTree) -> None:

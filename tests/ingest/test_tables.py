@@ -103,14 +103,6 @@ def test_rows_of_a_long_file_are_estimated_and_marked(read):
     assert "rows (estimated)" in part.text
 
 
-def test_a_file_of_50_gb_is_read_by_its_beginning(read, tmp_path):
-    """Whatever its size: the rest is a hole in the disk."""
-    (tmp_path / "huge.csv").write_text("order_id,amount\n" + "17,3\n" * 100_000)
-    os.truncate(tmp_path / "huge.csv", 50 * 2**30)
-    [part] = read("huge.csv").parts
-    assert "order_id (order id): integer" in part.text and part.metadata["rows"] > 10**9
-
-
 def test_millions_of_columns_are_counted_as_far_as_they_are_read(read):
     """The first line alone is longer than what is read of the file."""
     wide = ",".join(f"gene_{i}" for i in range(1_000_000)) + "\n" + ",".join("1" * 1_000_000) + "\n"

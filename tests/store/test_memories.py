@@ -294,17 +294,6 @@ def test_equals_share_their_ranks(store, profile, backwards):
     assert found["kw_rank"].tolist() == found["sem_rank"].tolist() == [1, 1, 1]
 
 
-@pytest.mark.parametrize("backwards", [False, True])
-def test_a_cut_through_equals_keeps_the_newest(store, backwards):
-    """Where more are equal than a retriever finds, it finds the newest, in whatever order they were stored."""
-    memory, days = store(), range(30, 0, -1) if backwards else range(1, 31)
-    notes = [{"text": "λ of the prices", "source": f"/week/{d}.md", "event_at": f"2026-01-{d:02}"} for d in days]
-    memory.add_many(notes, progress=False)
-    answer = memory.hits("λ of prices", limit=5, profile="covalence")
-    assert answer.counts == {"keyword": 20, "vector": 20, "fused": 20}
-    assert [hit.memory.source for hit in answer.hits] == [f"/week/{day}.md" for day in (30, 29, 28, 27, 26)]
-
-
 def test_a_pin_moves_a_memory_up(store):
     """While it is pinned a memory is core and comes before its equals; unpinned it is again what it was."""
     memory = store()

@@ -361,7 +361,7 @@ def test_a_clone_of_three_years_of_notes_is_not_all_from_today(three_years, tmp_
     three_years.git("clone", "-q", str(three_years.top), str(tmp_path / "clone"))
     shutil.copytree(three_years.top, tmp_path / "copy", copy_function=shutil.copyfile)
     for folder in ("clone", "copy"):
-        memory.index(tmp_path / folder, progress=False)
+        memory.index(tmp_path / folder / "notes", progress=False)
         asked = {"since": "2024-01-01", "until": "2025-01-01", "filters": {"path": str(tmp_path / folder)}}
         found = memory.hits("tariff francs", limit=100, **asked)
         expected = [m for m in range(36) if (BEGUN + timedelta(days=30 * m)).astimezone().year == 2024]

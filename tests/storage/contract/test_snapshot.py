@@ -8,27 +8,13 @@ from datetime import timedelta
 
 import numpy as np
 import pytest
-from contract import (
-    CELL,
-    DRAFTS,
-    EVERYTHING,
-    NOTEBOOK,
-    NOW,
-    PRICES,
-    RATE,
-    WEIGHTS,
-    add,
-    everything,
-    keys_of,
-    seen,
-    vector_of,
-)
+from contract import CELL, DRAFTS, EVERYTHING, NOW, PRICES, RATE, WEIGHTS, add, everything, keys_of, seen, vector_of
 from hashing import Hashing
 
 from jupyter_memory import FileState, UnknownMemory
 from jupyter_memory.ingest import prepare
-from jupyter_memory.storage import EmbeddedParts, Passage, QueryVector
-from jupyter_memory.types import Draft, Feedback, Filters, Recent, Terms, WordForms
+from jupyter_memory.storage import EmbeddedParts, Passage
+from jupyter_memory.types import Draft, Filters, Terms, WordForms
 
 
 # -- one state ---------------------------------------------------------------------------------------------------------
@@ -206,7 +192,7 @@ def test_browsing(filled):
 
 def test_facets(filled):
     """Facets and sessions are counted for what the filters let through, values and times listed for the whole store."""
-    values = {"tag": {"queue", "zürich"}, "tier": {"core", "note", "file"}, "path": {NOTEBOOK}}
+    values = {"tag": {"queue", "zürich"}, "tier": {"core", "note", "file"}, "path": {CELL.source}}
     with filled.snapshot() as snapshot:
         assert snapshot.facet_counts(Filters(tag=("queue",)))["tag"] == {"queue": 2, "zürich": 1}
         assert snapshot.facet_counts(EVERYTHING)["tier"] == {"core": 1, "note": 1, "file": 1}
@@ -266,25 +252,6 @@ def test_files_and_folders(storage, tmp_path):
         assert snapshot.folders("other") == snapshot.noted_folders("other") == []
 
 
-def test_activity(embedded):
-    """Searches, feedback and the vectors of questions come back as they were noted."""
-    with embedded.snapshot() as snapshot:
-        [memory] = snapshot.memories(keys_of(snapshot, RATE)).values()
-        assert snapshot.recent_searches(9) == snapshot.feedback() == [] and snapshot.accepted() == (0, 0)
-    embedder, search = Hashing(), Recent("id", "λ?", "auto", NOW, "python", 1)
-    said = Feedback(memory.id, True, "λ?", "id", "auto", 1, NOW)
-    embedded.writer.note_search(search, [memory.id], 0.1)
-    embedded.writer.judge(said)
-    embedded.writer.keep_query_vectors([QueryVector(embedder.fingerprint, "λ?", embedder.vector("λ?"))])
-    with embedded.snapshot() as snapshot:
-        assert snapshot.recent_searches(9) == [search] and snapshot.recent_searches(0) == []
-        assert (snapshot.query_of("id"), snapshot.query_of("none")) == ("λ?", "")
-        assert snapshot.feedback() == [said] and snapshot.accepted() == (1, 1)
-        vector, ageing = snapshot.query_vector(embedder.fingerprint, "λ?")
-        assert np.array_equal(vector, embedder.vector("λ?")) and not ageing and snapshot.has_query_vectors()
-        assert snapshot.query_vector(embedder.fingerprint, "μ?") is None
-
-
 # -- vectors -----------------------------------------------------------------------------------------------------------
 def test_models(embedded):
     """A model is known by its fingerprint; the first is active; few chunks are no large store."""
@@ -316,22 +283,6 @@ def test_vector_matches(embedded):
         vectors = snapshot.vectors(model, [*snapshot.chunks_of(keys), 99_999])
         assert vectors.memories.tolist() == keys and vectors.ids.tolist() == snapshot.chunks_of(keys)
         assert np.array_equal(vectors.vectors, np.stack([vector_of(draft) for draft in DRAFTS]))
-
-
-def test_what_lacks_vectors_or_tokens(embedded):
-    """Chunks without vectors of a model are counted and listed, lowest first, above a given one."""
-    model = embedded.writer.register_model(Hashing("other", 8))
-    embedded.writer.keep_calibration(model, 3, 0.5)
-    with embedded.snapshot() as snapshot:
-        chunks = snapshot.chunks_of(keys_of(snapshot, *DRAFTS))
-        assert snapshot.count_without_vectors(model) == 3
-        assert snapshot.count_without_vectors(snapshot.active_model()) == 0
-        assert snapshot.chunks_without_vectors(model, 2) == chunks[:2]
-        assert snapshot.chunks_without_vectors(model, 9, chunks[0]) == chunks[1:]
-        assert snapshot.calibration(model) == (3, 0.5)
-        lacking = snapshot.chunks_without_tokens(9)
-        assert set(lacking) | set(snapshot.tokens(chunks)) == set(chunks)
-        assert snapshot.chunks_without_tokens(9, chunks[-1]) == []
 
 
 # -- a part of the store -----------------------------------------------------------------------------------------------

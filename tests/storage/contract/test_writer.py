@@ -179,6 +179,8 @@ def test_changing_the_model(storage):
     model = storage.writer.register_model(new)
     chunks = seen(storage, lambda snapshot: snapshot.chunks_without_vectors(model, 9))
     assert len(chunks) == seen(storage, lambda snapshot: snapshot.count_without_vectors(model)) == 3
+    assert seen(storage, lambda snapshot: snapshot.count_without_vectors(snapshot.active_model())) == 0
+    assert seen(storage, lambda snapshot: snapshot.chunks_without_vectors(model, 2)) == chunks[:2]
     assert seen(storage, lambda snapshot: snapshot.chunks_without_vectors(model, 9, chunks[0])) == chunks[1:]
     vectors = {chunk: new.vector(str(chunk)) for chunk in chunks}
     assert storage.writer.add_vectors(new, {chunks[0]: vectors[chunks[0]]}) == 1
@@ -218,6 +220,7 @@ def test_damaged_vectors_and_tokens_are_dropped(storage):
     assert storage.writer.drop_damaged_tokens() == 1
     lacking = seen(storage, lambda snapshot: snapshot.chunks_without_tokens(9))
     assert damaged in lacking and sound not in lacking
+    assert damaged not in seen(storage, lambda snapshot: snapshot.chunks_without_tokens(9, damaged))
     other = Hashing("other", 8)
     second = storage.writer.register_model(other)
     storage.writer.add_vectors(other, {damaged: 2 * other.vector("a"), sound: other.vector("b")})
@@ -279,9 +282,11 @@ def test_searches_and_feedback(storage):
     for number, query in enumerate(("λ", "μ", "λ")):
         storage.writer.note_search(Recent(f"id{number}", query, "auto", NOW, "python", 1), [memory.id], 0.1)
     assert [search.query_id for search in seen(storage, lambda snapshot: snapshot.recent_searches(9))] == ["id2", "id1"]
+    assert seen(storage, lambda snapshot: snapshot.recent_searches(0)) == []
     assert seen(storage, lambda snapshot: (snapshot.query_of("id1"), snapshot.query_of("id0"))) == ("μ", "")
     said = Feedback(memory.id, True, "λ", "id2", "auto", 1, NOW)
     storage.writer.judge(said)
+    assert seen(storage, lambda snapshot: (snapshot.feedback(), snapshot.accepted())) == ([said], (1, 1))
     storage.writer.judge(replace(said, accepted=False))
     assert seen(storage, lambda snapshot: snapshot.feedback()) == [replace(said, accepted=False)]
     assert seen(storage, lambda snapshot: snapshot.accepted()) == (0, 1)
@@ -313,8 +318,10 @@ def test_the_last_search_from_one_place(storage):
     storage.writer.register_model(embedder)
     vector, known = embedder.vector("λ"), embedder.fingerprint
     storage.writer.keep_query_vectors(QueryVector(fingerprint, "λ", vector) for fingerprint in (known, "unknown"))
-    assert np.array_equal(seen(storage, lambda snapshot: snapshot.query_vector(known, "λ"))[0], vector)
-    assert seen(storage, lambda snapshot: snapshot.query_vector("unknown", "λ")) is None
+    kept, ageing = seen(storage, lambda snapshot: snapshot.query_vector(known, "λ"))
+    assert np.array_equal(kept, vector) and not ageing and seen(storage, lambda snapshot: snapshot.has_query_vectors())
+    for fingerprint, query in (("unknown", "λ"), (known, "μ")):
+        assert seen(storage, lambda snapshot, of=(fingerprint, query): snapshot.query_vector(*of)) is None
     storage.writer.clear_query_vectors()
     assert not seen(storage, lambda snapshot: snapshot.has_query_vectors())
 

@@ -80,25 +80,6 @@ def test_a_stage_of_a_search_takes_one_round_trip(storage, statements, stage, mo
         assert len(statements) - begun <= 3
 
 
-def test_a_space_sees_and_counts_nothing_of_another(storage):
-    """Ids, words, frequencies, scores and totals are those of the space that the store was opened with."""
-    secret = Draft(text="zanzibar: the arrival rate of the others", space="b", tags=("theirs",))
-    ours = Draft(text="The arrival rate is ours.", space="a")
-    [theirs, own] = storage.writer.add(prepare([secret, ours], Hashing()), Hashing())
-    alone = open_storage(storage.path, busy_seconds=2, space="a")
-    with alone.snapshot() as snapshot:
-        before = snapshot.keyword_matches(Terms(words=("rate",)), WEIGHTS, EVERYTHING, 9)
-        assert [memory.id for memory in snapshot.browse(EVERYTHING, 9)] == [own.id]
-        assert snapshot.corpus.chunks == 1 and snapshot.tags() == []
-        assert snapshot.corpus.frequencies(["zanzibar", "rate"]) == {"zanzibar": 0, "rate": 1}
-        assert not snapshot.corpus.holds_word("zanzibar", ["text"]) and list(snapshot.corpus.beginning("zan")) == []
-        assert not snapshot.keys(EVERYTHING, [theirs.id]) and not snapshot.exists(Filters(space=("b",)))
-    storage.writer.add(prepare([Draft(text=f"rate {number}", space="b") for number in range(9)], None), None)
-    with alone.snapshot() as snapshot:
-        assert snapshot.keyword_matches(Terms(words=("rate",)), WEIGHTS, EVERYTHING, 9) == before
-    alone.close()
-
-
 def test_damage_is_found_and_told_with_its_cure(storage, postgres_server):
     """A text that somebody changed by hand, lost words and a count that is off are each named."""
     assert list(storage.problems()) == []
