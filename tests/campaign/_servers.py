@@ -57,7 +57,6 @@ def serving(
 
 
 def asked(url: str, route: str, body: Mapping[str, Any] | None = None) -> tuple[int, str]:
-    """Send one request, and return status and text of the answer."""
     data = None if body is None else json.dumps(body).encode()
     headers = {"Authorization": f"token {_TOKEN}", "Content-Type": "application/json"}
     try:

@@ -31,8 +31,6 @@ _TOPICS = ("prices", "groupby", "invoices", "λ in Zürich", "merge", "Malmö", 
 
 @dataclass
 class _Counts:
-    """What became of the damaged stores."""
-
     done: Counter[str] = field(default_factory=Counter)
     raw: list[str] = field(default_factory=list)
     blind: list[str] = field(default_factory=list)
@@ -40,7 +38,6 @@ class _Counts:
 
 
 def run(dose: Dose) -> Figures:
-    """Damage copies of a sound store in many ways, and ask each copy everything."""
     rng, counts = dose.random(), _Counts()
     sound = dose.folder / "sound" / "memory.sqlite"
     _make(sound, 60)
@@ -87,7 +84,6 @@ def _make(path: Path, count: int, about: str = "note") -> None:
 
 # -- rows --------------------------------------------------------------------------------------------------------------
 def _rows(sound: Path, path: Path, name: str, rng: random.Random, counts: _Counts) -> None:
-    """Change rows with plain SQL, as another program might."""
     shutil.copyfile(sound, path)
     row = rng.randrange(1, 20)
     with closing(apsw.Connection(str(path))) as connection:
@@ -153,7 +149,6 @@ _OF_BYTES: tuple[Callable[[Path, random.Random], None], ...] = (_flipped, _zeroe
 
 
 def _bytes(sound: Path, path: Path, rng: random.Random, counts: _Counts) -> None:
-    """Change bytes of the file, or of the log of a process that was killed."""
     shutil.copyfile(sound, path)
     damage = rng.choice(_OF_BYTES)
     if damage is _log_flipped:

@@ -33,7 +33,6 @@ _LONG_CELL = 30_000  # characters: such a cell is noted by the thread
 
 
 def run(dose: Dose) -> Figures:
-    """Kill shells at random moments, or let a cell do it, and look at what the next one finds."""
     rng = dose.random()
     kills, noted, by_cell, in_journal = dose.times(100, least=3), 0, 0, 0
     for number in range(kills):

@@ -39,7 +39,6 @@ class Told:
     done: int = 0
 
     def hear(self, what: str, *values: Any) -> None:
-        """Take in one line."""
         if what == "going":
             self.going = set(values[0])
             self.done += 1
@@ -56,7 +55,6 @@ class Told:
 
 
 def run(dose: Dose) -> Figures:
-    """Kill processes of all kinds in turn, and look at what each left."""
     rng = dose.random()
     base = dose.folder / "base"
     texts = prepare(base, rng)
@@ -137,7 +135,6 @@ def serve(kind: str, folder: Path, seed: int, told: Told) -> Iterator[Callable[[
 
 
 def ask(url: str, rng: random.Random, told: Told) -> None:
-    """Add and forget until nobody answers any more."""
     with suppress(OSError, http.client.HTTPException):
         while not told.refused:
             if rng.random() < 0.6:

@@ -15,7 +15,6 @@ _LONGEST = 15
 
 
 def run(dose: Dose) -> Figures:
-    """Change two folders at random, index one or both after every few changes, and compare at the end."""
     random = dose.random()
     runs = dose.times(200, least=6)
     steps = indexed = moved = 0

@@ -149,7 +149,6 @@ def ask(server: str, route: str, body: Any = None) -> tuple[int, str]:
 
 
 def wait_for_jobs(server: str) -> None:
-    """Wait until nothing is being indexed."""
     end = time.monotonic() + 100
     while any(job["state"] in ("waiting", "running") for job in json.loads(ask(server, "jobs")[1])["jobs"]):
         if time.monotonic() > end:

@@ -152,7 +152,6 @@ class Found:
 
 
 def patterns() -> list[Found]:
-    """Return every pattern of text in the package, each once."""
     found: dict[tuple[str, int], Found] = {}
     for module in _modules():
         for one in (*_held(module), *_written(module)):

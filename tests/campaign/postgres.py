@@ -27,8 +27,6 @@ _QUERIES, _SECONDS, _WRITERS = 10_000, 300, 16
 
 @dataclass
 class _Told:
-    """What all writers were told."""
-
     kept: set[str] = field(default_factory=set)
     going: set[str] = field(default_factory=set)
     gone: set[str] = field(default_factory=set)

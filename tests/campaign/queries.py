@@ -124,8 +124,6 @@ def run(dose: Dose) -> Figures:
 
 @dataclass(frozen=True)
 class _Doors:
-    """All ways to ask one store."""
-
     store: MemoryStore
     shell: InteractiveShell
     url: str

@@ -75,7 +75,6 @@ def _left(texts: list[Planted], folder: Path) -> Iterator[Planted]:
 
 
 def _cell(text: Planted, number: int) -> dict[str, object]:
-    """Return a code cell with a text as source, printed, or raised."""
     outputs: list[dict[str, object]] = []
     if text.placement == "output":
         outputs = [{"output_type": "stream", "name": "stdout", "text": text.text}]

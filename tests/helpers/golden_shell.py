@@ -102,6 +102,5 @@ class Notebook:
         return {"code": 0, "out": shown, "err": err.getvalue()}
 
     def close(self) -> None:
-        """Take the magics away again and close the store."""
         self.shell.run_line_magic("unload_ext", "jupyter_memory")
         self.shell.restore_sys_module_state()

@@ -143,7 +143,6 @@ CHUNKS = """
 
 
 def rows(connection: apsw.Connection, statement: str) -> list[dict[str, Any]]:
-    """Return the rows of a statement by the names of its columns."""
     cursor = connection.execute(statement)
     found = []
     for row in cursor:

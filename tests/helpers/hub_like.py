@@ -80,8 +80,6 @@ class HubLike(OnLoopback):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """Answers for one hub, which is the server's."""
-
     protocol_version = "HTTP/1.1"
 
     @property

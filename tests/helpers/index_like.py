@@ -20,7 +20,6 @@ _PACKAGE, _MODULE = "small-minilm", "small_minilm"
 
 
 def wheel_of(name: str, inside: Mapping[str, bytes], *headers: str) -> bytes:
-    """Return a wheel with these files and lines of metadata."""
     info = f"{name.replace('-', '_')}-0.1.0.dist-info"
     metadata = "\n".join(("Metadata-Version: 2.1", f"Name: {name}", "Version: 0.1.0", *headers)) + "\n"
     inside = {

@@ -78,7 +78,6 @@ def ods(path: Path, rows: str) -> None:
 
 
 def row(*cells: str, more: str = "") -> str:
-    """Return a row of texts, with more attributes if given."""
     inner = "".join(
         f'<table:table-cell office:value-type="string"><text:p>{one}</text:p></table:table-cell>' for one in cells
     )

@@ -39,7 +39,6 @@ class PostgresServer:
             return cursor.fetchall() if cursor.description else []
 
     def new_database(self) -> DatabaseAddress:
-        """Make an empty database and return its address."""
         name = f"test_{next(_NUMBERS)}"
         self.execute(f"create database {name}")
         return database_address(self.raw.get_uri(name))
@@ -55,7 +54,6 @@ class PostgresServer:
 
     @cached_property
     def shared(self) -> DatabaseAddress:
-        """The database of tests that need but one."""
         return self.new_database()
 
     def clear(self, address: DatabaseAddress) -> None:
@@ -65,17 +63,14 @@ class PostgresServer:
         self.execute("drop schema if exists jupyter_memory cascade", name)
 
     def drop(self, address: DatabaseAddress) -> None:
-        """Remove a database, whoever is connected."""
         self.execute(f"drop database if exists {name_of(address)} with (force)")
 
 
 def name_of(address: DatabaseAddress) -> str:
-    """Return the name of a database."""
     return address.url.rpartition("?")[0].rpartition("/")[2]
 
 
 def as_role(address: DatabaseAddress, role: str) -> DatabaseAddress:
-    """Return the address of the same database for another role."""
     return database_address(address.url.replace("postgres@", f"{role}@"))
 
 

@@ -12,7 +12,6 @@ JOINING = "join the orders on λ, with prices by shop and customer"
 
 
 def titles(found):
-    """Return the titles of a result or an answer, in order."""
     return [hit.memory.title for hit in found.hits] if hasattr(found, "hits") else found["title"].tolist()
 
 
@@ -23,7 +22,6 @@ def words_of_the_index(store):
 
 
 def dtypes(frame):
-    """Return a frame's columns with their dtypes, in order."""
     return [(name, str(dtype)) for name, dtype in frame.dtypes.items()]
 
 

@@ -78,7 +78,6 @@ def carried(store):
 
 
 def write_files(week):
-    """Write a long document with tags, and a module."""
     week.mkdir()
     (week / "shops.md").write_text(f"---\ntags: [shops]\n---\n\n{LONG}")
     (week / "prices.py").write_text("import os\n\n\ndef prices():\n    return 'λ'\n")

@@ -46,7 +46,6 @@ class WorkTree:
         self.git("init", "-q", "-b", "main")
 
     def git(self, *arguments: str, when: datetime | None = None) -> str:
-        """Run git here; return what it printed."""
         day = {} if when is None else {"GIT_AUTHOR_DATE": when.isoformat(), "GIT_COMMITTER_DATE": when.isoformat()}
         who = {f"GIT_{one}_{what}": "ada@example.org" for one in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
         own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
@@ -57,7 +56,6 @@ class WorkTree:
         return done.stdout.decode()
 
     def commit(self, name: str, text: str, when: datetime) -> Path:
-        """Write a file and commit it."""
         path = self.top / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text.encode())

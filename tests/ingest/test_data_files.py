@@ -246,7 +246,6 @@ def test_duckdb_tables_are_told_without_the_values_of_their_types(tmp_path, read
 
 @pytest.fixture
 def work(tmp_path):
-    """Return a folder of notebooks and notes with some data files among them."""
     root = tmp_path / "work"
     shutil.copytree(ROOT / "notebooks" / "samples", root)
     data = root / "data"

@@ -29,7 +29,6 @@ def linked(folder):
 
 @pytest.fixture
 def twice(tmp_path):
-    """A folder with a document, and a link to the folder."""
     real, link = tmp_path / "data λ", tmp_path / "notes"
     (real / "week").mkdir(parents=True)
     (real / "week" / "diary.md").write_text(NOTES)

@@ -22,7 +22,6 @@ WEATHER = ((None, "weather = load('Zürich')"), (None, "rain = weather.resample(
 
 
 def book(sources=SOURCES, ids=CHANCE):
-    """Return a notebook of these cells."""
     return notebook(*zip(ids, sources, strict=True))
 
 
@@ -328,7 +327,6 @@ def test_a_folder_whose_files_all_moved_is_off_the_list(index, folder):
 
 # -- a week's folder, renamed ------------------------------------------------------------------------------------------
 def by_source(memory):
-    """Return id, tags and pin of every memory, by source and location."""
     found = (hit.memory for hit in memory.browsed(limit=1000).hits)
     return {(one.source, one.location): (one.id, one.tags, one.pinned) for one in found}
 

@@ -30,7 +30,6 @@ def raw(source):
 
 @pytest.fixture
 def drafts(notebook):
-    """Return what the cells of a notebook become."""
 
     def read(*cells, **more):
         path = notebook(*cells, **more)

@@ -41,7 +41,6 @@ def made(tmp_path):
 
 @pytest.fixture
 def store(tmp_path):
-    """Open a store with settings; all are closed in the end."""
     opened = []
 
     def open_(**settings):
@@ -55,7 +54,6 @@ def store(tmp_path):
 
 @pytest.fixture
 def books(tmp_path):
-    """The folder of the notebooks."""
     return tmp_path / "nb"
 
 
@@ -81,13 +79,11 @@ def shown(store):
 
 
 def thumbnails(store):
-    """Return the thumbnail of each cell, by its source's first line."""
     memories = (hit.memory for hit in store.browsed(limit=50).hits)
     return {memory.text.split("\n")[0]: store.thumbnail(memory.id) for memory in memories}
 
 
 def run(path, sql):
-    """Change the file of a store."""
     with closing(apsw.Connection(str(path))) as connection:
         connection.execute(sql)
 

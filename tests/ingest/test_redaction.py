@@ -226,7 +226,6 @@ KNOWN = f"ghp_{TOKEN}"
 
 
 def stored(path):
-    """Return all bytes of a store."""
     return b"".join(one.read_bytes() for one in path.parent.glob(f"{path.name}*"))
 
 

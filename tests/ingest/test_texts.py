@@ -22,7 +22,6 @@ TEXT = "# Preise in Zürich\n\nλ = 3\n"
 
 @pytest.fixture
 def draft(tmp_path):
-    """Return the one draft of a file that is written."""
 
     def of(name, content, **options):
         path = tmp_path / name

@@ -229,7 +229,6 @@ MemoryStore({str(tmp_path / "m.sqlite")!r}).index({str(folder)!r}, progress=wait
 
 
 def is_running(process):
-    """Return whether a process is there and not over."""
     try:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):

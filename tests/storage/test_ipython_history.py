@@ -26,7 +26,6 @@ SCHEMA = """
 
 @pytest.fixture
 def file(tmp_path):
-    """A history of two sessions."""
     path = tmp_path / "profile_default" / "history.sqlite"
     path.parent.mkdir()
     with closing(sqlite3.connect(path)) as connection:

@@ -40,7 +40,6 @@ def made(store: Path, place: str) -> Journal:
 
 @pytest.fixture(params=["disk", "memory"])
 def journal(request: pytest.FixtureRequest, store: Path) -> Iterator[Journal]:
-    """Give a journal that this process holds."""
     held = made(store, request.param)
     yield held
     held.close()

@@ -169,7 +169,6 @@ def test_feedback(week_store, week_memories):
 
 
 def uses(store):
-    """Return how often each memory was used, by title; those that never were are left out."""
     memories = [hit.memory for hit in store.browsed(limit=1000).hits]
     return {memory.title: memory.accessed for memory in memories if memory.accessed}
 

@@ -47,7 +47,6 @@ def read_as_one(store, path):
 
 @pytest.fixture
 def install(tmp_path, monkeypatch):
-    """Return what installs a reader, as the package of somebody else does."""
 
     def install(code):
         module = f"readers_of_{tmp_path.name}"

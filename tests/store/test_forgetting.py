@@ -167,7 +167,6 @@ SECRET = "Walrossherde auf Spitzbergen"
 
 @pytest.fixture
 def made(store):
-    """Give a function that opens the same store with other settings."""
     return lambda **settings: store(settings=JupyterMemory(**settings))
 
 
@@ -205,7 +204,6 @@ def test_what_comes_back_is_what_went(made):
 
 
 def state(store):
-    """Return what a store holds and answers, but for the size of its file."""
     hits = store.hits("prices join", now=datetime(2026, 3, 6, tzinfo=UTC)).hits
     memories = {one.memory.id: one.memory for one in store.browsed(limit=99).hits}
     stats = {name: value for name, value in store.stats().items() if name not in ("bytes", "undo")}

@@ -348,7 +348,6 @@ NOTE = "The tariff of week {week} is {week} francs.\n"
 
 @pytest.fixture
 def three_years(tmp_path):
-    """A repository with a note a month for three years."""
     tree = WorkTree(tmp_path / "work")
     for month in range(36):
         tree.commit(f"notes/n{month}.md", NOTE.format(week=month), BEGUN + timedelta(days=30 * month))

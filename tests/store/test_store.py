@@ -165,7 +165,6 @@ def test_what_a_part_does_the_store_sees(week_store):
 # -- its budget --------------------------------------------------------------------------------------------------------
 @pytest.fixture
 def limited(store):
-    """Open the store with a budget."""
     return lambda **settings: store(embedder="static", settings=JupyterMemory(**settings))
 
 

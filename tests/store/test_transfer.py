@@ -158,7 +158,6 @@ def test_another_model_and_the_same_store_are_refused(tmp_path):
 # -- import ------------------------------------------------------------------------------------------------------------
 @pytest.fixture
 def opened(store):
-    """Return a function that opens a store by name, with settings or a space."""
 
     def open_(name, space=None, **values):
         return store(f"{name}.sqlite", embedder="static", space=space, settings=JupyterMemory(**values))
@@ -168,7 +167,6 @@ def opened(store):
 
 @pytest.fixture
 def exported(opened, tmp_path):
-    """Return an exported folder of two notes."""
     store = opened("first")
     store.add("Prices are net of tax.", title="Net prices", tags=["decision"])
     store.add("λ is 0.3 at night.", space="work")
@@ -283,7 +281,6 @@ def test_what_is_no_export_is_refused(exported, opened, tmp_path):
 
 @pytest.fixture
 def illustrated(opened, tmp_path):
-    """Return an illustrated folder with a notebook of three pictures, and the folder of the notebook."""
     saved(tmp_path / "nb" / "λ.ipynb", plotting("two()", plot(1), plot(2)), plotting("one()", plot(3)))
     store = opened("first")
     store.index(tmp_path / "nb", progress=False)

@@ -32,14 +32,12 @@ PROGRAM = shutil.which("pgbouncer", path=f"{os.environ.get('PATH', '')}:/usr/sbi
 
 @pytest.fixture
 def storage(postgres_address):
-    """Open the store on the server, with a short patience."""
     with ExitStack() as opened:
         yield lambda: opened.enter_context(closing(open_storage(postgres_address, busy_seconds=2)))
 
 
 @pytest.fixture
 def database(storage):
-    """The connections of an open store."""
     return storage().database
 
 

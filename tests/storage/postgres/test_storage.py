@@ -34,7 +34,6 @@ SHARED = [Draft(text=f"what everybody says, {number}: λ", tags=("all",)) for nu
 
 @pytest.fixture
 def storage(emptied_postgres):
-    """A store of three memories with vectors."""
     embedder = Hashing()
     with closing(open_storage(emptied_postgres, busy_seconds=2)) as opened:
         opened.writer.add(prepare(DRAFTS, embedder), embedder)
@@ -109,7 +108,6 @@ def test_forgetting_that_could_be_taken_back_is_refused(postgres_address):
 # -- many writers ------------------------------------------------------------------------------------------------------
 @pytest.fixture
 def storages(emptied_postgres):
-    """As many programs as there are writers, each with connections of its own."""
     with ExitStack() as opened:
         stores = (open_storage(emptied_postgres, busy_seconds=30) for _ in range(WRITERS))
         yield [opened.enter_context(closing(one)) for one in stores]
@@ -244,7 +242,6 @@ def test_a_copy_goes_on_after_the_server_crashed(tmp_path, postgres_server, post
     notes = [{"text": f"The price of shop {number} rose."} for number in range(2_500)]
 
     def crash():
-        """Let the server crash in the middle, and return the indexes that it had until then."""
         with closing(open_storage(postgres_address, busy_seconds=5)) as storage:
             until, stored = monotonic() + 60, 0
             while not stored and monotonic() < until:

@@ -31,7 +31,6 @@ FEEDBACK = (
 
 @pytest.fixture
 def team(postgres_server):
-    """A store with a memory in each space, and the roles of its people."""
     with tenants_of(postgres_server) as tenants:
         yield tenants
 

@@ -39,7 +39,6 @@ MemoryStore(sys.argv[1]).backup(sys.argv[2])
 # -- backup and restore ------------------------------------------------------------------------------------------------
 @pytest.fixture
 def copy(week_store, tmp_path):
-    """A backup of the week, whose store is closed."""
     copy = week_store.backup(tmp_path / "copy.sqlite")
     week_store.close()
     return copy
@@ -177,7 +176,6 @@ def test_restore_in_any_place(copy, tmp_path, week):
 # -- what is left of copies --------------------------------------------------------------------------------------------
 @pytest.fixture
 def copying(week_store):
-    """A process that is about to move its copy of the store to a place beside it."""
     target = week_store.path.with_name("copy.sqlite")
     process = subprocess.Popen(
         [sys.executable, "-c", STOPPED, str(week_store.path), str(target)], stdout=subprocess.PIPE, text=True

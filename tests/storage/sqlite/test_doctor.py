@@ -46,7 +46,6 @@ def memory(store):
 
 @pytest.fixture
 def sizes(memory):
-    """Return what the bytes of the store are for at this moment."""
     return lambda: dict(memory.stats(sizes=True)["sizes"])
 
 

@@ -413,7 +413,6 @@ def test_a_step_that_fails(path, database, remember, further):
 
 
 def open_together(path, barrier, further, queue):
-    """Open a store at the same moment as others do."""
     barrier.wait(100)
     try:
         database = Database(path, further=further)

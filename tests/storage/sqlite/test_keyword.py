@@ -29,13 +29,11 @@ def terms(query):
 
 
 def matches(storage, asked, weights=AUTO, count=20, filters=ANY):
-    """Return the memories that terms, or a query, find."""
     with storage.snapshot() as snapshot:
         return snapshot.keyword_matches(terms(asked) if isinstance(asked, str) else asked, weights, filters, count)
 
 
 def texts_found(storage, asked, weights=AUTO, count=20):
-    """Return the texts that terms, or a query, find, best first."""
     with storage.snapshot() as snapshot:
         keys = [one.memory for one in matches(storage, asked, weights, count)]
         held = snapshot.memories(keys)
@@ -112,7 +110,6 @@ SYNTAX = ['"', "*", "NEAR(", ":", "AND", "OR", "NOT", "-", "+", "^", "{", "}", "
 
 @pytest.fixture(scope="module")
 def price(tmp_path_factory):
-    """A store of one text: price."""
     with closing(open_storage(tmp_path_factory.mktemp("price") / "memory.sqlite")) as storage:
         storage.writer.add(prepare([Draft(text="price")], None), None)
         yield storage
@@ -384,7 +381,6 @@ def tried(store, query, **options):
 
 @pytest.fixture
 def spelling(store):
-    """Open a store that holds these texts."""
 
     def make(*texts):
         opened = store(embedder=None)

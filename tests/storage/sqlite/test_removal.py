@@ -43,7 +43,6 @@ SAID = {"text": SECRET["text"], "title": SECRET["title"]}
 
 
 def words_of(record):
-    """Return every telling word of a record, as written."""
     texts = json.dumps(record, ensure_ascii=False)
     return {word for word in re.findall(r"\w{5,}", texts) if word not in NAMES}
 
@@ -450,7 +449,6 @@ class SlowFile(apsw.VFSFile):
 
 @pytest.fixture
 def slow():
-    """A slow disk, of the name "slow"."""
     disk = Slow()
     yield disk
     disk.unregister()
