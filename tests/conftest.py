@@ -194,12 +194,9 @@ def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MemoryStore]:
 @pytest.fixture
 def bytes_of() -> Callable[[Path], bytes]:
     """Return all that the disk holds of a store: the file, its log, its index of the log and its journal."""
+    from inside import bytes_beside
 
-    def read(path: Path) -> bytes:
-        files = (path.with_name(path.name + ending) for ending in ("", "-wal", "-shm", "-journal"))
-        return b"".join(file.read_bytes() for file in files if file.exists())
-
-    return read
+    return bytes_beside
 
 
 # The reader of an installed package, which stops for long at its file.

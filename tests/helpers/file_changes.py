@@ -10,6 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 import apsw
+from week import notebook
 
 DIARY = [
     "# Wöchentliche Notizen",
@@ -24,15 +25,6 @@ SOURCES = [
     "fit(prices, λ=0.3)",
     "plot(prices, title='Zürich')",
 ]
-
-
-def notebook(*cells):
-    """Return a notebook of code cells: pairs of id (or None) and source."""
-    made = [
-        {"cell_type": "code", "source": source, "metadata": {}, "outputs": []} | ({"id": id_} if id_ else {})
-        for id_, source in cells
-    ]
-    return json.dumps({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
 
 
 def kept(memory, path):

@@ -20,10 +20,10 @@ def storage_of(store: MemoryStore) -> Iterator[Storage]:
         yield storage
 
 
-def run_sql(store: MemoryStore, sql: str) -> list[tuple[Any, ...]]:
-    """Run a statement on the file of a store, as another program does, and return its rows."""
-    with closing(apsw.Connection(str(store.path))) as connection:
-        return connection.execute(sql).fetchall()
+def run_sql(store: MemoryStore | Path, sql: str, *parameters: object) -> list[tuple[Any, ...]]:
+    """Run statements on the file of a store, as another program does, and return their rows."""
+    with closing(apsw.Connection(str(store if isinstance(store, Path) else store.path))) as connection:
+        return connection.execute(sql, parameters).fetchall()
 
 
 def faults(store: MemoryStore) -> list[str]:

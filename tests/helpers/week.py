@@ -20,10 +20,13 @@ LAMBDA = "# Poisson λ\n\nThe λ of the Poisson model is 3.2 orders an hour."
 ZURICH = "# Zürich\n\nSales in Zürich rose by four percent after the price cut."
 
 
-def notebook(*sources: str) -> str:
-    """Return a notebook of code cells without ids."""
-    cells = [{"cell_type": "code", "source": source, "metadata": {}, "outputs": []} for source in sources]
-    return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 4})
+def notebook(*cells):
+    """Return a notebook of code cells: pairs of id (or None) and source."""
+    made = [
+        {"cell_type": "code", "source": source, "metadata": {}, "outputs": []} | ({"id": id_} if id_ else {})
+        for id_, source in cells
+    ]
+    return json.dumps({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
 
 
 def write_week(folder: Path) -> Path:
@@ -31,7 +34,9 @@ def write_week(folder: Path) -> Path:
     (folder / "notes").mkdir(parents=True)
     (folder / "lambda.md").write_text(LAMBDA)
     (folder / "notes" / "zürich.md").write_text(ZURICH)
-    (folder / "prices.ipynb").write_text(notebook("prices = load('prices.csv')", "prices.groupby('shop').mean()"))
+    (folder / "prices.ipynb").write_text(
+        notebook((None, "prices = load('prices.csv')"), (None, "prices.groupby('shop').mean()"))
+    )
     return folder
 
 

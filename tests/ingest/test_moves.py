@@ -8,11 +8,11 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from file_changes import CHANCE, DIARY, KINDS, SOURCES, Change, Changes, kept, notebook, said
+from file_changes import CHANCE, DIARY, KINDS, SOURCES, Change, Changes, kept, said
 from growing import exponent, steps
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from week import LAMBDA, ZURICH
+from week import LAMBDA, ZURICH, notebook
 
 from jupyter_memory import MemoryStore
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 
-import nbformat
 import pytest
-from nbformat import v4
 
 from jupyter_memory import InputError
 from jupyter_memory.ingest import HistoryRules, read_file
@@ -226,14 +224,6 @@ def test_notebooks_of_format_3_are_read(tmp_path, capsys):
     assert (first.text, first.title, first.location) == ("λ = 3\nλ\n\nOut:\n3", "old.ipynb – Preise in Zürich", "#1")
     assert second.text == "1/0\n\nOut:\nZeroDivisionError: division by zero"
     assert capsys.readouterr() == ("", "")
-
-
-def test_what_nbformat_writes_is_read(tmp_path):
-    """A notebook saved by nbformat itself comes back cell by cell, under its ids."""
-    made = v4.new_notebook(cells=[v4.new_markdown_cell("# Größe"), v4.new_code_cell("λ = 3")])
-    nbformat.write(made, tmp_path / "n.ipynb")
-    found = read_file(tmp_path / "n.ipynb", root=tmp_path)
-    assert [draft.location for draft in found] == [cell["id"] for cell in made["cells"]]
 
 
 def test_an_invalid_notebook_gives_what_it_has(drafts, capsys, caplog):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import string
 import time
@@ -12,6 +11,8 @@ from importlib.resources import files
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from inside import bytes_beside
+from pictures import saved
 from secret_texts import BASE, COMMANDS, FORMATS, HEX, MISSED, NAMED, PLACEMENTS, TOLD, filled, plant
 from secret_texts import HARMLESS as LISTED
 
@@ -225,10 +226,6 @@ TOKEN = plant("GitHub token", "output", random.Random(5)).secrets[0]
 KNOWN = f"ghp_{TOKEN}"
 
 
-def stored(path):
-    return b"".join(one.read_bytes() for one in path.parent.glob(f"{path.name}*"))
-
-
 def test_no_part_of_a_memory_keeps_a_secret(tmp_path):
     """Text, title, tags, metadata, the source's address, noted searches: no byte is stored, and other values stay."""
     begin, end = "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----"
@@ -246,7 +243,7 @@ def test_no_part_of_a_memory_keeps_a_secret(tmp_path):
         store.add("λ", metadata=split)
         store.search(KNOWN)
         assert {name: memory.metadata[name] for name in others} == others
-    kept = stored(tmp_path / "memory.sqlite")
+    kept = bytes_beside(tmp_path / "memory.sqlite")
     assert not [secret for secret in (TOKEN, "k4ffee77", "MIIEvQ") if secret.encode() in kept]
 
 
@@ -258,11 +255,11 @@ def test_no_part_of_a_file_keeps_a_secret(tmp_path, folder):
         {"cell_type": "markdown", "metadata": {}, "source": f"# Prices {KNOWN}\n\nwith {KNOWN}"},
         {"cell_type": "code", "metadata": {}, "execution_count": 1, "source": "call()", "outputs": [error]},
     ]
-    (folder / "a.ipynb").write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 4}))
+    saved(folder / "a.ipynb", *cells)
     (folder / "b.md").write_text(f"---\ntitle: {KNOWN}\ntags: [{KNOWN}]\n---\n# {KNOWN}\n\n## Zürich {KNOWN}\n\nλ")
     with MemoryStore(tmp_path / "memory.sqlite") as store:
         assert store.index(folder).files == 2
-    assert TOKEN.encode() not in stored(tmp_path / "memory.sqlite")
+    assert TOKEN.encode() not in bytes_beside(tmp_path / "memory.sqlite")
 
 
 TABLE = files("jupyter_memory") / "ingest" / "redaction" / "patterns.toml"

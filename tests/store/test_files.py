@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 
 import kinds
 import pytest
 from inside import storage_of
+from pictures import saved
 from plugins import write_package
 
 from jupyter_memory import FileState, MemoryStore
@@ -145,10 +145,9 @@ def test_the_cells_of_a_script_keep_their_ids(store, folder):
     assert after["import os\nimport pandas as pd"][0] == before["import pandas as pd"]
 
 
-def notebook(formats: str = "") -> str:
-    metadata = {"jupytext": {"formats": formats}} if formats else {}
+def write_notebook(folder: Path, formats: str = "") -> None:
     cell = {"cell_type": "code", "id": "abc", "metadata": {}, "source": "rate = 0.081", "outputs": []}
-    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": metadata, "cells": [cell]})
+    saved(folder / "tariffs.ipynb", cell, **({"jupytext": {"formats": formats}} if formats else {}))
 
 
 @pytest.mark.parametrize(
@@ -164,7 +163,7 @@ def notebook(formats: str = "") -> str:
 )
 def test_the_half_of_a_notebook_is_not_read_twice(store, folder, script, formats, paired):
     """A script that holds what its notebook holds is left out and counted; another one of that name is read."""
-    write(folder, "tariffs.ipynb", notebook(formats))
+    write_notebook(folder, formats)
     write(folder, "tariffs.py", script)
     report = store.index(folder, progress=False)
     assert dict(report.left_out) == ({"paired with a notebook": 1} if paired else {})
@@ -174,7 +173,7 @@ def test_the_half_of_a_notebook_is_not_read_twice(store, folder, script, formats
 
 def test_a_half_is_read_when_its_notebook_goes_or_is_ignored(store, folder):
     """A repository keeps the scripts and ignores the notebooks: then the scripts are what is found."""
-    write(folder, "tariffs.ipynb", notebook("ipynb,py:percent"))
+    write_notebook(folder, "ipynb,py:percent")
     write(folder, "tariffs.py", kinds.PERCENT.replace("py:percent", "ipynb,py:percent"))
     store.index(folder, progress=False)
     write(folder, ".gitignore", "*.ipynb\n")

@@ -7,11 +7,11 @@ import threading
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
-import apsw
 import nbformat
 import pytest
 from hashing import Hashing
 from kernel_runs import NOON, failed, memory_of, run
+from locked import while_another_writes
 
 from jupyter_memory import InputError, JupyterMemory, MemoryStore, StoreLocked
 from jupyter_memory.search import vault
@@ -377,10 +377,8 @@ def test_a_look_at_what_is_left_is_no_matter_for_a_store_that_is_not_written(pat
     with MemoryStore(path, settings=settings) as store, MemoryStore(path, None, settings=settings) as by_words:
         left = leave(path, note(run("fit(λ)")), "0")
         by_words.history.catch_up()
-        other = apsw.Connection(str(path))
-        other.execute("begin immediate")
-        store.history.catch_up()
-        other.execute("rollback")
+        with while_another_writes(store):
+            store.history.catch_up()
         assert left.exists() and store.history.runs() == []
         store.history.catch_up()
         assert len(store.history.runs()) == 1 and not left.exists()
@@ -398,12 +396,9 @@ def test_nothing_is_lost_where_forgetting_fails(path, way):
             "everything": lambda: store.forget(everything=True),
             "counted": lambda: store.forget(counted),
         }[way]
-        other = apsw.Connection(str(path))
-        other.execute("begin immediate")
-        with pytest.raises(StoreLocked):
+        with while_another_writes(store), pytest.raises(StoreLocked):
             forget()
         assert [one.source for one in runs(left.read_bytes())] == ["fit(λ)"]
-        other.execute("rollback")
         assert forget() == (way != "clear")
         assert not left.exists()
 

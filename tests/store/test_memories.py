@@ -10,6 +10,7 @@ import nbformat
 import numpy as np
 import pandas as pd
 import pytest
+from pictures import saved
 from results import titles, words_of_the_index
 
 from jupyter_memory import InputError, JupyterMemory, QueryError, UnknownMemory
@@ -369,10 +370,7 @@ def test_cells_of_one_time_are_listed_as_in_their_notebook(store, tmp_path):
 
     def write(name, numbers):
         cells = [{"cell_type": "code", "source": f"λ = {n}", "id": f"cell-{n}", "metadata": {}} for n in numbers]
-        path = tmp_path / "notebooks" / f"{name}.ipynb"
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
-        os.utime(path, (1_770_000_000, 1_770_000_000))
+        os.utime(saved(tmp_path / "notebooks" / f"{name}.ipynb", *cells), (1_770_000_000, 1_770_000_000))
 
     write("b", range(9))
     write("a", range(3))

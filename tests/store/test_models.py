@@ -18,6 +18,7 @@ from hashing import Hashing, check_vectors, held, notes
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from inside import bytes_beside
 from plugins import write_package
 
 from jupyter_memory import EmbedderError, EmbeddingMismatch, InputError, MemoryStore, StoreError, UnknownEmbedder
@@ -191,7 +192,7 @@ def test_forgotten_in_every_model(store):
     texts = [f"Note {i} of λ in Zürich" for i in range(20)]
     backup = memory.backup(memory.path.parent / "copy.sqlite")
     memory.forget(everything=True)
-    content = b"".join(file.read_bytes() for file in memory.path.parent.glob("memory.sqlite*"))
+    content = bytes_beside(memory.path)
     assert not any(model.vector(text).tobytes() in content for model in (one, two) for text in texts)
     again = MemoryStore.restore(backup, memory.path.parent / "again.sqlite")
     with MemoryStore(again, embedder=two) as restored:

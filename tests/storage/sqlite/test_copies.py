@@ -7,11 +7,10 @@ import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from pathlib import Path
 
-import apsw
 import pytest
+from inside import run_sql
 
 from jupyter_memory import (
     InputError,
@@ -143,8 +142,7 @@ def test_a_backup_that_is_none(copy, tmp_path, damage):
     if damage in other:
         copy.write_bytes(other[damage])
     elif damage in ("other", "newer"):
-        with closing(apsw.Connection(str(copy))) as connection:
-            connection.pragma("application_id" if damage == "other" else "user_version", 9000)
+        run_sql(copy, f"pragma {'application_id' if damage == 'other' else 'user_version'} = 9000")
     else:
         copy.unlink()
         if damage == "folder":
@@ -258,7 +256,6 @@ def test_the_name_of_a_copy(week_store, monkeypatch, links, meanwhile):
     assert beside(week_store.path) == ["copy.sqlite"]
 
 
-# What a kernel leaves that is killed: a log that nobody wrote into the file.
 # -- another file over an open store -----------------------------------------------------------------------------------
 
 # What a kernel leaves that is killed: a log that nobody wrote into the file.
@@ -277,8 +274,7 @@ def copied(source, target):
 
 def texts(path):
     """Return the texts that a file holds, without the package."""
-    with closing(apsw.Connection(str(path))) as connection:
-        return [text for (text,) in connection.execute("select text from texts order by memory")]
+    return [text for (text,) in run_sql(path, "select text from texts order by memory")]
 
 
 @pytest.fixture

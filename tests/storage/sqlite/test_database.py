@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import itertools
-import json
 import os
 import threading
 import time
@@ -17,6 +16,7 @@ import apsw
 import numpy as np
 import pytest
 from hashing import Hashing
+from pictures import saved
 
 from jupyter_memory import EmbedderError, FileState, Interrupted, JupyterMemoryError, StoreError, StoreFull, StoreLocked
 from jupyter_memory.embedders import StaticEmbedder
@@ -130,8 +130,7 @@ def test_interrupted_while_indexing(store, tmp_path):
     """Ctrl-C while a folder is indexed leaves whole files; the next run does what is left, once."""
     for number in range(20):
         cells = [{"cell_type": "markdown", "metadata": {}, "source": f"λ of Zürich, {number}.{i}"} for i in range(60)]
-        content = {"nbformat": 4, "nbformat_minor": 4, "metadata": {}, "cells": cells}
-        (tmp_path / f"{number:02}.ipynb").write_text(json.dumps(content))
+        saved(tmp_path / f"{number:02}.ipynb", *cells)
 
     def press(texts):
         if len(embedder.batches) == 1:
@@ -325,7 +324,6 @@ def test_a_forked_child_waits_for_nobody(path, database, remember):
         os.waitpid(child, 0)
 
 
-# Counts for as long as nobody stops it.
 # -- a search that nobody waits for any more ---------------------------------------------------------------------------
 
 # Counts for as long as nobody stops it.

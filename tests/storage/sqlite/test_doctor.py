@@ -5,13 +5,12 @@ from __future__ import annotations
 import random
 import shutil
 import tomllib
-from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
-import apsw
 import pytest
 from inside import run_sql
+from locked import while_another_writes
 from pictures import plot, plotting, saved
 
 from jupyter_memory import JupyterMemory, MemoryStore, StoreDamaged, StoreLocked
@@ -110,10 +109,7 @@ def changed(sound, tmp_path):
     def make(*statements):
         path = tmp_path / "memory.sqlite"
         shutil.copy(sound, path)
-        with closing(apsw.Connection(str(path))) as connection:
-            connection.execute("pragma foreign_keys = off")
-            for statement in statements:
-                connection.execute(statement)
+        run_sql(path, f"pragma foreign_keys = off; {'; '.join(statements)}")
         return path
 
     return make
@@ -180,8 +176,7 @@ def test_an_unexpected_error_over_damage(week_store):
 def test_while_another_writes(week_store, store):
     """While another process writes, counts are still returned; only doctor, which checks the index, fails as locked."""
     hasty = store(settings=JupyterMemory(busy_seconds=0.05))
-    with closing(apsw.Connection(str(week_store.path))) as other:
-        other.execute("begin immediate")
+    with while_another_writes(week_store):
         assert hasty.stats()["memories"] == 10
         assert hasty.tags()
         with pytest.raises(StoreLocked, match="try again"):

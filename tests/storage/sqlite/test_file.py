@@ -14,6 +14,7 @@ from pathlib import Path
 import apsw
 import pytest
 from forked import in_fork
+from inside import run_sql
 
 from jupyter_memory import (
     InputError,
@@ -207,8 +208,7 @@ def test_a_read_only_folder_or_file(common_store, as_user, file, folder):
 
 def test_traces_in_a_store_that_cannot_be_written(common_store, as_user):
     """What could not be cleaned up before a store became read-only does not keep it from being searched."""
-    with closing(apsw.Connection(str(common_store))) as connection:
-        connection.execute("insert into counters (name, value) values ('scrub', 0)")
+    run_sql(common_store, "insert into counters (name, value) values ('scrub', 0)")
     common_store.parent.chmod(0o555)
     found, _, notices = as_user(searched, common_store)
     assert found == ["The prices are net of tax"]
@@ -385,9 +385,7 @@ def test_a_copy_before_a_major_step(path, database, remember):
 def test_a_version_that_is_refused(path, database, version, error, message):
     """A newer major version, and one that was never released, is refused with how to go on, and keeps its bytes."""
     database().close()
-    with closing(apsw.Connection(str(path))) as connection:
-        connection.pragma("journal_mode", "delete")  # as a backup has it
-        connection.pragma("user_version", version)
+    run_sql(path, f"pragma journal_mode = delete; pragma user_version = {version}")  # without a log, as a backup has it
     before = path.read_bytes()
     with pytest.raises(error, match=message):
         database()
