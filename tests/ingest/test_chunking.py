@@ -35,18 +35,14 @@ def stretches(text: str, lang: str = "", kind: str = "cell") -> list[str]:
 
 
 def test_a_short_text_is_one_chunk_with_the_drafts_context() -> None:
-    """What fits is one chunk that covers the whole text; a chunk that is there stays; a blank text has none."""
+    """What fits, up to 448 tokens, is one chunk of the whole text; a chunk that is there stays; a blank has none."""
+    fits, exceeds = " ".join(["price"] * CAPACITY), " ".join(["price"] * (CAPACITY + 1))
+    assert (tokens(fits), tokens(exceeds)) == (CAPACITY, CAPACITY + 1)
+    assert (len(stretches(fits)), len(stretches(exceeds))) == (1, 2)
     assert [stretches(blank) for blank in ("", " " * 100_000, "\n" * 50_000, "\t \n" * 20_000)] == [[]] * 4
     brought = Draft(text="λ", chunks=(Chunk(0, 1, "mine", 7),))
     short, kept = with_chunks(Draft(text="λ = 3\n", context="02_prices.ipynb"), brought)
     assert short.chunks == (Chunk(0, 6, "02_prices.ipynb", 1),) and kept == brought
-
-
-def test_up_to_the_capacity_is_one_chunk() -> None:
-    """448 tokens are one chunk, 449 are not."""
-    fits, exceeds = " ".join(["price"] * CAPACITY), " ".join(["price"] * (CAPACITY + 1))
-    assert (tokens(fits), tokens(exceeds)) == (CAPACITY, CAPACITY + 1)
-    assert (len(stretches(fits)), len(stretches(exceeds))) == (1, 2)
 
 
 @pytest.mark.parametrize(

@@ -259,10 +259,22 @@ def test_each_language_has_its_mark(read, name, text, texts):
     assert [part.text for part in read(name, text).parts] == texts
 
 
-@pytest.mark.parametrize(("name", "text"), [("generated.py", "# %%\nx = 1\n"), ("a.qmd", "# a\n")])
-def test_endless_cells_are_one_text(read, name, text):
-    """Twenty thousand marks or headings do not become as many memories."""
-    assert len(read(name, text * 20_000).parts) == 1
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        # Twenty thousand marks or headings do not become as many memories.
+        ("generated.py", "# %%\nx = 1\n" * 20_000),
+        ("a.qmd", "# a\n" * 20_000),
+        # A chunk that nobody closed is read to the end of the file, and no page is so broken that it ends the run.
+        *(("a.qmd", text) for text in ("```{r}\n", "```{r}\nx", "````{r}\n```\n````\n", "~~~{r}\nx\n~~~", "```{r")),
+        *(("a.html", text) for text in ("", "<", "<p", "<!--", "<title>", "a < b", "</p>", "<h1>", "<h1></h1>")),
+        ("a.html", "&#xFFFFFF;"),
+    ],
+    ids=lambda one: one[:12],
+)
+def test_what_is_broken_or_endless_is_one_text(read, name, text):
+    """At most: it may say nothing."""
+    assert len(read(name, text).parts) <= 1
 
 
 # -- prose and code ----------------------------------------------------------------------------------------------------
@@ -312,12 +324,6 @@ def test_markdown_of_jupytext_runs_plain_fences(read):
     header = "---\njupyter:\n  x: 1\njupytext:\n  text_representation:\n    format_name: markdown\n---\n"
     assert [part.text for part in read("a.md", header + text).parts] == ["# Net", "x = 1"]
     assert [part.text for part in read("b.md", text).parts] == [text]
-
-
-@pytest.mark.parametrize("text", ["```{r}\n", "```{r}\nx", "````{r}\n```\n````\n", "~~~{r}\nx\n~~~", "```{r"])
-def test_a_broken_fence_ends_with_the_file(read, text):
-    """A chunk that nobody closed is read to the end of the file."""
-    assert len(read("a.qmd", text).parts) <= 1
 
 
 @pytest.mark.parametrize(
@@ -402,12 +408,6 @@ def test_the_charset_is_that_of_the_page(read, charset):
     page = f'<html><head><meta charset="{charset}"></head><body><p>{word}</p></body></html>'
     found = read("a.html", page.encode("latin-1" if charset == "no-such" else charset))
     assert [part.text for part in found.parts] == [word]
-
-
-@pytest.mark.parametrize("text", ["", "<", "<p", "<!--", "<title>", "a < b", "</p>", "<h1>", "<h1></h1>", "&#xFFFFFF;"])
-def test_broken_pages_are_read_as_far_as_they_go(read, text):
-    """No page is so broken that it ends the run."""
-    assert len(read("a.html", text).parts) <= 1
 
 
 @pytest.mark.parametrize("piece", ["<!--", "<a ", "</a", "<!", "<?", "<a b='", "<", "<script>", "<div>", "<![CDATA["])

@@ -57,7 +57,7 @@ def test_pandas_values_are_taken(store):
 
 
 def test_known_content_is_merged(store):
-    """Said twice, a memory is stored once: tags and metadata are merged, the newer value wins, the time stays."""
+    """Said twice, a memory is stored once: tags and metadata are merged, the newer value wins; said otherwise, not."""
     memory = store()
     first = memory.add("λ is 3.2", title="λ", tags=["a"], metadata={"x": 1, "y": 1}, event_at="2026-03-02")
     again = memory.add("λ is 3.2", title="λ", tags=["ü", "a"], metadata={"y": 2}, event_at="2026-03-05")
@@ -66,15 +66,8 @@ def test_known_content_is_merged(store):
     assert again.event_at == first.event_at
     assert memory.stats()["memories"] == 1 and words_of_the_index(memory) == (1, 1)
     assert titles(memory.search("ü", profile="auto")) == ["λ"]  # the merged tag is searched
-
-
-@pytest.mark.parametrize("change", [{"title": "other"}, {"text": "λ is 3.3"}, {"source": "x.md"}, {"space": "lab"}])
-def test_other_content_is_another_memory(store, change):
-    """Another title, text, source or space makes another memory."""
-    memory = store()
-    record = {"text": "λ is 3.2", "title": "λ"}
-    memory.add_many([record, {**record, **change}], progress=False)
-    assert memory.stats()["memories"] == 2
+    for change in ({"title": "other"}, {"text": "λ is 3.3"}, {"source": "x.md"}, {"space": "lab"}):
+        assert memory.add(**{"text": "λ is 3.2", "title": "λ"} | change).id != first.id
 
 
 def test_core_is_a_pinned_note(store):
@@ -229,8 +222,8 @@ def notebook(store, tmp_path):
     return memory, cell
 
 
-def test_a_cell_with_new_tags_keeps_its_place(notebook):
-    """Tags given to an indexed cell are searched, and it is still found by its headings and with its vector."""
+def test_a_cell_that_is_changed_keeps_its_place(notebook):
+    """Tags given to an indexed cell are searched; so is a new text, and it is still found by notebook and headings."""
     memory, cell = notebook
 
     def found():
@@ -242,11 +235,6 @@ def test_a_cell_with_new_tags_keeps_its_place(notebook):
     assert (changed.location, changed.lang, changed.source) == (cell.location, cell.lang, cell.source)
     assert changed.tags == ("todo",) and found() == before
     assert memory.hits("todo").hits[0].memory.id == cell.id and memory.doctor() == []
-
-
-def test_a_cell_with_a_new_text_keeps_its_place(notebook):
-    """A cell that is corrected in the store is still found by its notebook and headings."""
-    memory, cell = notebook
     memory.update(cell.id, text="load = read_load('2026-04')")
     assert "KW" in next(hit.badges for hit in memory.hits("Kühlung").hits if hit.memory.id == cell.id)
     assert not any(hit.kw_rank for hit in memory.hits("plot", profile="covalence").hits)

@@ -216,8 +216,11 @@ def test_filters(week_store, filters, expected):
         assert titles(week_store.search(query, filters=filters, profile="trovella"))
 
 
-def test_since_and_until(week_store):
-    """since is included, and so is a day that is given as until."""
+def test_since_and_until(week_store, now):
+    """since is included, and so is a day that is given as until; "yesterday" is the day before what is given as now."""
+    found = week_store.search("joining orders holdout", since="yesterday", until="yesterday", now=now)
+    assert titles(found) == ["Joining orders", "Holdout results"]
+    assert len(week_store.search("joining orders holdout", since="yesterday", now="2027-01-01")) == 0
     third, noon = {"Means by shop", "Poisson λ", "Zürich and Genève"}, datetime(2026, 3, 3, 12, tzinfo=UTC)
     day = {"since": "2026-03-03", "until": "2026-03-03"}
     for asked in (day, dict.fromkeys(day, date(2026, 3, 3)), {"filters": day}):
@@ -226,13 +229,6 @@ def test_since_and_until(week_store):
     assert titles(week_store.search("prices", since=noon.replace(hour=17), until=noon.replace(hour=18)))
     earlier = week_store.search("joining orders", until="2026-03-04")
     assert titles(earlier) != titles(week_store.search("joining orders"))
-
-
-def test_relative_times_count_from_now(week_store, now):
-    """ "yesterday" is the day before the moment that was given as now."""
-    found = week_store.search("joining orders holdout", since="yesterday", until="yesterday", now=now)
-    assert titles(found) == ["Joining orders", "Holdout results"]
-    assert len(week_store.search("joining orders holdout", since="yesterday", now="2027-01-01")) == 0
 
 
 def test_now_is_what_ages_count_from(week_store, now):

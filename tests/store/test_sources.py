@@ -83,7 +83,7 @@ def test_a_new_folder_can_be_watched(store, tmp_path):
 
 
 def test_comparing_with_the_disk(filled, week_folder):
-    """New, gone and changed files are counted; a file that was only touched has not changed."""
+    """New, gone and changed files are counted, of a folder that is gone all; one that was only touched is not."""
     assert filled.stale(week_folder) == 0 == filled.folders(compare=True)[0].changed
     os.utime(week_folder / "lambda.md", (1e9, 1e9))
     assert filled.stale(week_folder) == 0
@@ -95,10 +95,6 @@ def test_comparing_with_the_disk(filled, week_folder):
     assert filled.stale(week_folder.parent / "elsewhere") == 0
     filled.index(week_folder, progress=False)
     assert filled.stale(week_folder) == 0
-
-
-def test_a_folder_that_is_gone(filled, week_folder):
-    """A folder that is no longer there is listed as such, and all of its files are gone."""
     week_folder.rename(week_folder.parent / "gone")
     (folder,) = filled.folders(compare=True)
     assert (folder.exists, folder.changed, folder.files) == (False, 3, 3)

@@ -42,8 +42,10 @@ def test_what_is_kept_is_kept(store, week, now):
     pd.testing.assert_frame_equal(store().search("joining orders", now=now), before)
 
 
-def test_one_store_for_one_path(tmp_path, monkeypatch):
+def test_one_store_for_one_path(tmp_path, monkeypatch, home):
     """Within a process a path gives the same store until it is closed; the default one is where the settings say."""
+    with open_store() as memory:  # without any setting
+        assert memory.path == home / "data" / "memory" / "memory.sqlite" and memory.path.exists()
     monkeypatch.setenv("JUPYTER_MEMORY_PATH", str(tmp_path / "mine.sqlite"))
     default = open_store()
     other = open_store(tmp_path / "other.sqlite")
@@ -71,12 +73,6 @@ def test_a_store_whose_file_is_another_is_closed_when_its_path_is_opened(tmp_pat
         other.add("λ will be 0.5")
         assert new.count() == 2 and new.doctor() == []
     new.close()
-
-
-def test_the_default_store_lies_in_jupyters_data_folder(home):
-    """Without any setting the store is memory/memory.sqlite in Jupyter's data folder."""
-    with open_store() as memory:
-        assert memory.path == home / "data" / "memory" / "memory.sqlite" and memory.path.exists()
 
 
 def test_settings_of_ones_own(tmp_path):

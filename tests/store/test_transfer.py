@@ -180,19 +180,16 @@ def lines(file):
 
 def test_an_export_is_for_its_owner_alone(exported, opened, tmp_path):
     """Files and folders are closed to others, nothing is left beside; a space goes alone, and into new folders only."""
+    # A note is a file of Markdown that other programs read, with its title and tags.
+    [note] = (exported / "notes").glob("net-prices-*.md")
+    assert 'title: "Net prices"\ntags: ["decision"]' in note.read_text()
+    assert note.read_text().endswith("---\n\nPrices are net of tax.\n")
     assert exported.stat().st_mode & 0o777 == 0o700
     assert {one.stat().st_mode & 0o777 for one in exported.rglob("*") if one.is_file()} == {0o600}
     assert [one.name for one in exported.parent.iterdir() if one.name not in ("store", "out")] == []
     with pytest.raises(InputError, match="new or empty"):
         opened("first").export(exported)
     assert opened("first", space="work").export(tmp_path / "work").memories == 1
-
-
-def test_notes_are_markdown_with_front_matter(exported):
-    """A note is a file that other programs read: its title, tags and text."""
-    [note] = (exported / "notes").glob("net-prices-*.md")
-    assert 'title: "Net prices"\ntags: ["decision"]' in note.read_text()
-    assert note.read_text().endswith("---\n\nPrices are net of tax.\n")
 
 
 def test_known_memories_stay_unless_told(exported, opened):
