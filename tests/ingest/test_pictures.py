@@ -39,16 +39,8 @@ def made(tmp_path):
 
 
 @pytest.fixture
-def store(tmp_path):
-    opened = []
-
-    def open_(**settings):
-        opened.append(MemoryStore(tmp_path / "memory.sqlite", "static", settings=JupyterMemory(**settings)))
-        return opened[-1]
-
-    yield open_
-    for one in opened:
-        one.close()
+def store(store):
+    return lambda **settings: store("../memory.sqlite", embedder="static", settings=JupyterMemory(**settings))
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from inside import storage_of
 from pictures import saved
 from plugins import write_package
 
-from jupyter_memory import FileState, MemoryStore
+from jupyter_memory import FileState
 from jupyter_memory.embedders import StaticEmbedder
 from jupyter_memory.ingest import prepare
 from jupyter_memory.types import Draft
@@ -23,9 +23,8 @@ LONG = "\n\n".join(
 
 
 @pytest.fixture
-def store(tmp_path):
-    with MemoryStore(tmp_path / "memory.sqlite", embedder="static") as opened:
-        yield opened
+def store(store):
+    return store(embedder="static")
 
 
 @pytest.fixture

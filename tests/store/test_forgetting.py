@@ -56,24 +56,6 @@ def test_forget_by_a_relative_source(store, tmp_path):
         opened.forget(source=[""])
 
 
-@pytest.mark.parametrize(
-    ("given", "says"),
-    [
-        *((given, r"forget\(\) needs to know what: ids, source=, filters=, or everything=True")
-          for given in ({}, {"filters": {}}, {"filters": Filters()}, {"everything": False})),
-        # Ids and a choice could be read in two ways; an empty source is from a variable that was never set.
-        ({"ids": "poisson", "everything": True}, "not both"),
-        ({"source": "", "filters": {"tag": "draft"}}, "source= is empty"),
-    ],
-)  # fmt: skip
-def test_forget_needs_to_know_what(week_store, week_memories, given, says):
-    """Without one clear choice nothing is forgotten, and the error says how to choose; no ids forget nothing."""
-    ids = [week_memories["Poisson λ"].id] if "ids" in given else []
-    with pytest.raises(InputError, match=says):
-        week_store.forget(*ids, **{name: value for name, value in given.items() if name != "ids"})
-    assert week_store.forget([]) == 0 and week_store.stats()["memories"] == 10
-
-
 @pytest.mark.parametrize("value", ["no", "yes", "True", 1, 0, None, [True]])
 @pytest.mark.parametrize("more", [{}, {"filters": {"kind": "note"}}])
 def test_only_true_is_everything(store, value, more):

@@ -13,7 +13,7 @@ import pytest
 from pictures import saved
 from results import titles, words_of_the_index
 
-from jupyter_memory import InputError, JupyterMemory, QueryError, UnknownMemory
+from jupyter_memory import InputError, JupyterMemory, QueryError
 
 
 def test_add_gives_the_memory_back(store):
@@ -155,13 +155,6 @@ def test_sessions_and_domains_are_redacted(store):
     assert len(filtered) == 3
     opened.close()
     assert not any(secret.encode() in file.read_bytes() for file in opened.path.parent.iterdir())
-
-
-def test_an_unknown_id(week_store):
-    """Every verb that takes an id says so when no memory has it."""
-    for verb in (week_store.get, week_store.pin, week_store.unpin, week_store.forget, week_store.update):
-        with pytest.raises(UnknownMemory, match="No memory has the id '3f2a'"):
-            verb("3f2a")
 
 
 def test_update_is_seen_by_both_legs(store):
