@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from forked import become_nobody, in_fork
 from hypothesis import HealthCheck, settings
 from postgres_server import PostgresServer, running
+from programs import become_nobody, in_fork
 from results import JOINING
 from week import WEEK, write_week
 

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from forked import become_nobody, in_fork
 from inside import faults
+from programs import become_nobody, in_fork
 
 from campaign import Dose, Figures, Loss
 from campaign._victim import made_up

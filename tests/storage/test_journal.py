@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from forked import in_fork
+from programs import in_fork
 
 from jupyter_memory.storage import Journal, abandoned, empty, ending, note, recording, runs
 from jupyter_memory.types import Run, RunError

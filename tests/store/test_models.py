@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 from blocked import run_without
 from calibrated import calibrated
-from forked import in_fork
 from hashing import Hashing, check_vectors, held, notes
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from inside import bytes_beside
 from plugins import write_package
+from programs import in_fork
 
 from jupyter_memory import EmbedderError, EmbeddingMismatch, InputError, MemoryStore, StoreError, UnknownEmbedder
 from jupyter_memory.embedders import CachedModel, open_embedder, take

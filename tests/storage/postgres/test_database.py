@@ -15,9 +15,9 @@ from time import monotonic, sleep
 from urllib.parse import parse_qs
 
 import pytest
-from forked import in_fork
 from hashing import Hashing
 from postgres_server import as_role, name_of
+from programs import in_fork
 
 from jupyter_memory import Interrupted, MemoryStore, StoreClosed, StoreError, StoreLocked, StoreTooNew
 from jupyter_memory.storage import open_storage

@@ -16,9 +16,9 @@ from time import sleep
 import apsw
 import numpy as np
 import pytest
-from forked import in_fork
 from hashing import Hashing
 from pictures import saved
+from programs import in_fork
 
 from jupyter_memory import EmbedderError, FileState, Interrupted, JupyterMemoryError, StoreError, StoreFull, StoreLocked
 from jupyter_memory.embedders import StaticEmbedder

@@ -20,8 +20,8 @@ from jupyter_memory.types import Run
 # -- counts and bytes --------------------------------------------------------------------------------------------------
 def test_counts(week_store, sqlite):
     """Counts by kind, tier and space, with pinned memories under core, and the bytes of every file of the store."""
-    stats = week_store.stats()
     assert week_store.doctor() == [] and week_store.notices == ()
+    stats = week_store.stats()
     assert (stats["memories"], stats["chunks"], stats["files"], stats["pinned"]) == (10, 10, 0, 1)
     assert stats["kinds"] == {"note": 8, "cell": 1, "file": 1}
     assert stats["tiers"] == {"note": 6, "file": 2, "core": 1, "mcp": 1}

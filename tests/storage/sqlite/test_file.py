@@ -13,8 +13,8 @@ from pathlib import Path
 
 import apsw
 import pytest
-from forked import in_fork
 from inside import run_sql
+from programs import in_fork
 
 from jupyter_memory import (
     InputError,
