@@ -1,7 +1,5 @@
 """What the tests of the storage contract share: drafts, files of cells, and what a new snapshot shows."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 from hashing import Hashing

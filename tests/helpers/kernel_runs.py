@@ -1,7 +1,5 @@
 """What tests of the history share: runs of one kernel, and the memory of a text that was run."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 from jupyter_memory.types import Run, RunError

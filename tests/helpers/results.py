@@ -1,7 +1,5 @@
 """What tests of a store ask it and read from it."""
 
-from __future__ import annotations
-
 # The terms of the profile auto, in its order.
 AUTO_TERMS = (
     "keyword", "semantic_margin", "max_sim", "neighbour", "session", "question_penalty", "length_penalty", "own_words",

@@ -1,7 +1,5 @@
 """Stores that leave their place, for tests of export, import and copies: what they hold, and what they answer."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 

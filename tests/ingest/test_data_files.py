@@ -1,7 +1,5 @@
 """Data files and databases: which there are, what is damaged, and that a store has their columns and no values."""
 
-from __future__ import annotations
-
 import os
 import random
 import shutil

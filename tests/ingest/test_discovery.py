@@ -1,7 +1,5 @@
 """Which files of a folder are found, and why others are not."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

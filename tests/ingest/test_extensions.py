@@ -1,7 +1,5 @@
 """Readers that installed packages register; the package is the one that docs/extending.md shows."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import tomllib

@@ -1,7 +1,5 @@
 """Hits of files that changed or went since they were indexed, and what is not read anew of a file that changed."""
 
-from __future__ import annotations
-
 import json
 import os
 from datetime import UTC, datetime

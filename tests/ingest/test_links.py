@@ -1,7 +1,5 @@
 """Files and folders that links lead to, and files on a drive that is not connected."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Notebooks: which cells become memories, with what text, outputs, title, place and language."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 

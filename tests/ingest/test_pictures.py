@@ -1,7 +1,5 @@
 """The pictures of notebooks are kept as thumbnails: small, with nothing but the picture, at a bounded cost."""
 
-from __future__ import annotations
-
 import struct
 import tracemalloc
 import warnings

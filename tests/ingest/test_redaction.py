@@ -1,7 +1,5 @@
 """Which secrets are taken out of a text, and which texts stay; every secret is made up, and pieced together."""
 
-from __future__ import annotations
-
 import random
 import string
 import time

@@ -1,7 +1,5 @@
 """Tables in CSV, TSV, JSON Lines and workbooks: their columns are told with types and units, and never a value."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

@@ -1,7 +1,5 @@
 """Text documents, scripts, documents of prose and code, notes of a wiki, and pages: what is read of them."""
 
-from __future__ import annotations
-
 import json
 import os
 from datetime import UTC, date, datetime

@@ -1,7 +1,5 @@
 """Files prepared by other processes, ahead of the writer: the same store, whatever becomes of workers and files."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

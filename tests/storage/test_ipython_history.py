@@ -1,7 +1,5 @@
 """IPython's own history is read as IPython writes it, whatever state its file is in, and never written."""
 
-from __future__ import annotations
-
 import sqlite3
 import subprocess
 import sys

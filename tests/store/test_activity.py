@@ -1,7 +1,5 @@
 """What a store notes of its use: recent searches, uses and feedback, kept in bounds, and forgotten without a trace."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

@@ -1,7 +1,5 @@
 """How errors were mended: looked up in the history, in saved notebooks and in notes of a real store."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import nbformat

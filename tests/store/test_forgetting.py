@@ -1,7 +1,5 @@
 """Forgetting: by id, source, filters or everything; what would go; and taking it back while a setting keeps it."""
 
-from __future__ import annotations
-
 import json
 import time
 from datetime import UTC, datetime, timedelta

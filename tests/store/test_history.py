@@ -1,7 +1,5 @@
 """What was run: one memory for a text, in bounds and without secrets; found, forgotten and taken in from journals."""
 
-from __future__ import annotations
-
 import re
 import threading
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Definitions and tokens are stored with texts: always those of the present text, gone with it, mended by rebuild."""
 
-from __future__ import annotations
-
 import nbformat
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """Memories of a store: added, merged, refused, redacted; read, changed, pinned and listed in their order."""
 
-from __future__ import annotations
-
 import json
 import os
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """The model of a store: none, a later one, another one; offered, changed in any order, and never mixed."""
 
-from __future__ import annotations
-
 import re
 import signal
 import subprocess

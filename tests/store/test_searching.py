@@ -1,7 +1,5 @@
 """Searching a store: what is found, by which chunk, within which filters and times, and what cannot be asked."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, date, datetime, timedelta
 

@@ -1,7 +1,5 @@
 """Files and folders of a store: listed, watched, compared with the disk, dated, known by every name, and removed."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from datetime import UTC, datetime, timedelta

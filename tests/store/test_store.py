@@ -1,7 +1,5 @@
 """The store itself: what it says of itself, where it lies, its parts, its copies, and its budget."""
 
-from __future__ import annotations
-
 import inspect
 
 import pandas as pd

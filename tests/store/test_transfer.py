@@ -1,7 +1,5 @@
 """A store leaves its place: exports, imports and copies bring everything, pictures too, and refuse what is wrong."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """What every storage must answer about one state of the store: words, memories, files, activity, vectors, a part."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """What every storage must do with what leaves it, arrives or is taken back, and with pictures on the way."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path

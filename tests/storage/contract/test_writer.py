@@ -1,7 +1,5 @@
 """What every storage must do with what is written: memories, files, models, definitions, activity and the whole."""
 
-from __future__ import annotations
-
 import threading
 from dataclasses import replace
 from datetime import timedelta

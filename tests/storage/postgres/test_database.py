@@ -1,7 +1,5 @@
 """Connections to a server: the tables are made once, what went wrong is said, and a lost server is survived."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The indexes of a server: they answer as SQLite does, and as reading everything would."""
 
-from __future__ import annotations
-
 import random
 from contextlib import closing
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """A store opened with one space of a database: what is in another one is neither read, counted nor changed."""
 
-from __future__ import annotations
-
 import inspect
 from contextlib import ExitStack, closing
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A store on a server as a whole: its round trips, what a space sees, who writes at once, and how it is copied."""
 
-from __future__ import annotations
-
 import random
 import signal
 import threading

@@ -1,7 +1,5 @@
 """The database decides who reads and writes what: a role sees the rows of its spaces, and changes what it may."""
 
-from __future__ import annotations
-
 import random
 from contextlib import closing
 from itertools import product

@@ -1,7 +1,5 @@
 """Copies of a store: whole or not there, never over anything, removed if left, and never mixed with an open store."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

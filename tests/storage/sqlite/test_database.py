@@ -1,7 +1,5 @@
 """Every change is whole or not at all, whoever interrupts it; who waits goes first; a search is stopped."""
 
-from __future__ import annotations
-
 import fcntl
 import itertools
 import os

@@ -1,7 +1,5 @@
 """Opening a store: what is not one is left as it is, what cannot be written is searched, versions go up in steps."""
 
-from __future__ import annotations
-
 import gc
 import multiprocessing
 import os

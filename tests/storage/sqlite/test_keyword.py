@@ -1,7 +1,5 @@
 """The keyword index: what is found in every script, scores, cached or not, other spellings, and what is marked."""
 
-from __future__ import annotations
-
 import random
 import re
 from contextlib import closing

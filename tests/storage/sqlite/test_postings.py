@@ -1,7 +1,5 @@
 """Postings beside FTS5: its BM25 to 1e-12 whatever was added, changed and forgotten, and pages that are damaged."""
 
-from __future__ import annotations
-
 import random
 from contextlib import closing
 

@@ -1,7 +1,5 @@
 """Forgetting is for good: no byte stays in any file of the store, whoever reads, writes, kills or fills the disk."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

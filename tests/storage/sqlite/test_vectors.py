@@ -1,7 +1,5 @@
 """The vector index: codes find the neighbours, filters hold in each retriever, connections see what others wrote."""
 
-from __future__ import annotations
-
 import hashlib
 import random
 import shutil
