@@ -105,15 +105,6 @@ def _tell(*values: object) -> None:
     sys.__stdout__.flush()
 
 
-def _source(number: int, rng: random.Random) -> str:
-    ending = rng.choice(["ok", "ok", "error", "unknown"] if number > 5 else ["ok", "error"])
-    words = made_up(rng, _LONG_CELL // 15 if rng.random() < 0.1 else 20)
-    last = {"ok": "x = 1", "error": "{}['b']", "unknown": "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"}
-    if ending == "unknown" and rng.random() < 0.93:
-        ending = "ok"
-    return f"tell('began', {number}, In[-1], {ending!r})\n# {words}\n{last[ending]}"
-
-
 def record(folder: Path, seed: str) -> None:
     """Run cells without end: in bursts, with pauses in which the journal is taken in."""
     rng = random.Random(seed)
@@ -121,9 +112,15 @@ def record(folder: Path, seed: str) -> None:
     shell.showtraceback = lambda *_, **__: None  # what is shown is not tested here, and takes the most time
     shell.user_ns["tell"] = _tell
     shell.extension_manager.load_extension("jupyter_memory")
+    last = {"ok": "x = 1", "error": "{}['b']", "unknown": "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"}
     _tell("ready")
     for number in count(1):
-        shell.run_cell(_source(number, rng), store_history=True)
+        ending = rng.choice(["ok", "ok", "error", "unknown"] if number > 5 else ["ok", "error"])
+        words = made_up(rng, _LONG_CELL // 15 if rng.random() < 0.1 else 20)
+        if ending == "unknown" and rng.random() < 0.93:
+            ending = "ok"
+        source = f"tell('began', {number}, In[-1], {ending!r})\n# {words}\n{last[ending]}"
+        shell.run_cell(source, store_history=True)
         time.sleep(rng.choice([0, 0, 0, 0.01, 0.3, 2]) if number % 10 == 0 else 0)
 
 

@@ -66,7 +66,11 @@ def run(dose: Dose) -> Figures:
         kind = kinds[number % len(kinds)]
         folder = dose.folder / f"{number}"
         shutil.copytree(base, folder)
-        told = Told({**texts, **files_of(folder)} if kind == "index" else dict(texts))
+        told = Told(dict(texts))
+        if kind == "index":
+            with MemoryStore(folder / "memory.sqlite") as store:
+                store.index(folder / "notes", progress=False)
+            told.kept |= {str(file): file.read_text() for file in (folder / "notes").iterdir()}
         work = serve if kind == _SERVER else child
         with work(kind, folder, rng.getrandbits(32), told) as kill:
             usual = statistics.median(seconds[kind]) if seconds[kind] else 0.1
@@ -97,12 +101,6 @@ def prepare(base: Path, rng: random.Random) -> dict[str, str]:
     (base / "texts.json").write_text(json.dumps(texts))
     (base / "only here.txt").write_text(only_here)
     return texts
-
-
-def files_of(folder: Path) -> dict[str, str]:
-    with MemoryStore(folder / "memory.sqlite") as store:
-        store.index(folder / "notes", progress=False)
-    return {str(file): file.read_text() for file in (folder / "notes").iterdir()}
 
 
 @contextmanager

@@ -186,7 +186,9 @@ def _index_many(world: World, file: Path, source: random.Random) -> int:
     """Index spellings from Python and, one in ten, by the command line; return how many files are stored."""
     with MemoryStore(file, "static") as store:
         for _ in range(_A_STORE):
-            path = spelt(_of_the_machine(world, source), source)
+            name = world.inside(source)
+            top = source.choice([str(world.lab), str(world.lab), f"{world.top}/way in", os.path.relpath(world.lab)])
+            path = spelt(f"{top}/{name}" if name else source.choice([top, str(world.top)]), source)
             if source.random() < 0.1 and "\0" not in path and "\ud800" not in path:
                 with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
                     main(["--store", str(file), "index", path])
@@ -196,12 +198,6 @@ def _index_many(world: World, file: Path, source: random.Random) -> int:
             except (JupyterMemoryError, UnicodeEncodeError):
                 continue
         return int(store.stats()["files"])
-
-
-def _of_the_machine(world: World, source: random.Random) -> str:
-    name = world.inside(source)
-    top = source.choice([str(world.lab), str(world.lab), f"{world.top}/way in", os.path.relpath(world.lab)])
-    return f"{top}/{name}" if name else source.choice([top, str(world.top)])
 
 
 def _check(file: Path, dose: Dose, *, hidden: bool = False) -> int:

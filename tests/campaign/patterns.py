@@ -261,7 +261,9 @@ def slow(found: Found, before: str, body: str, end: str) -> float:
 
     def work(size: int) -> Callable[[], object]:
         text = before + body * (size // len(body)) + end
-        return lambda: _apply(found, text)
+        if found.everywhere:
+            return lambda: deque(found.pattern.finditer(text), maxlen=0)
+        return lambda: (found.pattern.match(text), found.pattern.fullmatch(text))
 
     if cpu(work(min(_LENGTH, longest)), 1) < _SLOW:
         return 0.0
@@ -270,11 +272,3 @@ def slow(found: Found, before: str, body: str, end: str) -> float:
     if power > _MOST:
         power = min(power, cpu_exponent(work, min(_LENGTH, longest) // 4, longest, tries=6))
     return power if power > _MOST else 0.0
-
-
-def _apply(found: Found, text: str) -> None:
-    if found.everywhere:
-        deque(found.pattern.finditer(text), maxlen=0)
-    else:
-        found.pattern.match(text)
-        found.pattern.fullmatch(text)

@@ -66,13 +66,10 @@ def query_of(random: Random) -> str:
             : random.choice((20_000, 20_001, 10**6))
         ]
     if way < 0.16:
-        return "".join(chr(_any_character(random)) for _ in range(random.randrange(60)))
+        bounds = (0x80, 0x500, 0x3000, 0x10000, 0x110000)
+        return "".join(chr(random.randrange(random.choice(bounds))) for _ in range(random.randrange(60)))
     kinds = random.choices((WORDS, SYNTAX, ODD, FILTERS, TIMES), (8, 4, 2, 3, 2), k=random.randrange(1, 9))
     return random.choice((" ", " ", "")).join(random.choice(kind) for kind in kinds)
-
-
-def _any_character(random: Random) -> int:
-    return random.randrange(random.choice((0x80, 0x500, 0x3000, 0x10000, 0x110000)))
 
 
 def filters_of(random: Random) -> Mapping[Any, Any]:
