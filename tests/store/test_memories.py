@@ -199,9 +199,8 @@ def test_update_of_the_time(store):
     assert not any(memory.search("Monday")["kw_rank"].notna())
 
 
-@pytest.fixture
-def notebook(store, tmp_path):
-    """A store with one notebook of two cells below a heading, and its code cell."""
+def test_a_cell_that_is_changed_keeps_its_place(store, tmp_path):
+    """Tags given to an indexed cell are searched; so is a new text, and it is still found by notebook and headings."""
     cells = [
         nbformat.v4.new_markdown_cell("# Zürich\n\n## Kühlung\n\nWhy the cooling failed.", id="intro"),
         nbformat.v4.new_code_cell("load = read_load('2026-03')\nload.plot()", id="plot"),
@@ -210,12 +209,6 @@ def notebook(store, tmp_path):
     memory = store()
     memory.index(tmp_path / "cooling.ipynb", progress=False)
     [cell] = [hit.memory for hit in memory.browsed().hits if hit.memory.location == "plot"]
-    return memory, cell
-
-
-def test_a_cell_that_is_changed_keeps_its_place(notebook):
-    """Tags given to an indexed cell are searched; so is a new text, and it is still found by notebook and headings."""
-    memory, cell = notebook
 
     def found():
         answer = memory.hits("Kühlung cooling failed", filters={"kind": "cell"}, profile="trovella")

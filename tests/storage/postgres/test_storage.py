@@ -38,20 +38,6 @@ def storage(emptied_postgres):
         yield opened
 
 
-@pytest.fixture
-def statements(monkeypatch):
-    """How many statements were sent so far, by a connection that counts them."""
-    sent = []
-    execute = psycopg.Connection.execute
-
-    def counted(self, *args, **options):
-        sent.append(args[0])
-        return execute(self, *args, **options)
-
-    monkeypatch.setattr(psycopg.Connection, "execute", counted)
-    return sent
-
-
 @pytest.mark.parametrize(
     ("stage", "most"),
     [
@@ -65,8 +51,15 @@ def statements(monkeypatch):
     ],
     ids=["frequencies", "words", "phrase", "vectors", "memories", "passages", "facets"],
 )
-def test_a_stage_of_a_search_takes_one_round_trip(storage, statements, stage, most):
+def test_a_stage_of_a_search_takes_one_round_trip(storage, monkeypatch, stage, most):
     """Whatever it asks for comes at once; before it, the rarity of words or the model is read, once a state."""
+    statements, execute = [], psycopg.Connection.execute
+
+    def counted(self, *args, **options):
+        statements.append(args[0])
+        return execute(self, *args, **options)
+
+    monkeypatch.setattr(psycopg.Connection, "execute", counted)
     with storage.snapshot() as snapshot:
         begun = len(statements)
         stage(snapshot)

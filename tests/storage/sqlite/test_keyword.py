@@ -378,14 +378,9 @@ def spelling(store):
     return make
 
 
-@pytest.fixture
-def spelt(spelling):
-    """A store with the words of a week: prices often, normalise once, and one only in a tag."""
-    return spelling(*WEEK)
-
-
-def test_a_slip_is_found(spelt):
+def test_a_slip_is_found(spelling):
     """A letter too many, too few, another or two changed places lead to the word that the store holds."""
+    spelt = spelling(*WEEK)
     slips = {"price": "prces pricse rpices pirces", "normalis": "nromalise normalsie", "electr": "elektricity"}
     for best, words in {**slips, "forecast": "forcast"}.items():
         assert {word: tried(spelt, word)[0] for word in words.split()} == dict.fromkeys(words.split(), best)
