@@ -1,14 +1,12 @@
 """Files that were renamed, moved, edited or copied: the store follows them, and says what a new one would."""
 
-from __future__ import annotations
-
 import os
 import random
 import tempfile
 from pathlib import Path
 
 import pytest
-from file_changes import CHANCE, DIARY, KINDS, SOURCES, Change, Changes, kept, said
+from file_changes import CHANCE, DIARY, KINDS, SOURCES, Changes, kept, said
 from growing import exponent, steps
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -67,7 +65,7 @@ CHANGES = st.lists(st.tuples(st.sampled_from(tuple(KINDS)), NUMBERS, NUMBERS, NU
 
 @settings(max_examples=20)
 @given(WRITTEN, st.lists(CHANGES, min_size=1, max_size=3))
-def test_any_changes_lead_to_what_a_new_store_says(written: list[Change], rounds: list[list[Change]]) -> None:
+def test_any_changes_lead_to_what_a_new_store_says(written, rounds):
     """After any moves, edits, copies, touches and deletions, the store differs from a new one in ids only."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

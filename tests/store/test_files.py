@@ -1,7 +1,5 @@
 """A store that holds many kinds of files, and files that another reader reads later."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 
@@ -55,7 +53,7 @@ def install(tmp_path, monkeypatch):
     return install
 
 
-def write(folder: Path, name: str, text: str) -> Path:
+def write(folder, name, text):
     path = folder / name
     path.write_text(text, encoding="utf-8")
     return path
@@ -144,7 +142,7 @@ def test_the_cells_of_a_script_keep_their_ids(store, folder):
     assert after["import os\nimport pandas as pd"][0] == before["import pandas as pd"]
 
 
-def write_notebook(folder: Path, formats: str = "") -> None:
+def write_notebook(folder, formats=""):
     cell = {"cell_type": "code", "id": "abc", "metadata": {}, "source": "rate = 0.081", "outputs": []}
     saved(folder / "tariffs.ipynb", cell, **({"jupytext": {"formats": formats}} if formats else {}))
 

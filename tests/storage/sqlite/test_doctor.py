@@ -1,7 +1,5 @@
 """What a store says of itself: counts, bytes by kind, and what is wrong, with what to do about it."""
 
-from __future__ import annotations
-
 import random
 import shutil
 import tomllib
@@ -49,7 +47,7 @@ def sizes(memory):
     return lambda: dict(memory.stats(sizes=True)["sizes"])
 
 
-def on_disk(memory: MemoryStore) -> int:
+def on_disk(memory):
     return sum(file.stat().st_size for file in memory.path.parent.glob(f"{memory.path.name}*"))
 
 
