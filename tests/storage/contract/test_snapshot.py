@@ -9,8 +9,7 @@ import pytest
 from contract import CELL, DRAFTS, EVERYTHING, NOW, PRICES, RATE, WEIGHTS, add, everything, keys_of, seen, vector_of
 from hashing import Hashing
 
-from jupyter_memory import FileState, UnknownMemory
-from jupyter_memory.ingest import prepare
+from jupyter_memory import UnknownMemory
 from jupyter_memory.storage import EmbeddedParts, Passage
 from jupyter_memory.types import Draft, Filters, Terms, WordForms
 
@@ -227,27 +226,6 @@ def test_contents(filled):
         contents = {rate.id: "0", "copy": prices.content_hash, "none": "0"}
         assert snapshot.known(contents, EVERYTHING) == {rate.id, "copy"}
         assert snapshot.known(contents, Filters(tag=("zürich",))) == {rate.id}
-
-
-def test_files_and_folders(storage, tmp_path):
-    """Files and folders are listed by path, in their own space only."""
-    folder, path = str(tmp_path), str(tmp_path / "λ.ipynb")
-    state = FileState(path, 1, 2, "hash", dated=True)
-    storage.writer.replace_files([(state, prepare([replace(CELL, source=path)], None))], None, "")
-    storage.writer.note_folder(folder, "", NOW)
-    with storage.snapshot() as snapshot:
-        [(known, held)] = snapshot.files_under(folder, "").items()
-        assert (known, replace(held, indexed_at=None)) == (path, replace(state, indexed_at=None))
-        assert snapshot.file_texts([path, "/none"], "") == {path: [("#0", CELL.text)]}
-        [key] = snapshot.file_keys([path, "/none"], "")
-        assert snapshot.memories([key])[key].source == path and snapshot.file_keys([path], "other") == []
-        assert snapshot.file_states([(path, ""), (path, "other"), ("/none", "")]) == {(path, ""): held}
-        [listed] = snapshot.folders("")
-        assert (listed.path, listed.files, listed.memories, listed.indexed_at) == (folder, 1, 1, NOW)
-        assert snapshot.noted_folders("") == [folder] and snapshot.folder_above(path, "") == folder
-        assert snapshot.folder_above("/elsewhere", "") is None
-        assert snapshot.files_under(folder, "other") == snapshot.file_texts([path], "other") == {}
-        assert snapshot.folders("other") == snapshot.noted_folders("other") == []
 
 
 # -- vectors -----------------------------------------------------------------------------------------------------------

@@ -120,13 +120,18 @@ def test_a_cell_is_itself(storage, texts, were):
 def test_the_record_of_files(storage):
     """Files are known by path within their space, and forgotten with their memories; notes about them stay."""
     read_file(storage, "λ = 3")
-    add(storage, replace(NOTE, source=NOTEBOOK))
     # Whoever read it did not say that it has a date.
     touched = FileState(NOTEBOOK, 7, 5, "hash", dated=False)
     storage.writer.touch_file(replace(touched, dated=None), "")
-    known = seen(storage, lambda snapshot: snapshot.files_under("/week", ""))
-    assert {path: replace(state, indexed_at=None) for path, state in known.items()} == {NOTEBOOK: touched}
-    assert seen(storage, lambda snapshot: snapshot.files_under("/week", "other")) == {}
+    with storage.snapshot() as snapshot:
+        [(known, held)] = snapshot.files_under("/week", "").items()
+        assert (known, replace(held, indexed_at=None)) == (NOTEBOOK, touched)
+        assert snapshot.file_texts([NOTEBOOK, "/none"], "") == {NOTEBOOK: [("#0", "λ = 3")]}
+        [key] = snapshot.file_keys([NOTEBOOK, "/none"], "")
+        assert snapshot.memories([key])[key].source == NOTEBOOK and snapshot.file_keys([NOTEBOOK], "other") == []
+        assert snapshot.file_states([(NOTEBOOK, ""), (NOTEBOOK, "other"), ("/none", "")]) == {(NOTEBOOK, ""): held}
+        assert snapshot.files_under("/week", "other") == snapshot.file_texts([NOTEBOOK], "other") == {}
+    add(storage, replace(NOTE, source=NOTEBOOK))
     assert storage.writer.forget_files([NOTEBOOK], "") == 1
     assert seen(storage, lambda snapshot: snapshot.files_under("/", "")) == {}
     assert [memory.title for memory in everything(storage)] == ["λ"]
@@ -147,11 +152,13 @@ def test_folders(storage, tmp_path):
     read_file(storage, "λ = 3", path=f"{below}/λ.ipynb")
     for one in (below, folder):
         storage.writer.note_folder(one, "", NOW)
-    assert seen(storage, lambda snapshot: snapshot.noted_folders("")) == [folder]
-    assert seen(storage, lambda snapshot: snapshot.folder_above(below, "")) == folder
     storage.writer.watch(folder, "", True)
-    [shown] = seen(storage, lambda snapshot: snapshot.folders(""))
-    assert (shown.path, shown.watched, shown.files, shown.memories) == (folder, True, 1, 1)
+    with storage.snapshot() as snapshot:
+        assert snapshot.noted_folders("") == [folder] and snapshot.folder_above(below, "") == folder
+        assert snapshot.folder_above("/elsewhere", "") is None
+        [one] = snapshot.folders("")
+        assert (one.path, one.watched, one.files, one.memories, one.indexed_at) == (folder, True, 1, 1, NOW)
+        assert snapshot.folders("other") == snapshot.noted_folders("other") == []
     assert storage.writer.remove_folder(folder, "") == 1
     assert seen(storage, lambda snapshot: snapshot.folders("")) == [] == everything(storage)
     for name in ("gone", "watched"):
