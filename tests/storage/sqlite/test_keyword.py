@@ -165,15 +165,6 @@ def test_weights_by_column(sqlite, remember):
     assert set(first(**TROVELLA)) == set(first(title=1.0, context=1.0, text=1.0))
 
 
-def test_columns_count_apart(sqlite, remember):
-    """The score over two columns is that of FTS5's bm25() with their weights: title 5, text 1."""
-    opened = sqlite()
-    remember(opened, *(Draft(text=f"note {i} on prices", title="Prices" if i % 3 else "λ") for i in range(9)))
-    sql = "select rowid, -bm25(keyword, 5, 0, 1, 0, 1) from keyword where keyword match '{title text} : prices'"
-    expected = dict(opened.database.connection.execute(sql))
-    assert {one.chunk: one.score for one in matches(opened, "prices", COVALENCE)} == expected
-
-
 def test_the_order_of_insertion_never_speaks(tmp_path, sqlite, remember):
     """Of equal scores the newer comes first, then by content, whatever was stored first, at any cut."""
     drafts = [Draft(text=f"price {i:02}", event_at=NOW - timedelta(days=i % 3)) for i in range(60)]

@@ -91,19 +91,6 @@ def test_bm25_of_1000_questions(sqlite, remember):
     assert list(storage.problems()) == []
 
 
-def test_frequencies_and_columns(sqlite, remember):
-    """How many chunks hold a word, anywhere, in a column, and in a part of the store."""
-    storage = sqlite()
-    titled = [Draft(text="λ and prices", title="Prices", space="a"), Draft(text="prices", space="b", tags=("price",))]
-    remember(storage, *titled, "weather")
-    for within, count, in_title in ((None, 2, 1), (Filters(space=("b",)), 1, 0)):
-        with storage.snapshot(within) as snapshot:
-            corpus = snapshot.corpus
-            assert corpus.frequencies(["price", "none"]) == {"price": count, "none": 0}
-            assert corpus.chunk_count("price", ["title", "ident"]) == in_title
-            assert corpus.holds_word("weather", ["text"]) == (within is None)
-
-
 @pytest.mark.parametrize(
     "damage",
     [
