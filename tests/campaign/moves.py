@@ -16,7 +16,7 @@ _LONGEST = 15
 
 def run(dose: Dose) -> Figures:
     random = dose.random()
-    runs = dose.times(200, least=6)
+    runs = dose.times(200, least=10)
     steps = indexed = moved = 0
     for number in range(runs):
         folder = dose.folder / str(number)
