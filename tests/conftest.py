@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from forked import become_nobody, in_fork
 from hypothesis import HealthCheck, settings
 from postgres_server import PostgresServer, running
+from programs import become_nobody, in_fork
 from results import JOINING
-from week import write_week
+from week import WEEK, write_week
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,87 +49,6 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Friday evening of the week below; pass it as now= wherever a test depends on ages.
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
-
-# One working week as keywords of MemoryStore.add; every fact stands in one memory only unless said otherwise.
-WEEK: tuple[dict[str, Any], ...] = (
-    {
-        "text": "We scaled the electricity prices to zero mean and unit variance before fitting the forecast.",
-        "title": "Scaling the prices",
-        "tags": ["decision", "prices"],
-        "event_at": datetime(2026, 3, 2, 9, 15, tzinfo=UTC),
-    },
-    {
-        "text": "FileSyncService drops events when the network is slow: 1.0.21 has the fix, see sync_queue.flush().",
-        "title": "Lost events",
-        "tags": ["bug"],
-        "severity": "critical",
-        "domain": "infrastructure",
-        "event_at": datetime(2026, 3, 2, 16, 40, tzinfo=UTC),
-    },
-    {
-        "text": "df.groupby('shop')['price'].transform('mean') gives each row the mean of its shop.",
-        "title": "Means by shop",
-        "kind": "cell",
-        "tier": "file",
-        "source": "/projects/week/sales.ipynb",
-        "tags": ["pandas"],
-        "event_at": datetime(2026, 3, 3, 8, 5, tzinfo=UTC),
-    },
-    {
-        "text": "The λ of the Poisson model is 3.2 orders an hour; at night it falls to 0.4.",
-        "title": "Poisson λ",
-        "tags": ["decision", "model"],
-        "domain": "forecasting",
-        "event_at": datetime(2026, 3, 3, 11, 30, tzinfo=UTC),
-    },
-    {
-        "text": "Sales in Zürich rose by four percent after the price cut, in Genève they fell.",
-        "title": "Zürich and Genève",
-        "tags": ["prices"],
-        "space": "shops",
-        "event_at": datetime(2026, 3, 3, 17, 0, tzinfo=UTC),
-    },
-    {
-        "text": "Asked Łukasz for the warehouse extract of March; he sends it as Parquet on Thursday.",
-        "title": "Warehouse extract",
-        "tags": ["todo"],
-        "tier": "mcp",
-        "session": "wednesday",
-        "event_at": datetime(2026, 3, 4, 10, 20, tzinfo=UTC),
-    },
-    {
-        "text": "東京の売上は先月より増えた。価格を正規化した。",  # Tokyo's sales grew; we normalised the prices.
-        "title": "東京の売上",
-        "tags": ["prices"],
-        "space": "shops",
-        "event_at": datetime(2026, 3, 4, 14, 45, tzinfo=UTC),
-    },
-    {
-        "text": "Never join orders on customer name: two customers share one. Join on customer_id.",
-        "title": "Joining orders",
-        "tier": "core",
-        "severity": "warning",
-        "tags": ["rule"],
-        "event_at": datetime(2026, 3, 5, 9, 0, tzinfo=UTC),
-    },
-    {
-        "text": "# Gradient boosting\n\nThe boosted trees beat the linear model by 12 % on the holdout of February.\n\n"
-        "Early stopping after 40 rounds; the learning rate is 0.05.",
-        "title": "Holdout results",
-        "kind": "file",
-        "tier": "file",
-        "source": "/projects/week/notes/results.md",
-        "tags": ["model"],
-        "event_at": datetime(2026, 3, 5, 15, 10, tzinfo=UTC),
-    },
-    {
-        "text": "🚚 Deliveries to Malmö are late again; the carrier blames the snow.",
-        "title": "Late deliveries",
-        "domain": "logistics",
-        "session": "friday",
-        "event_at": datetime(2026, 3, 6, 8, 30, tzinfo=UTC),
-    },
-)
 
 
 @pytest.fixture(scope="session")
@@ -275,12 +194,9 @@ def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MemoryStore]:
 @pytest.fixture
 def bytes_of() -> Callable[[Path], bytes]:
     """Return all that the disk holds of a store: the file, its log, its index of the log and its journal."""
+    from inside import bytes_beside
 
-    def read(path: Path) -> bytes:
-        files = (path.with_name(path.name + ending) for ending in ("", "-wal", "-shm", "-journal"))
-        return b"".join(file.read_bytes() for file in files if file.exists())
-
-    return read
+    return bytes_beside
 
 
 # The reader of an installed package, which stops for long at its file.

@@ -21,7 +21,6 @@ def parts() -> list[str]:
 
 
 def main() -> int:
-    """Run the parts one after another; return 1 if one of them failed."""
     parser = argparse.ArgumentParser(description="Kill, damage and crowd the store, and count what is lost.")
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"which parts (default: all): {', '.join(parts())}")
     parser.add_argument("--seed", type=int, default=int(time.time()), help="repeat the run with this seed")

@@ -57,7 +57,6 @@ def serving(
 
 
 def asked(url: str, route: str, body: Mapping[str, Any] | None = None) -> tuple[int, str]:
-    """Send one request, and return status and text of the answer."""
     data = None if body is None else json.dumps(body).encode()
     headers = {"Authorization": f"token {_TOKEN}", "Content-Type": "application/json"}
     try:
@@ -72,17 +71,12 @@ def started(module: str, folder: Path, *arguments: object, quiet: bool = False) 
     """Start a module of the campaign that works until it is killed, with the settings of a folder, once it is ready."""
     command = [sys.executable, "-m", f"campaign.{module}", *map(str, arguments)]
     errors = subprocess.DEVNULL if quiet else None
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=errors, text=True, cwd=folder, env=own_settings(folder)
-    )
-    assert process.stdout is not None
-    try:
+    environment = own_settings(folder)
+    with running(command, stdout=subprocess.PIPE, stderr=errors, text=True, cwd=folder, env=environment) as process:
         if json.loads(process.stdout.readline() or "[]") != ["ready"]:
             raise Loss(f"{module} did not start")
         yield process
-    finally:
         process.kill()
-        process.wait()
 
 
 def heard(process: subprocess.Popen[str]) -> list[list[Any]]:

@@ -31,7 +31,6 @@ def tell(what: str, *values: Any) -> None:
 
 
 def add(folder: Path, rng: random.Random) -> None:
-    """Add single notes and lists of notes."""
     with MemoryStore(folder / "memory.sqlite") as store:
         tell("ready")
         while True:
@@ -44,7 +43,6 @@ def add(folder: Path, rng: random.Random) -> None:
 
 
 def index(folder: Path, rng: random.Random) -> None:
-    """Rewrite some files, and index the folder."""
     files = sorted((folder / "notes").iterdir())
     with MemoryStore(folder / "memory.sqlite") as store:
         tell("ready")
@@ -60,7 +58,6 @@ def index(folder: Path, rng: random.Random) -> None:
 
 
 def forget(folder: Path, rng: random.Random) -> None:
-    """Forget some memories, and give others a new text."""
     texts = json.loads((folder / "texts.json").read_text())
     with MemoryStore(folder / "memory.sqlite") as store:
         tell("ready")
@@ -87,7 +84,6 @@ def reembed(folder: Path, rng: random.Random) -> None:
 
 
 def backup(folder: Path, rng: random.Random) -> None:
-    """Copy the store again and again."""
     with MemoryStore(folder / "memory.sqlite") as store:
         tell("ready")
         number = 0

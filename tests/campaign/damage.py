@@ -10,6 +10,7 @@ import random
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import closing
@@ -19,18 +20,17 @@ from pathlib import Path
 import apsw
 
 from campaign import Dose, Figures, Loss
-from campaign._damages import OF_BYTES, OF_ROWS, log_flipped
 from jupyter_memory import JupyterMemoryError, MemoryStore, StoreClosed, StoreDamaged
 
-_STORES = 300
+_STORES, _PAGE = 300, 4096
 _EVEN = (["even"], [])
+# What is done to rows, by name.
+_OF_ROWS = tomllib.loads(Path(__file__).with_name("damages.toml").read_text(encoding="utf-8"))["rows"]
 _TOPICS = ("prices", "groupby", "invoices", "λ in Zürich", "merge", "Malmö", "forecast", "basket")
 
 
 @dataclass
 class _Counts:
-    """What became of the damaged stores."""
-
     done: Counter[str] = field(default_factory=Counter)
     raw: list[str] = field(default_factory=list)
     blind: list[str] = field(default_factory=list)
@@ -38,11 +38,10 @@ class _Counts:
 
 
 def run(dose: Dose) -> Figures:
-    """Damage copies of a sound store in many ways, and ask each copy everything."""
     rng, counts = dose.random(), _Counts()
     sound = dose.folder / "sound" / "memory.sqlite"
     _make(sound, 60)
-    names = list(OF_ROWS)
+    names = list(_OF_ROWS)
     rng.shuffle(names)
     for number in range(dose.times(_STORES, 6)):
         folder = dose.folder / f"try{number}"
@@ -84,15 +83,12 @@ def _make(path: Path, count: int, about: str = "note") -> None:
 
 
 # -- rows --------------------------------------------------------------------------------------------------------------
-
-
 def _rows(sound: Path, path: Path, name: str, rng: random.Random, counts: _Counts) -> None:
-    """Change rows with plain SQL, as another program might."""
     shutil.copyfile(sound, path)
     row = rng.randrange(1, 20)
     with closing(apsw.Connection(str(path))) as connection:
         connection.execute("pragma foreign_keys = off")
-        for statement in OF_ROWS[name].split("; "):
+        for statement in _OF_ROWS[name].split("; "):
             connection.execute(statement, {"row": row} if ":row" in statement else None)
     counts.done["rows"] += 1
     _read_the_others(path, counts)
@@ -113,18 +109,54 @@ def _read_the_others(path: Path, counts: _Counts) -> None:
 
 
 # -- bytes -------------------------------------------------------------------------------------------------------------
+def _flipped(path: Path, rng: random.Random) -> None:
+    content = bytearray(path.read_bytes())
+    for _ in range(rng.randrange(1, 40)):
+        content[rng.randrange(len(content))] ^= 1 << rng.randrange(8)
+    path.write_bytes(content)
+
+
+def _zeroed(path: Path, rng: random.Random) -> None:
+    content = bytearray(path.read_bytes())
+    for _ in range(rng.randrange(1, 4)):
+        page = rng.randrange(len(content) // _PAGE)
+        content[page * _PAGE : (page + 1) * _PAGE] = bytes(_PAGE)
+    path.write_bytes(content)
+
+
+def _cut(path: Path, rng: random.Random) -> None:
+    content = path.read_bytes()
+    path.write_bytes(content[: rng.randrange(len(content))])
+
+
+def _swapped(path: Path, rng: random.Random) -> None:
+    content = bytearray(path.read_bytes())
+    one, other = (rng.randrange(1, len(content) // _PAGE) * _PAGE for _ in range(2))
+    content[one : one + _PAGE], content[other : other + _PAGE] = (
+        content[other : other + _PAGE],
+        content[one : one + _PAGE],
+    )
+    path.write_bytes(content)
+
+
+def _log_flipped(path: Path, rng: random.Random) -> None:
+    log = path.with_name(path.name + "-wal")
+    if log.exists() and log.stat().st_size:
+        (_flipped if rng.random() < 0.5 else _cut)(log, rng)
+
+
+_OF_BYTES: tuple[Callable[[Path, random.Random], None], ...] = (_flipped, _zeroed, _cut, _swapped, _log_flipped)
 
 
 def _bytes(sound: Path, path: Path, rng: random.Random, counts: _Counts) -> None:
-    """Change bytes of the file, or of the log of a process that was killed."""
     shutil.copyfile(sound, path)
-    damage = rng.choice(OF_BYTES)
-    if damage is log_flipped:
+    damage = rng.choice(_OF_BYTES)
+    if damage is _log_flipped:
         _killed_while_adding(path)
     before = _texts(path)
     damage(path, rng)
     counts.done["bytes"] += 1
-    after = before if damage is log_flipped else _texts(path)
+    after = before if damage is _log_flipped else _texts(path)
     named = _asked(path, damage.__name__, counts)
     # A log that ends early is what a power cut leaves; SQLite goes back to the last whole transaction.
     if not named and after not in (None, before):
@@ -216,8 +248,6 @@ def _written_on(path: Path, other: Path, way: str, rng: random.Random, name: str
 
 
 # -- what is asked of each ---------------------------------------------------------------------------------------------
-
-
 def _asked(path: Path, name: str, counts: _Counts) -> bool:
     """Ask a damaged store everything; return whether doctor, or the refusal to open it, names the damage."""
     named = False

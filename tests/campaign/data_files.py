@@ -8,13 +8,12 @@ from __future__ import annotations
 import gzip
 import sqlite3
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
 
-from pdfs import pdf_of
-from workbooks import ods, row, xls
+from pdfs import ods, pdf_of, row, xls
 
 from campaign import Dose, Figures, Loss
 from campaign.mutations import damaged, indexed
@@ -29,7 +28,8 @@ def run(dose: Dose) -> Figures:
     """Index damaged files of each kind; raise where a good file is missing, a value is told or the store is unsound."""
     random = dose.random()
     (dose.folder / "seeds").mkdir()
-    seeds = [(suffix_of(path), path.read_bytes()) for path in _seeds(dose.folder / "seeds")]
+    writers = [write for library, write in _WRITERS if not library or find_spec(library)]
+    seeds = [(suffix_of(path), path.read_bytes()) for write in writers for path in write(dose.folder / "seeds")]
     kinds = [ending for ending, _ in seeds]
     with MemoryStore(dose.folder / "memory.sqlite") as store:
         wanted, read, failed = indexed(
@@ -44,12 +44,6 @@ def run(dose: Dose) -> Figures:
     if told := [value for value in _VALUES if value.encode() in kept]:
         raise Loss(f"the store holds values of data files: {told} (seed {dose.seed})")
     return {"damaged files": wanted, "kinds": len(seeds), "read": read, "named in the report": len(failed)}
-
-
-def _seeds(folder: Path) -> Iterator[Path]:
-    for library, write in _WRITERS:
-        if not library or find_spec(library):
-            yield from write(folder)
 
 
 def _texts(folder: Path) -> list[Path]:

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from forked import become_nobody, in_fork
-from soundness import faults
+from inside import faults
+from programs import become_nobody, in_fork
 
 from campaign import Dose, Figures, Loss
 from campaign._victim import made_up
@@ -27,7 +27,6 @@ Work = Callable[[MemoryStore], object]
 
 
 def operations(rng: random.Random) -> dict[str, Work]:
-    """Return all that changes a store or copies it, by name."""
 
     def some(store: MemoryStore) -> str:
         return store.browsed(limit=1).hits[0].memory.id
@@ -118,7 +117,6 @@ def on_full_disk(disk: Path, base: Path, name: str, work: Work, rng: random.Rand
 
 
 def fill(filler: Path) -> None:
-    """Write until there is no room left."""
     with filler.open("wb", buffering=0) as file:
         for size in (1_000_000, 4096, 1):
             try:

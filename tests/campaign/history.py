@@ -1,26 +1,38 @@
-"""Kills of kernels that record what they run: no run is lost whose note had been made, and none is half-written."""
+"""Kills of kernels that record what they run: no run is lost whose note had been made, and none is half-written.
+
+    python -m campaign.history FOLDER SEED
+
+is such a kernel: it records what it runs, until it is killed, and tells line by line which cells had begun. A line is a
+JSON list: ``ready``; or ``began`` with the number of a cell, its source and the outcome that it will have. The cell
+itself says so, when it runs: its note must be safe by then.
+"""
 
 from __future__ import annotations
 
+import json
 import random
 import shutil
+import sys
 import time
+from itertools import count
 from pathlib import Path
 from threading import Timer
 
-from soundness import faults
+import shells
+from inside import faults
 
 from campaign import Dose, Figures, Loss
 from campaign._servers import heard, started
+from campaign._victim import made_up
 from jupyter_memory import MemoryStore
 from jupyter_memory.storage import abandoned
 
 _LONGEST = 6.0  # seconds from the first cell to the kill
 _LONG = 9_000  # characters with its error: the note of such a cell's error may wait
+_LONG_CELL = 30_000  # characters: such a cell is noted by the thread
 
 
 def run(dose: Dose) -> Figures:
-    """Kill shells at random moments, or let a cell do it, and look at what the next one finds."""
     rng = dose.random()
     kills, noted, by_cell, in_journal = dose.times(100, least=3), 0, 0, 0
     for number in range(kills):
@@ -44,7 +56,7 @@ def run(dose: Dose) -> Figures:
 
 def child(folder: Path, rng: random.Random, moment: float) -> tuple[list[tuple[int, str, str]], bool]:
     """Run a shell, kill it, and return the cells that began, and whether it lived so long."""
-    with started("_kernel", folder, folder, rng.getrandbits(32), quiet=True) as process:
+    with started("history", folder, folder, rng.getrandbits(32), quiet=True) as process:
         Timer(moment, process.kill).start()
         begun = time.monotonic()
         lines = heard(process)
@@ -85,3 +97,32 @@ def look(folder: Path, said: list[tuple[int, str, str]]) -> None:
             content = file.read_bytes() if file.is_file() else b""
             if found := sum(word in content for word in words):
                 raise Loss(f"{found} words of what was cleared are in {file.name}")
+
+
+# -- the kernel --------------------------------------------------------------------------------------------------------
+def _tell(*values: object) -> None:
+    sys.__stdout__.write(json.dumps(values) + "\n")
+    sys.__stdout__.flush()
+
+
+def record(folder: Path, seed: str) -> None:
+    """Run cells without end: in bursts, with pauses in which the journal is taken in."""
+    rng = random.Random(seed)
+    shell = shells.made(JupyterMemory={"path": str(folder / "memory.sqlite"), "history": True})
+    shell.showtraceback = lambda *_, **__: None  # what is shown is not tested here, and takes the most time
+    shell.user_ns["tell"] = _tell
+    shell.extension_manager.load_extension("jupyter_memory")
+    last = {"ok": "x = 1", "error": "{}['b']", "unknown": "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"}
+    _tell("ready")
+    for number in count(1):
+        ending = rng.choice(["ok", "ok", "error", "unknown"] if number > 5 else ["ok", "error"])
+        words = made_up(rng, _LONG_CELL // 15 if rng.random() < 0.1 else 20)
+        if ending == "unknown" and rng.random() < 0.93:
+            ending = "ok"
+        source = f"tell('began', {number}, In[-1], {ending!r})\n# {words}\n{last[ending]}"
+        shell.run_cell(source, store_history=True)
+        time.sleep(rng.choice([0, 0, 0, 0.01, 0.3, 2]) if number % 10 == 0 else 0)
+
+
+if __name__ == "__main__":
+    record(Path(sys.argv[1]), sys.argv[2])

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from soundness import faults, words_left
+from inside import faults, words_left
 
 from campaign import Dose, Figures, Loss
 from campaign._servers import asked, heard, serving, started
@@ -39,7 +39,6 @@ class Told:
     done: int = 0
 
     def hear(self, what: str, *values: Any) -> None:
-        """Take in one line."""
         if what == "going":
             self.going = set(values[0])
             self.done += 1
@@ -56,7 +55,6 @@ class Told:
 
 
 def run(dose: Dose) -> Figures:
-    """Kill processes of all kinds in turn, and look at what each left."""
     rng = dose.random()
     base = dose.folder / "base"
     texts = prepare(base, rng)
@@ -68,7 +66,11 @@ def run(dose: Dose) -> Figures:
         kind = kinds[number % len(kinds)]
         folder = dose.folder / f"{number}"
         shutil.copytree(base, folder)
-        told = Told({**texts, **files_of(folder)} if kind == "index" else dict(texts))
+        told = Told(dict(texts))
+        if kind == "index":
+            with MemoryStore(folder / "memory.sqlite") as store:
+                store.index(folder / "notes", progress=False)
+            told.kept |= {str(file): file.read_text() for file in (folder / "notes").iterdir()}
         work = serve if kind == _SERVER else child
         with work(kind, folder, rng.getrandbits(32), told) as kill:
             usual = statistics.median(seconds[kind]) if seconds[kind] else 0.1
@@ -101,12 +103,6 @@ def prepare(base: Path, rng: random.Random) -> dict[str, str]:
     return texts
 
 
-def files_of(folder: Path) -> dict[str, str]:
-    with MemoryStore(folder / "memory.sqlite") as store:
-        store.index(folder / "notes", progress=False)
-    return {str(file): file.read_text() for file in (folder / "notes").iterdir()}
-
-
 @contextmanager
 def child(kind: str, folder: Path, seed: int, told: Told) -> Iterator[Callable[[], None]]:
     """Start a process, wait until it is at work, and yield what kills it and hears what it said."""
@@ -137,7 +133,6 @@ def serve(kind: str, folder: Path, seed: int, told: Told) -> Iterator[Callable[[
 
 
 def ask(url: str, rng: random.Random, told: Told) -> None:
-    """Add and forget until nobody answers any more."""
     with suppress(OSError, http.client.HTTPException):
         while not told.refused:
             if rng.random() < 0.6:

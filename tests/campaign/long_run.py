@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from random import Random
 
@@ -56,30 +55,21 @@ class _Work:
 
     def step(self) -> None:
         """Do one thing in a thread that ends with it, as a server's and a notebook's threads do."""
-        self._in_thread(self._random.choice(self._kinds))
+        with ThreadPoolExecutor(1) as thread:
+            thread.submit(self._random.choice(self._kinds)).result()
 
     def size(self) -> tuple[int, int, int]:
-        """Return the size of the process just after the store was opened anew, without connections of ended threads."""
+        """Return threads, descriptors and megabytes, just after the store was opened anew."""
         self._reopen()
-        return _size()
+        status = dict(line.split(":", 1) for line in (_PROCESS / "status").read_text().splitlines())
+        return (
+            len(list((_PROCESS / "task").iterdir())),
+            len(list((_PROCESS / "fd").iterdir())),
+            int(status["VmRSS"].split()[0]) // 1_024,
+        )
 
     def close(self) -> None:
         self._store.close()
-
-    def _in_thread(self, work: Callable[[], object]) -> None:
-        failed: list[BaseException] = []
-
-        def caught() -> None:
-            try:
-                work()
-            except BaseException as error:  # noqa: BLE001  raised again by the main thread
-                failed.append(error)
-
-        thread = threading.Thread(target=caught)
-        thread.start()
-        thread.join()
-        if failed:
-            raise failed[0]
 
     def _number(self) -> int:
         return self._random.randrange(1_000)
@@ -102,13 +92,3 @@ class _Work:
     def _reopen(self) -> None:
         self._store.close()
         self._store = MemoryStore(self._folder / "store.sqlite")
-
-
-def _size() -> tuple[int, int, int]:
-    """Return the threads, the open descriptors and the resident megabytes of this process."""
-    status = dict(line.split(":", 1) for line in (_PROCESS / "status").read_text().splitlines())
-    return (
-        len(list((_PROCESS / "task").iterdir())),
-        len(list((_PROCESS / "fd").iterdir())),
-        int(status["VmRSS"].split()[0]) // 1_024,
-    )

@@ -15,9 +15,8 @@ _LONGEST = 15
 
 
 def run(dose: Dose) -> Figures:
-    """Change two folders at random, index one or both after every few changes, and compare at the end."""
     random = dose.random()
-    runs = dose.times(200, least=6)
+    runs = dose.times(200, least=10)
     steps = indexed = moved = 0
     for number in range(runs):
         folder = dose.folder / str(number)

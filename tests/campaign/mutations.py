@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from functools import reduce
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -27,6 +28,7 @@ _DRAWING = (
     b'<defs><g id="a"><path d="M 10 10 L 400 200 C 1 2 3 4 5 6 z" fill="#1f77b4"/></g></defs><use href="#a"/>'
     b'<text x="20" y="20" font-family="sans-serif">Orders</text></svg>'
 )
+_DEEP: Any = reduce(lambda inner, _: [inner], range(400), "deep")
 _OTHER: tuple[Any, ...] = (None, True, 0, -1, 1e308, 10**400, "", "\0", "\ud800", [], {}, [[]], {"": {}}, [None, 7])
 
 
@@ -148,7 +150,7 @@ def _swapped(data: bytes, random: Random) -> bytes:
     while isinstance(holder, (dict, list)) and holder:
         key = random.choice(list(holder) if isinstance(holder, dict) else range(len(holder)))
         if not isinstance(holder[key], (dict, list)) or not holder[key] or random.random() < 0.3:
-            holder[key] = random.choice((*_OTHER, holder, [holder[key]])) if random.random() < 0.9 else _deep()
+            holder[key] = random.choice((*_OTHER, holder, [holder[key]])) if random.random() < 0.9 else _DEEP
             break
         holder = holder[key]
     try:
@@ -158,13 +160,6 @@ def _swapped(data: bytes, random: Random) -> bytes:
     if random.random() < 0.1:
         written = written.replace('"source":', '"source": 7, "source":', 1)
     return written.encode()
-
-
-def _deep() -> Any:
-    tree: Any = "deep"
-    for _ in range(400):
-        tree = [tree]
-    return tree
 
 
 WAYS: tuple[Callable[[bytes, Random], bytes], ...] = (_flipped, _truncated, _inserted, _repeated, _marked)

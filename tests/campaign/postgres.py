@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from postgres_server import PostgresServer, running
+from postgres_server import PostgresServer, leaks, running, some_query, tenants_of
 
 from campaign import Dose, Figures, Loss
 from campaign._servers import own_settings
@@ -27,8 +27,6 @@ _QUERIES, _SECONDS, _WRITERS = 10_000, 300, 16
 
 @dataclass
 class _Told:
-    """What all writers were told."""
-
     kept: set[str] = field(default_factory=set)
     going: set[str] = field(default_factory=set)
     gone: set[str] = field(default_factory=set)
@@ -45,10 +43,8 @@ def run(dose: Dose) -> Figures:
 
 
 def _pry(server: PostgresServer, dose: Dose) -> int:
-    from tenants import leaks, opened, some_query
-
     rng, count = dose.random(), dose.times(_QUERIES, 100)
-    with opened(server) as tenants:
+    with tenants_of(server) as tenants:
         tenants.grant("ana", "reader", "papers")
         tenants.grant("ana", "writer", "λ")
         with tenants.connect("ana") as ana:

@@ -25,8 +25,6 @@ _PATIENCE = 300  # how long the processes may take to end after their time is up
 
 @dataclass
 class _Told:
-    """What one process did."""
-
     name: str
     kept: dict[str, str] = field(default_factory=dict)
     gone: list[str] = field(default_factory=list)
@@ -48,7 +46,6 @@ class _Task:
 
 
 def run(dose: Dose) -> Figures:
-    """Let processes work at one store for a while, then look for what they reported."""
     path, rng = dose.folder / "memory.sqlite", dose.random()
     with MemoryStore(path, "static") as store:
         texts = (" ".join(rng.choices(_WORDS, k=40)) for _ in range(dose.times(_MEMORIES, 1_000)))

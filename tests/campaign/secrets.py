@@ -13,6 +13,8 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from inside import bytes_beside
+from pictures import saved
 from secret_texts import FORMATS, PLACEMENTS, Planted, planted
 
 from campaign import Dose, Figures, Loss
@@ -56,18 +58,16 @@ def run(dose: Dose) -> Figures:
 
 def _left(texts: list[Planted], folder: Path) -> Iterator[Planted]:
     """Store texts in a store of their own, as notes and as files, and yield those whose secrets are in its bytes."""
-    (folder / "work").mkdir(parents=True)
     cells = [
         _cell(text, number) for number, text in enumerate(texts) if text.placement in ("code", "output", "traceback")
     ]
-    notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
-    (folder / "work" / "cells.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
+    saved(folder / "work" / "cells.ipynb", *cells)
     with MemoryStore(folder / "memory.sqlite") as store:
         store.index(folder / "work")
         for text in texts:
             if text.placement in ("markdown", "yaml", "json"):
                 store.add(text.text)
-    stored = b"".join(path.read_bytes() for path in sorted(folder.glob("memory.sqlite*")))
+    stored = bytes_beside(folder / "memory.sqlite")
     for text in texts:
         if any(secret.encode() in stored for secret in text.secrets):
             yield text
@@ -75,7 +75,6 @@ def _left(texts: list[Planted], folder: Path) -> Iterator[Planted]:
 
 
 def _cell(text: Planted, number: int) -> dict[str, object]:
-    """Return a code cell with a text as source, printed, or raised."""
     outputs: list[dict[str, object]] = []
     if text.placement == "output":
         outputs = [{"output_type": "stream", "name": "stdout", "text": text.text}]

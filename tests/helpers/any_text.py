@@ -1,7 +1,5 @@
 """Any text at all, for tests of what is typed and pasted."""
 
-from __future__ import annotations
-
 from hypothesis import strategies as st
 
 MEGABYTE = 1_000_000

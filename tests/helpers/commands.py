@@ -27,7 +27,6 @@ class Terminal(io.StringIO):
     """What somebody types at a terminal."""
 
     def isatty(self) -> bool:
-        """Return that somebody is there."""
         return True
 
 
@@ -35,7 +34,6 @@ Run = Callable[..., Done]
 
 
 def runner(capsys: pytest.CaptureFixture[str]) -> Run:
-    """Return a function that runs a command."""
 
     def run(*arguments: str) -> Done:
         capsys.readouterr()
@@ -46,6 +44,5 @@ def runner(capsys: pytest.CaptureFixture[str]) -> Run:
 
 
 def memory_id(run: Run, query: str) -> str:
-    """Return the id of the best hit of a query."""
     found: str = json.loads(run("search", "--json", query).out)["hits"][0]["memory_id"]
     return found

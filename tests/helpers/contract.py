@@ -1,7 +1,5 @@
 """What the tests of the storage contract share: drafts, files of cells, and what a new snapshot shows."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 from hashing import Hashing
@@ -27,7 +25,6 @@ PRICES = Draft(text="Prices fell in Genève.", tags=("queue",), event_at=NOW, se
 
 
 def cells(*texts, source=NOTEBOOK, **values):
-    """Return the cells of a notebook."""
     given = {"kind": "cell", "tier": "file", "source": source, "lang": "python", **values}
     return [Draft(text=text, location=f"#{place}", **given) for place, text in enumerate(texts)]
 
@@ -37,7 +34,6 @@ DRAFTS = (RATE, PRICES, CELL)
 
 
 def keys_of(snapshot, *drafts):
-    """Return the keys of the memories of these drafts, in their order."""
     return snapshot.same_content(drafts)
 
 
@@ -47,7 +43,6 @@ def vector_of(draft):
 
 
 def add(storage, *drafts, embedder=None):
-    """Store drafts and return their memories."""
     return storage.writer.add(prepare(drafts, embedder), embedder)
 
 
@@ -63,6 +58,5 @@ def everything(storage, **filters):
 
 
 def seen(storage, read):
-    """Return what a new snapshot shows."""
     with storage.snapshot() as snapshot:
         return read(snapshot)

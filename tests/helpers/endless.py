@@ -35,5 +35,4 @@ def read(path: Path, /) -> Document:
 
 
 def read_again() -> Document:
-    """Call itself without end."""
     return read_again()

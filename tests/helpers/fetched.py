@@ -1,7 +1,5 @@
 """What tests of fetching a model share: the small model, a program that fetches it, and how it is refused."""
 
-from __future__ import annotations
-
 import os
 import resource
 import subprocess

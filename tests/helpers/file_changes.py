@@ -10,7 +10,28 @@ from contextlib import closing
 from pathlib import Path
 
 import apsw
-from moved import CHANCE, DIARY, SOURCES, notebook
+from week import notebook
+
+DIARY = [
+    "# Wöchentliche Notizen",
+    "On Monday we set the λ of the Poisson model to 3.2 orders an hour.",
+    "On Tuesday Müller asked for the prices of Zürich, net of tax.",
+    "On Thursday the join of both tables lost every shop without sales.",
+]
+CHANCE = ["5e2c41b0", "aa17f09d", "0d4c6b1e", "77bb2f3a"]
+SOURCES = [
+    "prices = load('prices.csv')",
+    "prices.groupby('shop').mean()",
+    "fit(prices, λ=0.3)",
+    "plot(prices, title='Zürich')",
+]
+
+
+def kept(memory, path):
+    """Return id, tags and pin of each memory of a file, by location."""
+    hits = memory.browsed(limit=100, filters={"path": str(path)}).hits
+    return {hit.memory.location: (hit.memory.id, hit.memory.tags, hit.memory.pinned) for hit in hits}
+
 
 # Kind, and three numbers that choose among what is there; numbers, so that a shorter sequence is one, too.
 Change = tuple[str, int, int, int]

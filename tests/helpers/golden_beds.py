@@ -12,6 +12,8 @@ from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
 
+from week import NOTES
+
 import jupyter_memory
 from jupyter_memory import JupyterMemory, Memory, MemoryStore
 
@@ -19,56 +21,6 @@ SAMPLES = Path(__file__).parents[2] / "notebooks" / "samples"
 # Files have the time of their change for their memories' time; a checkout would change it.
 _CHANGED = datetime(2026, 9, 25, 12, tzinfo=UTC)
 _FILES = 370
-
-# Typed in beside the files, so that tags, severities, domains, sessions, spans of time and pins are judged, too.
-NOTES: tuple[dict[str, Any], ...] = (
-    {
-        "text": "Session one: we agreed to scale prices per zone before any forecast.",
-        "title": "Scaling, agreed",
-        "tags": ["decision", "prices"],
-        "domain": "forecasting",
-        "session": "2026-08-20-review-1",
-        "event_at": datetime(2026, 8, 20, 10, tzinfo=UTC),
-    },
-    {
-        "text": "Session two: scaling per zone stays, and the scaler is fitted on the training months only.",
-        "title": "Scaling, again",
-        "tags": ["decision"],
-        "domain": "forecasting",
-        "session": "2026-09-09-review-2",
-        "severity": "warning",
-        "event_at": datetime(2026, 9, 9, 10, tzinfo=UTC),
-    },
-    {
-        "text": "FileSyncService 1.0.21 lost meter files for a night; sync_queue.flush() is called twice now.",
-        "title": "Lost files",
-        "tags": ["bug", "meters"],
-        "domain": "infrastructure",
-        "severity": "critical",
-        "event_at": datetime(2026, 9, 3, 22, 15, tzinfo=UTC),
-    },
-    {
-        "text": "東京の電力価格を正規化した。平均はゼロ、分散は一。",
-        "title": "東京の価格",
-        "tags": ["prices"],
-        "event_at": datetime(2026, 7, 21, 9, tzinfo=UTC),
-    },
-    {
-        "text": "Night tariff: the price of Natt+ holds until the end of the quarter.",
-        "title": "Natt+ price",
-        "tier": "mcp",
-        "valid_from": datetime(2026, 7, 1, tzinfo=UTC),
-        "valid_until": datetime(2026, 12, 31, tzinfo=UTC),
-        "event_at": datetime(2026, 7, 1, 8, tzinfo=UTC),
-    },
-    {
-        "text": "Never join customers and meters on a number: meter_id is text and begins with zeros.",
-        "title": "Joining meters",
-        "tier": "core",
-        "tags": ["rule"],
-        "event_at": datetime(2026, 8, 6, 8, tzinfo=UTC),
-    },
-)
 
 
 class Bed:

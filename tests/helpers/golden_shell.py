@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import io
 import re
@@ -74,12 +73,9 @@ class Notebook:
 
     def __init__(self) -> None:
         # Imported late: the command line needs no IPython.
-        from IPython.core.interactiveshell import InteractiveShell
-        from traitlets.config import Config
+        import shells
 
-        self.shell = InteractiveShell(config=Config({"HistoryManager": {"enabled": False}}))
-        # Left to the end of the process, each shell would be cleared with a walk through all of memory.
-        atexit.unregister(self.shell.atexit_operations)
+        self.shell = shells.made()
         # Results are asked for, not shown: how a table is shown depends on the terminal.
         hook = self.shell.displayhook
         hook.write_output_prompt = hook.finish_displayhook = lambda: None
@@ -102,6 +98,5 @@ class Notebook:
         return {"code": 0, "out": shown, "err": err.getvalue()}
 
     def close(self) -> None:
-        """Take the magics away again and close the store."""
         self.shell.run_line_magic("unload_ext", "jupyter_memory")
         self.shell.restore_sys_module_state()

@@ -1,7 +1,5 @@
 """What tests of changing models share: models whose vectors tell which one made them, and what a store holds."""
 
-from __future__ import annotations
-
 import hashlib
 
 import numpy as np

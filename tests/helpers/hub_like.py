@@ -1,6 +1,6 @@
 """A server on loopback that answers as the hub does: resolve with ETag, commit and sizes, ranges, and faults on demand.
 
-python tests/hub_like.py FOLDER [PORT]      serves FOLDER as nomic-ai/nomic-embed-text-v1.5 at the pinned revision
+python tests/helpers/hub_like.py FOLDER [PORT]      serves FOLDER as nomic-ai/nomic-embed-text-v1.5 at the pinned revision
 """
 
 from __future__ import annotations
@@ -12,11 +12,33 @@ import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Self
 
 from jupyter_memory.embedders import NOMIC
 
 
-class HubLike:
+class OnLoopback:
+    """A server on loopback whose handlers ask ``self.server.owner``; what waits at ``gate`` goes on when it ends."""
+
+    def __init__(self, handler: type[BaseHTTPRequestHandler], port: int = 0) -> None:
+        self.gate = threading.Event()
+        self.gate.set()
+        self.server = ThreadingHTTPServer(("127.0.0.1", port), handler)
+        self.server.daemon_threads = True
+        self.server.owner = self  # type: ignore[attr-defined]
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.gate.set()
+        self.server.shutdown()
+        self.server.server_close()
+
+
+class HubLike(OnLoopback):
     """A hub with one model; what it does wrong is set before it is asked.
 
     ``status`` answers everything with an error; ``broken`` maps a name to the bytes at which its next answers end;
@@ -34,22 +56,8 @@ class HubLike:
         self.lying: set[str] = set()
         self.deaf = False
         self.headers: dict[str, str | None] = {}
-        self.gate = threading.Event()
-        self.gate.set()
         self.secured = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        self.server = ThreadingHTTPServer(("127.0.0.1", port), _Handler)
-        self.server.daemon_threads = True
-        self.server.hub = self  # type: ignore[attr-defined]
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-
-    def __enter__(self) -> HubLike:
-        threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.gate.set()
-        self.server.shutdown()
-        self.server.server_close()
+        super().__init__(_Handler, port)
 
     def certify(self, folder: Path, host: str) -> Path:
         """Make a certificate for a host, and answer with it; return its file."""
@@ -72,13 +80,11 @@ class HubLike:
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """Answers for one hub, which is the server's."""
-
     protocol_version = "HTTP/1.1"
 
     @property
     def hub(self) -> HubLike:
-        return self.server.hub  # type: ignore[attr-defined]
+        return self.server.owner  # type: ignore[attr-defined]
 
     def do_CONNECT(self) -> None:
         self._begin(200, {})

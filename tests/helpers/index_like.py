@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import io
-import threading
 from collections.abc import Mapping
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile
+
+from hub_like import OnLoopback
 
 from jupyter_memory.embedders import MINILM, ModelEntry
 
@@ -19,7 +20,6 @@ _PACKAGE, _MODULE = "small-minilm", "small_minilm"
 
 
 def wheel_of(name: str, inside: Mapping[str, bytes], *headers: str) -> bytes:
-    """Return a wheel with these files and lines of metadata."""
     info = f"{name.replace('-', '_')}-0.1.0.dist-info"
     metadata = "\n".join(("Metadata-Version: 2.1", f"Name: {name}", "Version: 0.1.0", *headers)) + "\n"
     inside = {
@@ -54,7 +54,7 @@ def entry_of(wheel: bytes) -> ModelEntry:
     return replace(MINILM, bytes=total, dimensions=(48,), default=48, files=files, wheel=pinned)
 
 
-class IndexLike:
+class IndexLike(OnLoopback):
     """An index with one wheel; what it does wrong is set before it is asked.
 
     ``sent`` is what it sends for the wheel, ``status`` answers everything with an error, ``gate`` is waited for in the
@@ -68,26 +68,13 @@ class IndexLike:
         self.has_it = True
         self.status = 200
         self.asked: list[str] = []
-        self.gate = threading.Event()
-        self.gate.set()
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-        self.server.daemon_threads = True
-        self.server.index = self  # type: ignore[attr-defined]
-        self.url = f"http://127.0.0.1:{self.server.server_port}/simple"
-
-    def __enter__(self) -> IndexLike:
-        threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.gate.set()
-        self.server.shutdown()
-        self.server.server_close()
+        super().__init__(_Handler)
+        self.url += "/simple"
 
 
 class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
-        index: IndexLike = self.server.index  # type: ignore[attr-defined]
+        index: IndexLike = self.server.owner  # type: ignore[attr-defined]
         index.asked.append(self.path)
         file = index.entry.wheel.file if index.entry.wheel else ""
         if index.status != 200:
@@ -100,7 +87,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(404, b"")
 
     def _answer(self, status: int, content: bytes, kind: str = "application/octet-stream") -> None:
-        index: IndexLike = self.server.index  # type: ignore[attr-defined]
+        index: IndexLike = self.server.owner  # type: ignore[attr-defined]
         self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(content)))

@@ -1,7 +1,5 @@
 """What tests of the history share: runs of one kernel, and the memory of a text that was run."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 from jupyter_memory.types import Run, RunError
@@ -15,12 +13,10 @@ def run(source, number=1, **values):
 
 
 def failed(source, number=1, message="", traceback=""):
-    """Return a run that ended with an error."""
     return run(source, number, outcome="error", error=RunError("ValueError", message, traceback))
 
 
 def memory_of(store, text):
-    """Return the memory of a text that was run."""
     [found] = [
         hit.memory for hit in store.browsed(limit=100, filters={"kind": "history"}).hits if hit.memory.text == text
     ]

@@ -1,7 +1,5 @@
 """HTML as a browser reads it: its tags, its text, and the cells of its tables."""
 
-from __future__ import annotations
-
 from html.parser import HTMLParser
 
 

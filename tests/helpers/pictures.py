@@ -37,14 +37,12 @@ def noise(size: tuple[int, int] = (900, 700)) -> bytes:
 
 
 def written(picture: Image.Image, format: str, **options: Any) -> bytes:
-    """Return a picture as the bytes of a file."""
     into = BytesIO()
     picture.save(into, format, **options)
     return into.getvalue()
 
 
 def base64(data: bytes) -> str:
-    """Return bytes as a notebook holds them."""
     return b64encode(data).decode()
 
 
@@ -68,7 +66,6 @@ def plotting(source: str, *pictures: bytes, id: str = "", kind: str = "image/png
 
 
 def saved(path: Path, *cells: dict[str, Any], **metadata: Any) -> Path:
-    """Save a notebook of these cells, and return its path."""
     notebook = {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(notebook, ensure_ascii=False), encoding="utf-8")

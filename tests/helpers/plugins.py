@@ -1,7 +1,5 @@
 """Packages that tests install for a moment: a module and the metadata that pip would write."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A real PostgreSQL server for the tests, from a wheel that carries one with pgvector, and a new database for each."""
+"""A real PostgreSQL server for tests, from a wheel that has one with pgvector: databases, roles, hostile clients."""
 
 from __future__ import annotations
 
@@ -39,7 +39,6 @@ class PostgresServer:
             return cursor.fetchall() if cursor.description else []
 
     def new_database(self) -> DatabaseAddress:
-        """Make an empty database and return its address."""
         name = f"test_{next(_NUMBERS)}"
         self.execute(f"create database {name}")
         return database_address(self.raw.get_uri(name))
@@ -55,7 +54,6 @@ class PostgresServer:
 
     @cached_property
     def shared(self) -> DatabaseAddress:
-        """The database of tests that need but one."""
         return self.new_database()
 
     def clear(self, address: DatabaseAddress) -> None:
@@ -65,17 +63,14 @@ class PostgresServer:
         self.execute("drop schema if exists jupyter_memory cascade", name)
 
     def drop(self, address: DatabaseAddress) -> None:
-        """Remove a database, whoever is connected."""
         self.execute(f"drop database if exists {name_of(address)} with (force)")
 
 
 def name_of(address: DatabaseAddress) -> str:
-    """Return the name of a database."""
     return address.url.rpartition("?")[0].rpartition("/")[2]
 
 
 def as_role(address: DatabaseAddress, role: str) -> DatabaseAddress:
-    """Return the address of the same database for another role."""
     return database_address(address.url.replace("postgres@", f"{role}@"))
 
 
@@ -100,3 +95,122 @@ def running() -> Iterator[PostgresServer]:
         raw.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+SPACES = ["", "papers", "salaries", "λ", "o'brien"]
+TABLES = [
+    "memories", "texts", "tags", "chunks", "chunk_texts", "postings", "frequencies", "totals", "vectors", "trust",
+    "chunk_tokens", "definitions", "thumbnails", "files", "folders", "runs", "done", "grants",
+]  # fmt: skip
+
+
+class Tenants:
+    """The roles of four people, each called as in the tests; the keeper made the tables."""
+
+    def __init__(self, address, people):
+        from jupyter_memory.storage import open_team
+
+        self.address, self.people = address, people
+        self.rights = open_team(self.of("keeper"), busy_seconds=2)
+        with self.connect("keeper") as connection:
+            for key, space in enumerate(SPACES):
+                fill(connection, key, space)
+
+    def of(self, who):
+        return as_role(self.address, self.people[who])
+
+    def connect(self, who):
+        import psycopg
+
+        path = "-c search_path=jupyter_memory,public"
+        url = self.of(who).url
+        return psycopg.connect(url, autocommit=True, cursor_factory=psycopg.ClientCursor, options=path)
+
+    def grant(self, who, level, space=None):
+        self.rights.grant(self.people[who], level, space)
+
+    def close(self):
+        self.rights.close()
+
+
+@contextmanager
+def tenants_of(server):
+    """Make roles, one of which owns the database, and a store with a memory in each space; remove them afterwards."""
+    address = server.new_database()
+    name = name_of(address)
+    people = {one: f"{one}_{name}" for one in ("keeper", "ana", "ben", "eve")}
+    for role in people.values():
+        server.execute(f"create role {role} login")
+    server.execute(f"alter database {name} owner to {people['keeper']}")
+    server.execute("create extension vector", name)
+    try:
+        tenants = Tenants(address, people)
+        yield tenants
+        tenants.close()
+    finally:
+        server.execute(f"drop database {name} with (force)")
+        for role in people.values():
+            server.execute(f"drop role {role}")
+
+
+def fill(connection, key, space):
+    values = {"key": key, "id": f"id{key}", "space": space, "text": f"secret of {space}"}
+    for statement in (
+        "insert into memories (space, key, id, kind, tier, event_at, indexed_at, content_hash, title)"
+        " values (%(space)s, %(key)s, %(id)s, 'note', 'note', 0, 0, %(id)s, %(text)s)",
+        "insert into texts values (%(space)s, %(key)s, %(text)s)",
+        "insert into tags values (%(space)s, %(key)s, %(text)s)",
+        "insert into chunks (space, id, memory, start, stop) values (%(space)s, %(key)s, %(key)s, 0, 5)",
+        "insert into postings values (%(space)s, 'secret', %(key)s, 0, 0, 1, 0, 0, 1, '{1}')",
+        "insert into frequencies (space, term, columns, chunks) values (%(space)s, 'secret', 4, 1)",
+        "insert into totals (space, changes, chunks, words) values (%(space)s, 1, 1, 1)",
+        "insert into files values (%(space)s, %(text)s, 0, 0, '', 0)",
+        "insert into folders (space, path) values (%(space)s, %(text)s)",
+        "insert into done values (%(space)s, %(text)s)",
+        # What a store adds later has other numbers.
+        "select setval('memory_keys', %(key)s + 1), setval('chunk_ids', %(key)s + 1)",
+    ):
+        connection.execute(statement, values)
+
+
+def spaces_seen(connection, table="memories"):
+    return sorted(row[0] for row in connection.execute(f"select distinct space from {table}"))
+
+
+def some_query(drawn):
+    """Return a query of a hostile client: any table, any condition, in a join, a cast that fails, or a function."""
+    table = drawn.choice(TABLES)
+    space = drawn.choice(SPACES)
+    values = {"space": space, "like": f"%{space[:2]}%", "spaces": SPACES}
+    condition = drawn.choice([
+        "true", "space = %(space)s", "space <> 'papers'", "space in (select space from totals)",
+        "space like %(like)s", "1 / (case when space = %(space)s then 0 else 1 end) = 1", "space::int > 0",
+        "(select count(*) from memories m where m.title::int > 0) > 0", "space = any(%(spaces)s)",
+        "exists (select 1 from memories m where m.space = %(space)s)",
+    ])  # fmt: skip
+    what = drawn.choice(["*", "space", "count(*), min(space), max(space)", f"{table}", f"to_jsonb({table})"])
+    query = f"select {what} from {table} where {condition}"
+    shape = drawn.choice(
+        [
+            "{query}",
+            "with found as materialized ({query}) select * from found",
+            "select * from ({query}) as found, memories limit 50",
+            "(table memories) union all (select m.* from memories m, ({query}) as found) limit 50",
+            "explain (analyze, costs off) {query}",
+            "select query_to_xml($$select * from memories$$, true, true, ''), ({query} limit 0) is null",
+        ]
+    )
+    return shape.format(query=query), values
+
+
+def leaks(connection, asked):
+    """Return a query of somebody who may see `papers` and `λ` if it tells anything of the other spaces, else None."""
+    import psycopg
+
+    statement, values = asked
+    try:
+        told = str(connection.execute(statement, values).fetchall())
+    except psycopg.Error as error:
+        told = str(error)
+    secrets = ("secret of salaries", "secret of o'brien", "id2", "id4")
+    return asked if any(secret in told for secret in secrets) else None

@@ -1,9 +1,11 @@
-"""Programs that tests start and talk to while they run."""
+"""Programs that tests start and talk to while they run, forked processes, and being somebody there with few rights."""
 
 from __future__ import annotations
 
+import os
+import pickle
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -27,3 +29,33 @@ def running(command: Sequence[Any], **options: Any) -> Iterator[subprocess.Popen
         for pipe in (program.stdin, program.stdout, program.stderr):
             if pipe is not None:
                 pipe.close()
+
+
+_NOBODY = 65534
+
+
+def become_nobody() -> None:
+    """Let file permissions hold for this process: root may do anything, so it becomes somebody else."""
+    if os.geteuid() == 0:
+        os.setgroups([])
+        os.setgid(_NOBODY)
+        os.setuid(_NOBODY)
+
+
+def in_fork(work: Callable[[], Any]) -> Any:
+    """Run ``work`` in a forked process; return its result, or the error that it raised."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            answer = work()
+        except BaseException as error:  # noqa: BLE001  what went wrong in the child is what its parent asks about
+            answer = error
+        with os.fdopen(writer, "wb") as pipe:
+            pipe.write(pickle.dumps(answer))
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as pipe:
+        answer = pickle.loads(pipe.read())
+    os.waitpid(child, 0)
+    return answer

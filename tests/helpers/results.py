@@ -1,7 +1,5 @@
 """What tests of a store ask it and read from it."""
 
-from __future__ import annotations
-
 # The terms of the profile auto, in its order.
 AUTO_TERMS = (
     "keyword", "semantic_margin", "max_sim", "neighbour", "session", "question_penalty", "length_penalty", "own_words",
@@ -12,7 +10,6 @@ JOINING = "join the orders on λ, with prices by shop and customer"
 
 
 def titles(found):
-    """Return the titles of a result or an answer, in order."""
     return [hit.memory.title for hit in found.hits] if hasattr(found, "hits") else found["title"].tolist()
 
 
@@ -23,7 +20,6 @@ def words_of_the_index(store):
 
 
 def dtypes(frame):
-    """Return a frame's columns with their dtypes, in order."""
     return [(name, str(dtype)) for name, dtype in frame.dtypes.items()]
 
 

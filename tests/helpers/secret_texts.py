@@ -7,11 +7,16 @@ import random
 import re
 import string
 import textwrap
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
-from secret_formats import CODE, FILES, NAMED, TOKENS
-
+_TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+TOKENS, NAMED, FILES, CODE = (_TABLE[name] for name in ("tokens", "named", "files", "code"))
+MISSED = _TABLE["missed"]
+HEX = "9f8c1e2ab7d04c55e1f02a3b4c5d6e7f"
+BASE = "aB3dE5gH7jK9mN1pQ4sT6vW8yZ0bC2eF5hJ7"
 _DIGITS, _LOWER, _MIXED = string.digits, string.ascii_lowercase, string.ascii_letters
 ALPHABETS = {
     "h": "0123456789abcdef",
@@ -64,7 +69,7 @@ def plant(name: str, placement: str, source: random.Random) -> Planted:
         value, secrets = filled(NAMED[called], source)
         text = _named(called, value, placement, source)
     else:
-        value, secrets = filled((FILES | CODE)[name].replace("{{", "{").replace("}}", "}"), source)
+        value, secrets = filled((FILES | CODE)[name], source)
         text = _excerpt(value, placement, name in CODE)
     return Planted(name, placement, text, secrets)
 
@@ -172,3 +177,16 @@ def _traceback(line: str, error: str) -> str:
         f"Cell In[4], line 2\n      1 import prices\n----> 2 {line}\n\n"
         f"File prices.py:14, in call(*args)\n     13 def call(*args):\n---> 14     raise refused\n\n{error}"
     )
+
+
+PASSWORD = password(random.Random(3))
+
+
+def _made_up(text: str) -> str:
+    return text.replace("<hex>", HEX).replace("<base>", BASE)
+
+
+# Frames in which @ is the place of a secret, and the secret.
+TOLD = [(frame, _made_up(secret).replace("<password>", PASSWORD)) for frame, secret in _TABLE["told"]]
+COMMANDS = [(frame, secret) for frame, secret in _TABLE["commands"]]
+HARMLESS = [_made_up(text) for text in _TABLE["harmless"]]

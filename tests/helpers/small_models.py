@@ -44,7 +44,6 @@ class SmallModel:
         self.wanted = means / np.linalg.norm(means, axis=1, keepdims=True)
 
     def open(self) -> Embedder:
-        """Open it as a store does."""
         return open_embedder(self.name, models=self.models)
 
     @property
@@ -54,21 +53,18 @@ class SmallModel:
 
     @property
     def weights(self) -> dict[str, Any]:
-        """Return its tensors by name."""
         weights = dict(mx.load(str(self.file)))
         # They may still be read from the file when it is replaced.
         mx.eval(list(weights.values()))
         return weights
 
     def save(self, weights: dict[str, Any], **config: object) -> None:
-        """Replace its tensors, and change its configuration."""
         mx.eval(list(weights.values()))
         self.file.unlink()
         mx.save_safetensors(str(self.file), weights)
         self.change("config.json", **config)
 
     def change(self, name: str, **values: object) -> None:
-        """Change values of one of its JSON files."""
         file = self.folder / name
         known = json.loads(file.read_text()) if file.exists() else {}
         file.write_text(json.dumps(known | values))

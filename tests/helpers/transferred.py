@@ -1,7 +1,5 @@
 """Stores that leave their place, for tests of export, import and copies: what they hold, and what they answer."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -78,7 +76,6 @@ def carried(store):
 
 
 def write_files(week):
-    """Write a long document with tags, and a module."""
     week.mkdir()
     (week / "shops.md").write_text(f"---\ntags: [shops]\n---\n\n{LONG}")
     (week / "prices.py").write_text("import os\n\n\ndef prices():\n    return 'λ'\n")

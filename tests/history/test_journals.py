@@ -14,8 +14,8 @@ from threading import Event
 
 import apsw
 import pytest
-from forked import in_fork
 from kernel_runs import NOON, run
+from programs import in_fork
 from waiting import until
 
 from jupyter_memory import MemoryStore

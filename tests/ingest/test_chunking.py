@@ -1,7 +1,5 @@
 """The chunks of drafts: exact stretches of the text that fit, cut at natural places."""
 
-from __future__ import annotations
-
 import time
 from itertools import pairwise
 
@@ -21,32 +19,28 @@ PROSE = "The prices in Zürich rose again, as they do.\n" * 25 + "\n"
 LONG = "# Prices\n\nIntro, λ = 3.\n\n" + "".join(f"## Week {week}\n\n{PROSE}" for week in range(8))
 
 
-def tokens(text: str) -> int:
+def tokens(text):
     return len(tokens_of([text]).ids)
 
 
-def with_chunks(*drafts: Draft) -> list[Draft]:
+def with_chunks(*drafts):
     return [prepared.draft for prepared in prepare(drafts, None)]
 
 
-def stretches(text: str, lang: str = "", kind: str = "cell") -> list[str]:
+def stretches(text, lang="", kind="cell"):
     [draft] = with_chunks(Draft(text=text, lang=lang, kind=kind))
     return [text[chunk.start : chunk.end] for chunk in draft.chunks]
 
 
-def test_a_short_text_is_one_chunk_with_the_drafts_context() -> None:
-    """What fits is one chunk that covers the whole text; a chunk that is there stays; a blank text has none."""
+def test_a_short_text_is_one_chunk_with_the_drafts_context():
+    """What fits, up to 448 tokens, is one chunk of the whole text; a chunk that is there stays; a blank has none."""
+    fits, exceeds = " ".join(["price"] * CAPACITY), " ".join(["price"] * (CAPACITY + 1))
+    assert (tokens(fits), tokens(exceeds)) == (CAPACITY, CAPACITY + 1)
+    assert (len(stretches(fits)), len(stretches(exceeds))) == (1, 2)
     assert [stretches(blank) for blank in ("", " " * 100_000, "\n" * 50_000, "\t \n" * 20_000)] == [[]] * 4
     brought = Draft(text="λ", chunks=(Chunk(0, 1, "mine", 7),))
     short, kept = with_chunks(Draft(text="λ = 3\n", context="02_prices.ipynb"), brought)
     assert short.chunks == (Chunk(0, 6, "02_prices.ipynb", 1),) and kept == brought
-
-
-def test_up_to_the_capacity_is_one_chunk() -> None:
-    """448 tokens are one chunk, 449 are not."""
-    fits, exceeds = " ".join(["price"] * CAPACITY), " ".join(["price"] * (CAPACITY + 1))
-    assert (tokens(fits), tokens(exceeds)) == (CAPACITY, CAPACITY + 1)
-    assert (len(stretches(fits)), len(stretches(exceeds))) == (1, 2)
 
 
 @pytest.mark.parametrize(
@@ -71,14 +65,14 @@ def test_up_to_the_capacity_is_one_chunk() -> None:
     ],
     ids=["Hangul", "code points", "sentences", "indentation", "functions"],
 )
-def test_where_a_long_text_is_cut(text: str, lang: str, kind: str, begins: str) -> None:
+def test_where_a_long_text_is_cut(text, lang, kind, begins):
     """Stretches fit, and begin and end at the natural places of their text."""
     found = stretches(text, lang, kind)
     assert len(found) > 1 and all(tokens(one) <= CAPACITY for one in found)
     assert all(one.startswith(tuple(begins.split("|"))) for one in found)
 
 
-def test_markdown_is_cut_before_its_headings() -> None:
+def test_markdown_is_cut_before_its_headings():
     """Where a section ends within reach, the stretch ends there."""
     text = "".join(f"# Week {week}\n\n" + "The prices in Zürich rose by λ percent.\n" * 12 + "\n" for week in range(30))
     [draft] = with_chunks(Draft(text=text, lang="markdown"))
@@ -86,7 +80,7 @@ def test_markdown_is_cut_before_its_headings() -> None:
     assert all(text[chunk.end :].lstrip().startswith("# Week") for chunk in draft.chunks[:-1])
 
 
-def test_neighbours_overlap() -> None:
+def test_neighbours_overlap():
     """A stretch begins inside the one before it, by no more than the overlap, and never ends before it."""
     text = "Each paragraph on the prices has some words.\n\n" * 300
     [draft] = with_chunks(Draft(text=text))
@@ -104,7 +98,7 @@ def test_neighbours_overlap() -> None:
     ],
     ids=["letter", "umlaut", "emoji", "cjk", "lines", "hex"],
 )  # fmt: skip
-def test_a_large_text_is_cut_in_linear_time(text: str) -> None:
+def test_a_large_text_is_cut_in_linear_time(text):
     """A megabyte without a place to cut is sliced, not pondered, and no slice is too large."""
     begun = time.process_time()
     found = stretches(text)
@@ -113,7 +107,7 @@ def test_a_large_text_is_cut_in_linear_time(text: str) -> None:
     assert max(map(tokens, found[:40] + found[-2:])) <= CAPACITY
 
 
-def test_the_chunks_of_a_document_have_their_heading_path() -> None:
+def test_the_chunks_of_a_document_have_their_heading_path():
     """Each chunk of a Markdown file says under which headings it begins, behind the name and before the date."""
     [draft] = with_chunks(Draft(text=LONG, kind="file", lang="markdown", context="notes/prices.md\nSaturday"))
     assert draft.chunks[0].context == "notes/prices.md\nPrices\nSaturday" and len(draft.chunks) > 5
@@ -124,7 +118,7 @@ def test_the_chunks_of_a_document_have_their_heading_path() -> None:
     assert [chunk.line for chunk in draft.chunks] == [LONG.count("\n", 0, chunk.start) + 1 for chunk in draft.chunks]
 
 
-def test_a_heading_path_leads_down() -> None:
+def test_a_heading_path_leads_down():
     """A place has the headings above it, each of a higher level than the next; one that begins there counts."""
     text = "".join(f"{heads}\n\n{PROSE * 2}" for heads in ("intro", "# A\n\n## B", "# C", "### D"))
     [draft] = with_chunks(Draft(text=text, kind="file", lang="markdown", context="a.md"))
@@ -132,7 +126,7 @@ def test_a_heading_path_leads_down() -> None:
     assert [place for place in places if place] == ["A", "A > B", "C", "C > D"]
 
 
-def test_what_is_above_or_no_document() -> None:
+def test_what_is_above_or_no_document():
     """What stands above the first heading belongs to it; the chunks of a cell share what its notebook says."""
     preamble = Draft(text="---\ntags: [λ]\n---\n\n# Prices\n\nText", kind="file", lang="markdown", context="a.md")
     cell = Draft(text=LONG, kind="cell", lang="markdown", context="n.ipynb\nPrices")
@@ -141,7 +135,7 @@ def test_what_is_above_or_no_document() -> None:
     assert {chunk.context for chunk in of_cell.chunks} == {"n.ipynb\nPrices"}
 
 
-def test_drafts_keep_their_order_and_their_rest() -> None:
+def test_drafts_keep_their_order_and_their_rest():
     """Short and long, more than is tokenised at once: every draft comes back in its place with nothing else changed."""
     texts = ["a", LONG, "ü" * 300, "", LONG[:900], *(f"{n} " + "The λ of the prices. " * 300 for n in range(200))]
     assert sum(map(len, texts)) > 1_000_000
@@ -163,7 +157,7 @@ TEXTS = st.lists(RUNS, max_size=30).map(lambda runs: "".join(piece * count for p
 @example(" x" * 5000, "")
 @example("x" + " " * 30_000 + "y", "")
 @example("\n  λ = 3\n\n", "")
-def test_chunks_cover_the_text_and_fit(text: str, lang: str) -> None:
+def test_chunks_cover_the_text_and_fit(text, lang):
     """Whatever the text: chunks come in order, fit, overlap by no more than they may, and leave out blanks only."""
     [draft] = with_chunks(Draft(text=text, kind="file", lang=lang))
     done = 0

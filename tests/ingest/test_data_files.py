@@ -1,7 +1,5 @@
 """Data files and databases: which there are, what is damaged, and that a store has their columns and no values."""
 
-from __future__ import annotations
-
 import os
 import random
 import shutil
@@ -12,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from blocked import run_without
+from inside import bytes_beside
 from pdfs import pdf_of
 
 from jupyter_memory import InputError, MemoryStore
@@ -244,28 +243,23 @@ def test_duckdb_tables_are_told_without_the_values_of_their_types(tmp_path, read
     assert not any(value in repr(found) for value in ("sad", "happy", "4711", "3.25"))
 
 
-@pytest.fixture
-def work(tmp_path):
-    """Return a folder of notebooks and notes with some data files among them."""
-    root = tmp_path / "work"
-    shutil.copytree(ROOT / "notebooks" / "samples", root)
-    data = root / "data"
+def test_a_file_is_found_by_its_columns_and_no_value_is_stored(tmp_path):
+    """Among notebooks and notes, however a name is spelled: snake_case, camelCase, or in words."""
+    data = shutil.copytree(ROOT / "notebooks" / "samples", tmp_path / "work") / "data"
     data.mkdir(exist_ok=True)
-    (data / "orders.csv").write_text("order_id,customer_id,order_date\n1,2,2026-03-02\n")
-    (data / "reasons.csv").write_text("churn_reason,count\nprice,3\nmoved,4\n")
-    (data / "events.jsonl").write_text('{"eventId": 1, "customerName": "Anna"}\n')
-    (data / "churn.csv").write_text("customerId,churnDate,plan\n1,2026-03-02,gold\n2,2026-03-04,silver\n")
-    (data / "secret.csv").write_text("name,zzcolumn\nxylophone,77007700\nzeppelin,77007701\n")
+    for name, content in {
+        "orders.csv": "order_id,customer_id,order_date\n1,2,2026-03-02\n",
+        "reasons.csv": "churn_reason,count\nprice,3\nmoved,4\n",
+        "events.jsonl": '{"eventId": 1, "customerName": "Anna"}\n',
+        "churn.csv": "customerId,churnDate,plan\n1,2026-03-02,gold\n2,2026-03-04,silver\n",
+        "secret.csv": "name,zzcolumn\nxylophone,77007700\nzeppelin,77007701\n",
+    }.items():
+        (data / name).write_text(content)
     tables = ("invoices(invoice_no integer, vat_rate real)", "contacts(contact_id integer, e_mail text)")
     value = "insert into contacts values (471147, 'confidential')"
     database(data / "crm.sqlite", *(f"create table {table}" for table in tables), value)
-    return root
-
-
-def test_a_file_is_found_by_its_columns_and_no_value_is_stored(work, tmp_path):
-    """Among all else, however a name is spelled: snake_case, camelCase, or in words."""
     with MemoryStore(tmp_path / "memory.sqlite", "static") as store:
-        store.index(work, progress=False)
+        store.index(data.parent, progress=False)
         for question, title in {
             "which file has a customer_id and a churn date": "data/churn.csv",
             "customer id churn date": "data/churn.csv",
@@ -275,7 +269,7 @@ def test_a_file_is_found_by_its_columns_and_no_value_is_stored(work, tmp_path):
             "lang:data churn reason": "data/reasons.csv",
         }.items():
             assert store.hits(question, limit=3).hits[0].memory.title == title, question
-    kept = b"".join(path.read_bytes() for path in tmp_path.glob("memory.sqlite*"))
+    kept = bytes_beside(tmp_path / "memory.sqlite")
     assert b"zzcolumn" in kept
     assert not any(value in kept for value in (b"xylophone", b"zeppelin", b"confidential", b"77007700"))
 
@@ -289,6 +283,8 @@ def test_a_huge_file_is_neither_hashed_nor_handed_out_by_its_size(tmp_path, inde
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 1}, raising=False)
     monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: pytest.fail("a process was started"))
     assert index(path.parent).files == 1
+    [hit] = index.memory.hits("order_id").hits
+    assert "order_id (order id): integer" in hit.memory.text and hit.memory.metadata["rows"] > 10**9
     assert index(path.parent).unchanged == 1
     with path.open("a") as file:
         file.write("17,3\n")

@@ -1,10 +1,7 @@
 """When a memory of a file happened: as the document or its name says, as git knows, or when the file was changed."""
 
-from __future__ import annotations
-
 import json
 import os
-import shutil
 import stat
 import sys
 from datetime import UTC, datetime, timedelta
@@ -13,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from work_trees import WorkTree
+from week import WorkTree
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.ingest import read_file
@@ -21,18 +18,16 @@ from jupyter_memory.ingest import read_file
 BEGUN = datetime(2023, 3, 1, 9, tzinfo=UTC)
 
 
-def noon(year: int, month: int, day: int) -> datetime:
+def noon(year, month, day):
     return datetime(year, month, day, 12).astimezone(UTC)
 
 
-def days(number: int) -> datetime:
+def days(number):
     return BEGUN + timedelta(days=number)
 
 
 # -- what a document says ----------------------------------------------------------------------------------------------
-
-
-def said(folder: Path, text: str, name: str = "note.md") -> datetime | None:
+def said(folder, text, name="note.md"):
     """Return the date that the last part of a file states; None where only the time of the file is known."""
     path = folder / name
     path.write_text(text, encoding="utf-8")
@@ -40,7 +35,7 @@ def said(folder: Path, text: str, name: str = "note.md") -> datetime | None:
     return None if draft.dated_by_file else draft.event_at
 
 
-def front(**lines: str) -> str:
+def front(**lines):
     return "---\n" + "".join(f"{key}: {value}\n" for key, value in lines.items()) + "---\nλ"
 
 
@@ -59,12 +54,12 @@ def front(**lines: str) -> str:
         *((text, None) for text in ("{{ now }} 2024", "2024-13-45", "x" * 999)),
     ],
 )
-def test_a_date_is_read_as_people_write_it(tmp_path: Path, text: str, when: datetime | None) -> None:
+def test_a_date_is_read_as_people_write_it(tmp_path, text, when):
     """A day is its noon, so that it is the same day in another time zone; what is no certain date is none."""
     assert said(tmp_path, front(date=text)) == when
 
 
-def test_a_front_matter_is_dated_by_its_date_then_by_its_last_change(tmp_path: Path) -> None:
+def test_a_front_matter_is_dated_by_its_date_then_by_its_last_change(tmp_path):
     """``created`` comes last; a date that cannot be read gives way to the next."""
     lines = {"created": "2020-01-01", "updated": "2021-01-01", "Date": "2022-01-01"}
     assert said(tmp_path, front(**lines)) == noon(2022, 1, 1)
@@ -85,7 +80,7 @@ def test_a_front_matter_is_dated_by_its_date_then_by_its_last_change(tmp_path: P
         *((name, None) for name in ("2099-01-01 plan.md", "v2024.md")),
     ],
 )
-def test_a_date_in_a_name_is_a_whole_date(tmp_path: Path, name: str, when: datetime | None) -> None:
+def test_a_date_in_a_name_is_a_whole_date(tmp_path, name, when):
     """No part of a longer number, no mixture, no day that does not exist, none that lies ahead."""
     assert said(tmp_path, "λ", name) == when
 
@@ -106,7 +101,7 @@ RUN = datetime(2025, 5, 4, 10, 11, 12, tzinfo=UTC)
         ({}, {"date": {"a": 1}, "papermill": []}, None),
     ],
 )
-def test_a_cell_is_dated_by_its_run_then_by_its_notebook(tmp_path: Path, of_cell, of_notebook, when) -> None:
+def test_a_cell_is_dated_by_its_run_then_by_its_notebook(tmp_path, of_cell, of_notebook, when):
     """A notebook has a date of its own, or that of a run of papermill."""
     cell = {"cell_type": "code", "source": "λ", "metadata": of_cell, "outputs": [], "execution_count": 1}
     content = {"cells": [cell], "metadata": of_notebook, "nbformat": 4, "nbformat_minor": 4}
@@ -114,7 +109,7 @@ def test_a_cell_is_dated_by_its_run_then_by_its_notebook(tmp_path: Path, of_cell
 
 
 @given(text=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="/\0"), max_size=25))
-def test_no_text_makes_reading_a_date_fail(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+def test_no_text_makes_reading_a_date_fail(tmp_path_factory, text):
     """It is None, or a time between 1970 and now."""
     folder = tmp_path_factory.mktemp("any")
     for found in (said(folder, front(date=f"2024 {text}")), said(folder, "λ", f"{text}2024-03-01{text}.md")):
@@ -122,14 +117,12 @@ def test_no_text_makes_reading_a_date_fail(tmp_path_factory: pytest.TempPathFact
 
 
 # -- what git knows ----------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
-def tree(tmp_path: Path) -> WorkTree:
+def tree(tmp_path):
     return WorkTree(tmp_path / "work")
 
 
-def dated(folder: Path) -> dict[Path, datetime]:
+def dated(folder):
     """Return the dates that a store has of the files in a folder, but for those of the files themselves."""
     with MemoryStore(folder.parent / "dated.sqlite", embedder=None) as store:
         store.forget(everything=True)
@@ -139,7 +132,7 @@ def dated(folder: Path) -> dict[Path, datetime]:
     return {path: time for path, time in times.items() if time < days(1200)}
 
 
-def test_each_file_has_the_date_of_the_commit_that_last_changed_it(tree: WorkTree) -> None:
+def test_each_file_has_the_date_of_the_commit_that_last_changed_it(tree):
     """Whatever its name, its folder and its line ends; not one that changed since, or was never committed."""
     names = ("a b.md", "d/ü.md", "d/e/quoted\"and'.md", "-n.md", "*.md")
     paths = [tree.commit(name, f"{name} one\n", days(i * 30)) for i, name in enumerate(names)]
@@ -150,17 +143,7 @@ def test_each_file_has_the_date_of_the_commit_that_last_changed_it(tree: WorkTre
     assert dated(tree.top) == {path: days(900 if path.name == "ü.md" else i * 30) for i, path in enumerate(paths)}
 
 
-def test_a_fresh_clone_and_a_copied_folder_keep_the_dates(tree: WorkTree, tmp_path: Path) -> None:
-    """Though all their files are from today."""
-    tree.commit("notes/a.md", "one", days(0))
-    tree.commit("notes/b.md", "two", days(1000))
-    tree.git("clone", "-q", str(tree.top), str(tmp_path / "clone"))
-    shutil.copytree(tree.top, tmp_path / "copy", copy_function=shutil.copyfile)
-    for folder in (tmp_path / "clone" / "notes", tmp_path / "copy" / "notes"):
-        assert dated(folder) == {folder / "a.md": days(0), folder / "b.md": days(1000)}
-
-
-def test_a_change_that_came_by_a_merge_has_its_own_date(tree: WorkTree) -> None:
+def test_a_change_that_came_by_a_merge_has_its_own_date(tree):
     """Not that of the merge."""
     tree.commit("a.md", "one", days(0))
     tree.git("checkout", "-q", "-b", "side")
@@ -171,7 +154,7 @@ def test_a_change_that_came_by_a_merge_has_its_own_date(tree: WorkTree) -> None:
     assert dated(tree.top) == {side: days(10), main: days(20)}
 
 
-def test_each_of_several_repositories_is_asked(tmp_path: Path) -> None:
+def test_each_of_several_repositories_is_asked(tmp_path):
     """Also one inside another, and a folder that is in none."""
     outer, inner = WorkTree(tmp_path / "work" / "outer"), WorkTree(tmp_path / "work" / "outer" / "inner")
     one, two = inner.commit("one.md", "1", days(5)), outer.commit("two.md", "2", days(7))
@@ -180,7 +163,7 @@ def test_each_of_several_repositories_is_asked(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the program of the configuration is a shell script")
-def test_nothing_that_a_repository_configures_is_run(tree: WorkTree, tmp_path: Path) -> None:
+def test_nothing_that_a_repository_configures_is_run(tree, tmp_path):
     """A repository may come from anybody: no monitor, filter, signature program or hook of its own is started."""
     path = tree.commit("a.md", "one", days(0))
     mark, program = tmp_path / "run", tmp_path / "program.sh"
@@ -194,7 +177,7 @@ def test_nothing_that_a_repository_configures_is_run(tree: WorkTree, tmp_path: P
     assert dated(tree.top) == {path: days(0)} and not mark.exists()
 
 
-def test_a_partial_clone_fetches_nothing(tree: WorkTree, tmp_path: Path) -> None:
+def test_a_partial_clone_fetches_nothing(tree, tmp_path):
     """What git would have to ask another machine for has no date."""
     tree.commit("a.md", "one", days(0))
     tree.commit("b.md", "two", days(1))
@@ -206,7 +189,7 @@ def test_a_partial_clone_fetches_nothing(tree: WorkTree, tmp_path: Path) -> None
     assert {one: one.stat().st_mtime_ns for one in (clone / ".git" / "objects").rglob("*")} == before
 
 
-def test_git_is_never_required(tree: WorkTree, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_git_is_never_required(tree, monkeypatch):
     """Inside a hook of another repository git finds its own; without git, and broken, the files keep their times."""
     path = tree.commit("a.md", "one", days(0))
     with monkeypatch.context() as changed:

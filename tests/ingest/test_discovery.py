@@ -1,7 +1,5 @@
 """Which files of a folder are found, and why others are not."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -75,6 +73,14 @@ def test_what_tools_and_keys_leave_behind_is_not_taken(tmp_path):
         (["repo/a.md", "repo/d.md"], {"GIT": "d.md", "repo__GIT": "a.md"}, "repo", {}, ["d.md"]),
         (["sub/a.md", "sub/b.md", "sub/d.md"], {"GIT": "d.md"}, "sub", {}, ["a.md", "b.md", "d.md"]),
         ([".git/HEAD", "sub/a.md", "sub/b.md"], {"GIT": "/sub/a.md"}, "sub", {}, ["b.md"]),
+        # With an exclude file of git a folder is a work tree.
+        (
+            ["sub/a.md", "sub/b.md", "sub/c.md", "sub/d.md"],
+            {"GIT": "/sub/a.md\nb.md", ".git__info__exclude": "c.md"},
+            "sub",
+            {},
+            ["d.md"],
+        ),
         # A folder of data that git ignores can still be remembered by naming it.
         ([".git/HEAD", "data/raw/a.md"], {"GIT": "data/\n*.md"}, "", {}, []),
         ([".git/HEAD", "data/raw/a.md"], {"GIT": "data/\n*.md"}, "data", {}, ["raw/a.md"]),
@@ -84,14 +90,6 @@ def test_what_tools_and_keys_leave_behind_is_not_taken(tmp_path):
 def test_ignore_files_count(tmp_path, names, contents, below, options, expected):
     """Those of git and our own, in the folder and above it within a work tree."""
     assert found(grow(tmp_path, *names, **contents) / below, **options) == expected
-
-
-def test_the_exclude_file_of_git_counts(tmp_path):
-    """With it the folder is a work tree, in which the patterns of the folders above hold, too."""
-    grow(tmp_path, "sub/a.md", "sub/b.md", "sub/c.md", "sub/d.md", GIT="/sub/a.md\nb.md")
-    (tmp_path / ".git" / "info").mkdir(parents=True)
-    (tmp_path / ".git" / "info" / "exclude").write_text("c.md")
-    assert found(tmp_path / "sub") == ["d.md"]
 
 
 @pytest.mark.parametrize(

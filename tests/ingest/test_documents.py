@@ -1,7 +1,5 @@
 """PDF, Word and PowerPoint files: what is read of them, and how their parts are found again."""
 
-from __future__ import annotations
-
 import zipfile
 from datetime import UTC, datetime
 

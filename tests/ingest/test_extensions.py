@@ -1,7 +1,5 @@
 """Readers that installed packages register; the package is the one that docs/extending.md shows."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import tomllib
@@ -52,7 +50,6 @@ def install(refresh):
 
 @pytest.fixture
 def bibtex(refresh):
-    """The package of the page."""
     project = tomllib.loads(shown("Add a reader", "toml"))["project"]
     points = project["entry-points"][GROUP]
     write_package(refresh(), project["name"], "bibtex", shown("Add a reader", "python"), GROUP, points)
@@ -67,7 +64,6 @@ def folder(folder):
 
 @pytest.fixture
 def log(tmp_path):
-    """Return the one draft of a file for which a package was installed."""
 
     def read(text="λ", **options):
         (tmp_path / "a.log").write_text(text)

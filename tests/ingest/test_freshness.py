@@ -1,20 +1,20 @@
 """Hits of files that changed or went since they were indexed, and what is not read anew of a file that changed."""
 
-from __future__ import annotations
-
 import json
 import os
-from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
-import apsw
 import numpy as np
 import pytest
 from hashing import Hashing
-from work_trees import WorkTree
+from inside import run_sql
+from pictures import saved
+from week import WorkTree
 
 LONG_AGO = datetime(2024, 2, 5, 12, tzinfo=UTC)
+# Leaves a store as a version did that knew only the times of files.
+UNDATED = "update files set dated = 0"
 
 
 @pytest.fixture
@@ -139,10 +139,9 @@ def test_a_cell_keeps_its_date_while_others_change(store, five_hundred, options)
 
 def test_workers_keep_dates_too(index, folder):
     """Files that other processes prepared are dated in the same way."""
-    content = {"nbformat": 4, "nbformat_minor": 5, "metadata": {"pad": "x" * 300_000}, "cells": cells(3)}
     paths = [folder / f"{number}.ipynb" for number in range(12)]
     for path in paths:
-        path.write_text(json.dumps(content))
+        saved(path, *cells(3), pad="x" * 300_000)
         os.utime(path, (LONG_AGO.timestamp(),) * 2)
     index(folder)
     for path in paths:
@@ -151,12 +150,6 @@ def test_workers_keep_dates_too(index, folder):
     hits = index.memory.hits("kind:cell", limit=99).hits
     found = {(hit.memory.location, hit.memory.event_at == LONG_AGO) for hit in hits}
     assert len(hits) == 36 and found == {("c0", False), ("c1", True), ("c2", True)}
-
-
-def undated(memory):
-    """Let a store be as a version left it that knew only the times of files."""
-    with closing(apsw.Connection(str(memory.path))) as connection:
-        connection.execute("update files set dated = 0")
 
 
 def test_files_of_an_earlier_version_get_their_dates_once_and_nothing_is_embedded(store, tmp_path):
@@ -170,7 +163,7 @@ def test_files_of_an_earlier_version_get_their_dates_once_and_nothing_is_embedde
     memory.update(before["tariffs.md"].id, tags=["decision"])
     tree.git("add", "tariffs.md")
     tree.git("commit", "-q", "-m", "λ", when=LONG_AGO)
-    undated(memory)
+    run_sql(memory, UNDATED)
     texts.clear()
     assert memory.index(tree.top, progress=False).files == 2
     after = {hit.memory.title: hit.memory for hit in memory.browsed(limit=9).hits}
@@ -186,6 +179,6 @@ def test_a_file_that_cannot_be_read_is_not_asked_for_its_date_each_time(index, f
     """It failed before an update, and is still counted as that."""
     (folder / "a.csv").write_bytes(b"\0\0")
     index(folder)
-    undated(index.memory)
+    run_sql(index.memory, UNDATED)
     report = index(folder)
     assert (report.failed, report.failed_before) == ((), 1)

@@ -1,7 +1,5 @@
 """Parsers run in a process of their own: whatever they do there concerns one file."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

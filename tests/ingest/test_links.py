@@ -1,12 +1,10 @@
 """Files and folders that links lead to, and files on a drive that is not connected."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 
 import pytest
-from moved import DIARY, kept
+from file_changes import DIARY, kept
 
 NOTES = "\n".join(DIARY)
 EDITED = "\n".join([*DIARY, "Edited through the link."])
@@ -29,7 +27,6 @@ def linked(folder):
 
 @pytest.fixture
 def twice(tmp_path):
-    """A folder with a document, and a link to the folder."""
     real, link = tmp_path / "data λ", tmp_path / "notes"
     (real / "week").mkdir(parents=True)
     (real / "week" / "diary.md").write_text(NOTES)

@@ -1,21 +1,12 @@
-"""Files that were renamed, moved, edited or copied: the store follows them, and says what a new one would."""
-
-from __future__ import annotations
+"""Files that were renamed, moved, edited or copied: the store follows them. Any changes at all: campaign/moves.py."""
 
 import os
 import random
-import tempfile
-from pathlib import Path
 
 import pytest
-from file_changes import KINDS, Change, Changes, said
+from file_changes import CHANCE, DIARY, SOURCES, kept
 from growing import exponent, steps
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from moved import CHANCE, DIARY, SOURCES, kept, notebook
-from week import LAMBDA, ZURICH
-
-from jupyter_memory import MemoryStore
+from week import LAMBDA, ZURICH, notebook
 
 NOTES = "\n\n".join(DIARY)
 LONGER = "\n\n".join([*DIARY, "On Friday it was found."])
@@ -23,7 +14,6 @@ WEATHER = ((None, "weather = load('Zürich')"), (None, "rain = weather.resample(
 
 
 def book(sources=SOURCES, ids=CHANCE):
-    """Return a notebook of these cells."""
     return notebook(*zip(ids, sources, strict=True))
 
 
@@ -60,37 +50,7 @@ def swap(one, other):
     one.with_name("aside").rename(other)
 
 
-# -- any changes -------------------------------------------------------------------------------------------------------
-
-NUMBERS = st.integers(0, 40)
-WRITTEN = st.lists(st.tuples(st.just("write"), NUMBERS, NUMBERS, NUMBERS), min_size=2, max_size=6)
-CHANGES = st.lists(st.tuples(st.sampled_from(tuple(KINDS)), NUMBERS, NUMBERS, NUMBERS), max_size=6)
-
-
-@settings(max_examples=20)
-@given(WRITTEN, st.lists(CHANGES, min_size=1, max_size=3))
-def test_any_changes_lead_to_what_a_new_store_says(written: list[Change], rounds: list[list[Change]]) -> None:
-    """After any moves, edits, copies, touches and deletions, the store differs from a new one in ids only."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        roots = [folder / "here", folder / "there"]
-        changes = Changes(roots)
-        with MemoryStore(folder / "old.sqlite") as store:
-            for some in (written, *rounds):
-                for change in some:
-                    changes.apply(change)
-                for root in roots:
-                    store.index(root, progress=False)
-            assert store.doctor() == []
-        with MemoryStore(folder / "new.sqlite") as store:
-            for root in roots:
-                store.index(root, progress=False)
-        assert said(folder / "old.sqlite") == said(folder / "new.sqlite")
-
-
 # -- edited ------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("elsewhere", [False, True], ids=["within the folder", "from another folder"])
 def test_a_notebook_that_was_renamed_and_edited(index, folder, prices, elsewhere):
     """Its cells' ids tell a notebook under another name, of which one cell was edited, one is gone and two are new."""
@@ -225,8 +185,6 @@ def test_a_notebook_that_became_two(index, folder, prices):
 
 
 # -- other names -------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("ids", [CHANCE, [None] * 4], ids=["ids", "no ids"])
 def test_notebooks_that_changed_names(index, folder, ids):
     """Where two notebooks swap names, or a new one takes the name of a renamed one, pins and tags go with the cells."""
@@ -332,10 +290,7 @@ def test_a_folder_whose_files_all_moved_is_off_the_list(index, folder):
 
 
 # -- a week's folder, renamed ------------------------------------------------------------------------------------------
-
-
 def by_source(memory):
-    """Return id, tags and pin of every memory, by source and location."""
     found = (hit.memory for hit in memory.browsed(limit=1000).hits)
     return {(one.source, one.location): (one.id, one.tags, one.pinned) for one in found}
 

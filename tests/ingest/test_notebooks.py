@@ -1,13 +1,9 @@
 """Notebooks: which cells become memories, with what text, outputs, title, place and language."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 
-import nbformat
 import pytest
-from nbformat import v4
 
 from jupyter_memory import InputError
 from jupyter_memory.ingest import HistoryRules, read_file
@@ -30,7 +26,6 @@ def raw(source):
 
 @pytest.fixture
 def drafts(notebook):
-    """Return what the cells of a notebook become."""
 
     def read(*cells, **more):
         path = notebook(*cells, **more)
@@ -40,8 +35,6 @@ def drafts(notebook):
 
 
 # -- cells -------------------------------------------------------------------------------------------------------------
-
-
 def test_every_cell_that_says_something_is_a_draft(notebook):
     """Markdown and code become cells with their kind, tier, source, language and time; raw and empty ones do not."""
     path = notebook(
@@ -137,8 +130,6 @@ def test_a_magic_says_the_language_of_its_cell(drafts, source, language):
 
 
 # -- cells that stay out -----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "source",
     [
@@ -193,8 +184,6 @@ def test_tags_and_patterns_keep_a_cell_out_of_the_history():
 
 
 # -- notebooks of any kind ---------------------------------------------------------------------------------------------
-
-
 def test_strange_text_is_cleaned(tmp_path):
     """A BOM, NULs, lone surrogates and a source in lines: the notebook is read all the same."""
     path = tmp_path / "n.ipynb"
@@ -235,14 +224,6 @@ def test_notebooks_of_format_3_are_read(tmp_path, capsys):
     assert capsys.readouterr() == ("", "")
 
 
-def test_what_nbformat_writes_is_read(tmp_path):
-    """A notebook saved by nbformat itself comes back cell by cell, under its ids."""
-    made = v4.new_notebook(cells=[v4.new_markdown_cell("# Größe"), v4.new_code_cell("λ = 3")])
-    nbformat.write(made, tmp_path / "n.ipynb")
-    found = read_file(tmp_path / "n.ipynb", root=tmp_path)
-    assert [draft.location for draft in found] == [cell["id"] for cell in made["cells"]]
-
-
 def test_an_invalid_notebook_gives_what_it_has(drafts, capsys, caplog):
     """Cells of a wrong shape are passed over, the others read, and nothing is printed or logged."""
     odd = (None, "text", {}, {"cell_type": "code"}, {"cell_type": ["code"]}, code(3), markdown(None))
@@ -279,8 +260,6 @@ def test_large_cells_are_bounded(drafts):
 
 
 # -- outputs -----------------------------------------------------------------------------------------------------------
-
-
 def stream(text, name="stdout"):
     return {"output_type": "stream", "name": name, "text": text}
 
@@ -307,10 +286,7 @@ COLOURED = ("\x1b[31m-----\x1b[39m", "File \x1b[32mprices.py:3\x1b[0m", "\x1b[31
             "Zürich\nλ  \n3",
         ),
         # What a logger coloured is read plain, and a link by its text.
-        (
-            [stream("\x1b[1;32mINFO\x1b[0m λ \x1b]8;;https://x.example\x1b\\here\x1b]8;;\x1b\\")],
-            "INFO λ here",
-        ),
+        ([stream("\x1b[1;32mINFO\x1b[0m λ \x1b]8;;https://x.example\x1b\\here\x1b]8;;\x1b\\")], "INFO λ here"),
         # A traceback is readable, and says once what happened.
         ([of_terminal("KeyError", "'preis_€'", *COLOURED)], "-----\nFile prices.py:3\nKeyError: 'preis_€'"),
         ([of_terminal("KeyError", "'preis_€'")], "KeyError: 'preis_€'"),

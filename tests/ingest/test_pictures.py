@@ -1,17 +1,14 @@
 """The pictures of notebooks are kept as thumbnails: small, with nothing but the picture, at a bounded cost."""
 
-from __future__ import annotations
-
 import struct
 import tracemalloc
 import warnings
 import zlib
-from contextlib import closing
 from io import BytesIO
 
-import apsw
 import pytest
 from blocked import run_without
+from inside import bytes_beside, run_sql
 from pictures import base64, noise, plot, plotting, saved, written
 from PIL import Image, ImageDraw, PngImagePlugin, features
 
@@ -40,22 +37,12 @@ def made(tmp_path):
 
 
 @pytest.fixture
-def store(tmp_path):
-    """Open a store with settings; all are closed in the end."""
-    opened = []
-
-    def open_(**settings):
-        opened.append(MemoryStore(tmp_path / "memory.sqlite", "static", settings=JupyterMemory(**settings)))
-        return opened[-1]
-
-    yield open_
-    for one in opened:
-        one.close()
+def store(store):
+    return lambda **settings: store("../memory.sqlite", embedder="static", settings=JupyterMemory(**settings))
 
 
 @pytest.fixture
 def books(tmp_path):
-    """The folder of the notebooks."""
     return tmp_path / "nb"
 
 
@@ -81,15 +68,8 @@ def shown(store):
 
 
 def thumbnails(store):
-    """Return the thumbnail of each cell, by its source's first line."""
     memories = (hit.memory for hit in store.browsed(limit=50).hits)
     return {memory.text.split("\n")[0]: store.thumbnail(memory.id) for memory in memories}
-
-
-def run(path, sql):
-    """Change the file of a store."""
-    with closing(apsw.Connection(str(path))) as connection:
-        connection.execute(sql)
 
 
 def without(package, tmp_path):
@@ -105,8 +85,6 @@ with MemoryStore(sys.argv[1], "static") as store:
 
 
 # -- thumbnails --------------------------------------------------------------------------------------------------------
-
-
 def chunk(name, data):
     return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
 
@@ -190,8 +168,6 @@ def test_a_bad_picture_is_left_out_with_the_reason(made, data, reason):
 
 
 # -- SVG ---------------------------------------------------------------------------------------------------------------
-
-
 def svg(inner, size="width='40' height='30'", before=""):
     names = "xmlns='http://www.w3.org/2000/svg' xmlns:xlink='http://www.w3.org/1999/xlink'"
     return f"{before}<svg {names} {size}>{inner}</svg>"
@@ -273,8 +249,6 @@ def test_one_file_cannot_take_for_ever(store, books):
 
 
 # -- in a store --------------------------------------------------------------------------------------------------------
-
-
 def test_the_pictures_of_a_cell_are_kept_with_it(indexed, tmp_path):
     """A cell has the pictures that it shows, the report counts them, status names number and size; so has a backup."""
     pasted = {"cell_type": "markdown", "metadata": {}, "source": "![sketch](attachment:sketch.png)"}
@@ -317,7 +291,7 @@ def test_switched_off_nothing_is_kept_and_the_next_run_removes_what_was(store, b
     assert report.pictures.removed == 2 and "2 pictures removed" in str(report)
     assert report.unchanged == 1 and off.stats()["thumbnails"]["number"] == 0
     off.close()
-    held = b"".join(file.read_bytes() for file in tmp_path.glob("memory.sqlite*"))
+    held = bytes_beside(tmp_path / "memory.sqlite")
     assert image not in held and image[200:260] not in held
     on = store()
     [before] = [hit.memory.id for hit in on.browsed(limit=5).hits]
@@ -362,7 +336,7 @@ def test_a_picture_that_is_still_there_is_not_made_again(store, books, padding):
     saved(path, plotting("one()", plot(1)), plotting("two()", plot(2)), pad=pad)
     memory = store()
     memory.index(books, progress=False)
-    run(memory.path, "update thumbnails set width = 1")
+    run_sql(memory, "update thumbnails set width = 1")
     saved(path, plotting("new()", plot(3)), plotting("one()", plot(1)), plotting("edited()", plot(2)), pad=pad)
     memory.index(books, progress=False)
     assert {name: one.width for name, one in thumbnails(memory).items()} == {"new()": 480, "one()": 1, "edited()": 1}
@@ -377,7 +351,7 @@ def test_a_forgotten_picture_leaves_no_byte(store, books, tmp_path):
     [forgotten] = [hit.memory for hit in memory.browsed(limit=50).hits if hit.memory.source == str(gone)]
     images = [memory.thumbnail(forgotten.id, place).image for place in range(2)]
     memory.forget(forgotten.id)
-    held = b"".join(file.read_bytes() for file in tmp_path.glob("memory.sqlite*"))
+    held = bytes_beside(tmp_path / "memory.sqlite")
     pieces = [image[start : start + 24] for image in images for start in range(64, len(image) - 24, 24)]
     assert len(pieces) > 400 and not [piece for piece in pieces if piece in held]
     assert memory.stats()["thumbnails"]["number"] == 28 and memory.doctor() == []
@@ -386,11 +360,11 @@ def test_a_forgotten_picture_leaves_no_byte(store, books, tmp_path):
 def test_the_doctor_sees_a_damaged_picture(indexed):
     """A picture that belongs to no memory, is too long or of an odd type is named."""
     memory, _ = indexed(plotting("plot(λ)", plot(1), plot(2)))
-    run(memory.path, "update thumbnails set media_type = 'text/html' where place = 0")
-    run(memory.path, "update thumbnails set image = zeroblob(13000) where place = 1")
+    run_sql(memory, "update thumbnails set media_type = 'text/html' where place = 0")
+    run_sql(memory, "update thumbnails set image = zeroblob(13000) where place = 1")
     found = memory.doctor()
     assert len(found) == 2 and all("thumbnails" in one for one in found)
-    run(memory.path, "delete from thumbnails; insert into thumbnails values (999, 0, 'image/webp', 1, 1, x'00', '')")
+    run_sql(memory, "delete from thumbnails; insert into thumbnails values (999, 0, 'image/webp', 1, 1, x'00', '')")
     assert any("1 row of thumbnails belongs to no row of memories" in one for one in memory.doctor())
 
 

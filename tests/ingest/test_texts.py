@@ -1,7 +1,5 @@
 """Text documents, scripts, documents of prose and code, notes of a wiki, and pages: what is read of them."""
 
-from __future__ import annotations
-
 import json
 import os
 from datetime import UTC, date, datetime
@@ -22,7 +20,6 @@ TEXT = "# Preise in Zürich\n\nλ = 3\n"
 
 @pytest.fixture
 def draft(tmp_path):
-    """Return the one draft of a file that is written."""
 
     def of(name, content, **options):
         path = tmp_path / name
@@ -200,8 +197,6 @@ def test_real_files_are_read_whole():
 
 
 # -- scripts -----------------------------------------------------------------------------------------------------------
-
-
 def test_a_script_with_marks_is_read_cell_by_cell(read):
     """Prose is uncommented, a title is a heading, and each cell knows the line on which it begins."""
     found = read("tariffs.py", kinds.PERCENT)
@@ -262,15 +257,25 @@ def test_each_language_has_its_mark(read, name, text, texts):
     assert [part.text for part in read(name, text).parts] == texts
 
 
-@pytest.mark.parametrize(("name", "text"), [("generated.py", "# %%\nx = 1\n"), ("a.qmd", "# a\n")])
-def test_endless_cells_are_one_text(read, name, text):
-    """Twenty thousand marks or headings do not become as many memories."""
-    assert len(read(name, text * 20_000).parts) == 1
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        # Twenty thousand marks or headings do not become as many memories.
+        ("generated.py", "# %%\nx = 1\n" * 20_000),
+        ("a.qmd", "# a\n" * 20_000),
+        # A chunk that nobody closed is read to the end of the file, and no page is so broken that it ends the run.
+        *(("a.qmd", text) for text in ("```{r}\n", "```{r}\nx", "````{r}\n```\n````\n", "~~~{r}\nx\n~~~", "```{r")),
+        *(("a.html", text) for text in ("", "<", "<p", "<!--", "<title>", "a < b", "</p>", "<h1>", "<h1></h1>")),
+        ("a.html", "&#xFFFFFF;"),
+    ],
+    ids=lambda one: one[:12],
+)
+def test_what_is_broken_or_endless_is_one_text(read, name, text):
+    """At most: it may say nothing."""
+    assert len(read(name, text).parts) <= 1
 
 
 # -- prose and code ----------------------------------------------------------------------------------------------------
-
-
 def told(found):
     return [(part.text.split("\n")[0], part.location, part.language, part.line) for part in found.parts]
 
@@ -317,12 +322,6 @@ def test_markdown_of_jupytext_runs_plain_fences(read):
     header = "---\njupyter:\n  x: 1\njupytext:\n  text_representation:\n    format_name: markdown\n---\n"
     assert [part.text for part in read("a.md", header + text).parts] == ["# Net", "x = 1"]
     assert [part.text for part in read("b.md", text).parts] == [text]
-
-
-@pytest.mark.parametrize("text", ["```{r}\n", "```{r}\nx", "````{r}\n```\n````\n", "~~~{r}\nx\n~~~", "```{r"])
-def test_a_broken_fence_ends_with_the_file(read, text):
-    """A chunk that nobody closed is read to the end of the file."""
-    assert len(read("a.qmd", text).parts) <= 1
 
 
 @pytest.mark.parametrize(
@@ -388,8 +387,6 @@ def test_a_vault_is_searched_by_link_and_tag(index, folder):
 
 
 # -- pages -------------------------------------------------------------------------------------------------------------
-
-
 def test_a_page_is_read_by_section(read):
     """Each heading with its text is a part that knows its line; programs, styles and menus are not read."""
     found = read("a.html", kinds.HTML)
@@ -409,12 +406,6 @@ def test_the_charset_is_that_of_the_page(read, charset):
     page = f'<html><head><meta charset="{charset}"></head><body><p>{word}</p></body></html>'
     found = read("a.html", page.encode("latin-1" if charset == "no-such" else charset))
     assert [part.text for part in found.parts] == [word]
-
-
-@pytest.mark.parametrize("text", ["", "<", "<p", "<!--", "<title>", "a < b", "</p>", "<h1>", "<h1></h1>", "&#xFFFFFF;"])
-def test_broken_pages_are_read_as_far_as_they_go(read, text):
-    """No page is so broken that it ends the run."""
-    assert len(read("a.html", text).parts) <= 1
 
 
 @pytest.mark.parametrize("piece", ["<!--", "<a ", "</a", "<!", "<?", "<a b='", "<", "<script>", "<div>", "<![CDATA["])

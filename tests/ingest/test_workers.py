@@ -1,7 +1,5 @@
 """Files prepared by other processes, ahead of the writer: the same store, whatever becomes of workers and files."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -16,6 +14,7 @@ import nbformat
 import numpy as np
 import pytest
 from file_changes import said
+from inside import run_sql
 from pictures import plot, plotting, saved
 
 from jupyter_memory import MemoryStore
@@ -77,20 +76,15 @@ def cores(monkeypatch, many):
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: CORES[many], raising=False)
 
 
-def rows(store, select):
-    with closing(apsw.Connection(str(store.path), apsw.SQLITE_OPEN_READONLY)) as connection:
-        return list(connection.execute(f"select {select}"))
-
-
 def vectors(store):
-    found = rows(store, "embedding from vectors_1 join chunks on chunk = id order by context, text, start")
+    found = run_sql(store, "select embedding from vectors_1 join chunks on chunk = id order by context, text, start")
     return np.frombuffer(b"".join(row[0] for row in found), np.float32)
 
 
 def further(store):
     """Return what a store holds of files beside their texts: definitions, tokens, thumbnails."""
     tables = ("defined, assigned, nested from definitions", "ids from chunk_tokens", "place, image from thumbnails")
-    return [sorted(rows(store, table)) for table in tables]
+    return [sorted(run_sql(store, f"select {table}")) for table in tables]
 
 
 def test_the_same_store(folder, tmp_path, workers, monkeypatch):
@@ -229,7 +223,6 @@ MemoryStore({str(tmp_path / "m.sqlite")!r}).index({str(folder)!r}, progress=wait
 
 
 def is_running(process):
-    """Return whether a process is there and not over."""
     try:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):

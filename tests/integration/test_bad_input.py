@@ -1,7 +1,5 @@
 """Odd texts, wrong records, bad queries, calls and paths: they are taken whole, or refused with what to do."""
 
-from __future__ import annotations
-
 import inspect
 import sys
 from datetime import UTC, datetime, timedelta, timezone
@@ -231,7 +229,7 @@ def test_any_filter_is_read_or_refused(busy, filters):
 @pytest.mark.parametrize(
     "choice",
     [
-        {}, {"filters": {}}, {"filters": None}, {"filters": Filters()}, {"filters": {"tag": ()}},
+        {}, {"everything": False}, {"filters": {}}, {"filters": None}, {"filters": Filters()}, {"filters": {"tag": ()}},
         {"filters": {"tag": [], "kind": None}}, {"source": ""}, pytest.param({"source": "\0"}, id="NUL"),
         {"ids": None, "everything": False},
     ],
@@ -248,10 +246,12 @@ def test_forget_takes_one_kind_of_choice(week_store, week_memories):
     """ids together with another choice are refused: it is not said which of the two counts."""
     known = week_memories["Poisson λ"].id
     for more in ({"source": "/projects"}, {"filters": {"kind": "cell"}}, {"everything": True}):
-        with pytest.raises(InputError):
+        with pytest.raises(InputError, match="not both"):
             week_store.forget(known, **more)
-    with pytest.raises(InputError):
+    with pytest.raises(InputError, match="takes one path"):
         week_store.forget(source="/projects", filters={"path": "/projects"})
+    with pytest.raises(InputError, match="source= is empty"):  # from a variable that was never set
+        week_store.forget(source="", filters={"tag": "draft"})
     # A choice that fits nothing forgets nothing; an empty list of ids, too.
     for nothing in ({"ids": []}, {"source": "/nowhere"}, {"filters": {"tag": "no"}}):
         assert week_store.forget(**nothing) == 0

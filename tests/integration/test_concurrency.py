@@ -1,7 +1,5 @@
 """Several kernels, a server and a command line at one store: nothing is lost, and every retriever agrees."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal
@@ -12,7 +10,7 @@ from contextlib import closing, contextmanager
 
 import apsw
 import pytest
-from soundness import faults
+from inside import faults
 
 from jupyter_memory import JupyterMemory, MemoryStore, StoreClosed, StoreLocked, UnknownMemory
 from jupyter_memory.storage import open_storage

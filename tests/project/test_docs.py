@@ -1,7 +1,5 @@
 """What the documentation shows is run: doctests, the Python blocks of README and docs, the notebooks."""
 
-from __future__ import annotations
-
 import doctest
 import os
 import re

@@ -1,4 +1,6 @@
-"""What is packed: one version on both sides, and the files by which Jupyter finds the two extensions."""
+"""What is packed: one version on both sides, the files by which Jupyter finds the two extensions, and common words."""
+
+from __future__ import annotations
 
 import hashlib
 import json
@@ -6,6 +8,7 @@ import tomllib
 from pathlib import Path
 
 import jupyter_memory
+from jupyter_memory.types import UNANSWERED
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
@@ -46,3 +49,11 @@ def test_installing_names_the_package_to_remove() -> None:
     """What the extension manager is told to uninstall is this package."""
     told = json.loads((ROOT / "install.json").read_text("utf-8"))
     assert told["packageName"] == PROJECT["project"]["name"]
+
+
+VERDICT = Path(__file__).parents[2] / "labextension/src/components/header/verdict.tsx"
+
+
+def test_the_panel_says_what_python_says() -> None:
+    """That nothing answers the query has the same words in the panel, in a notebook and in a terminal."""
+    assert f"trans.__('{UNANSWERED}')" in VERDICT.read_text(encoding="utf-8")

@@ -17,7 +17,6 @@ from jupyter_memory.types import Draft, Memory
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Where a store may be made."""
     return tmp_path / "store" / "memory.sqlite"
 
 

@@ -1,30 +1,24 @@
 """Journals beside a store and in memory: their records, who holds and takes them, and that nothing of them stays."""
 
-from __future__ import annotations
-
 import json
 import os
 import stat
 import struct
 import zlib
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any
 
 import pytest
-from forked import in_fork
+from programs import in_fork
 
 from jupyter_memory.storage import Journal, abandoned, empty, ending, note, recording, runs
 from jupyter_memory.types import Run, RunError
 
+
 # -- files -------------------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Path]:
+def store(tmp_path):
     """Give the path of a store that does not exist yet; nothing of it stays in the memory of the machine."""
     path = tmp_path / "week" / "memory.sqlite"
     yield path
@@ -32,7 +26,7 @@ def store(tmp_path: Path) -> Iterator[Path]:
         journal.remove()
 
 
-def made(store: Path, place: str) -> Journal:
+def made(store, place):
     try:
         return Journal.on_disk(store) if place == "disk" else Journal.in_memory(store)
     except FileNotFoundError:
@@ -40,8 +34,7 @@ def made(store: Path, place: str) -> Journal:
 
 
 @pytest.fixture(params=["disk", "memory"])
-def journal(request: pytest.FixtureRequest, store: Path) -> Iterator[Journal]:
-    """Give a journal that this process holds."""
+def journal(request, store):
     held = made(store, request.param)
     yield held
     held.close()
@@ -87,7 +80,7 @@ def test_a_forked_child_has_no_part_in_it(store):
     journal = Journal.on_disk(store)
     (reader, writer), (heard, said) = os.pipe(), os.pipe()
 
-    def write() -> str:
+    def write():
         with suppress(OSError):
             journal.write(b"child")
             return "written"
@@ -142,12 +135,11 @@ def test_other_files_are_no_journals(journal, store, tmp_path):
 
 # -- records -----------------------------------------------------------------------------------------------------------
 
-
 RUN = Run("λ = prices\n'\\ud800'", datetime(2026, 3, 2, 9, tzinfo=UTC), "a", 1, notebook="/w/müller.ipynb", cell_id="c")
 FAILED = replace(RUN, number=2, outcome="error", seconds=0.5, error=RunError("KeyError", "'ü'", "Traceback …"))
 
 
-def written(*given: Run) -> bytes:
+def written(*given):
     return b"".join(note(replace(run, outcome="unknown", seconds=None, error=None)) for run in given) + b"".join(
         ending(run) for run in given if run.outcome != "unknown"
     )
@@ -177,22 +169,13 @@ def test_a_journal_that_is_torn_anywhere_gives_the_runs_before():
         assert [run.source for run in found] == [RUN.source] * len(found)
 
 
-@pytest.mark.parametrize(
-    "hole",
-    [b"\0" * 300, b"\xff\xfeJM", b"\xff\xfeJM" + b"\0" * 300, b"\xff\xfeJM\x05\0\0\0\0\0\0\0half", b"text\n" * 50],
-)
-def test_what_is_no_record_is_passed_over(hole: bytes):
-    """Zeros of somebody who cleared the journal, and half a record, hide no later record."""
-    assert runs(hole + written(RUN) + hole + written(FAILED) + hole) == [RUN, FAILED]
-
-
-def framed(record: Any) -> bytes:
+def framed(record):
     """Return a record as it stands in a journal, whatever it holds: a mark, its length, its checksum and JSON."""
     payload = json.dumps(record).encode()
     return struct.pack("<4sII", b"\xff\xfeJM", len(payload), zlib.crc32(payload)) + payload
 
 
-def with_changes(record: bytes, **changes: Any) -> bytes:
+def with_changes(record, **changes):
     return framed({**json.loads(record[12:]), **changes})
 
 
@@ -206,6 +189,9 @@ def test_a_field_of_a_newer_version_is_passed_over():
 @pytest.mark.parametrize(
     "odd",
     [
+        # Zeros of somebody who cleared the journal, half a record, and text.
+        *(b"\0" * 300, b"\xff\xfeJM", b"\xff\xfeJM" + b"\0" * 300, b"\xff\xfeJM\x05\0\0\0\0\0\0\0half", b"text\n" * 50),
+        # An outcome, a time or a form that this version does not know.
         with_changes(note(RUN), number=3, outcome="aborted"),
         with_changes(note(RUN), number=3, started="yesterday"),
         with_changes(note(RUN), number=3, error=["KeyError"]),
@@ -214,6 +200,6 @@ def test_a_field_of_a_newer_version_is_passed_over():
         framed([1, 2]),
     ],
 )
-def test_a_record_that_cannot_be_read_hides_no_other(odd: bytes):
-    """An outcome, a time or a form that this version does not know leaves that one record out."""
-    assert runs(odd + written(RUN) + odd + written(FAILED)) == [RUN, FAILED]
+def test_what_is_no_record_is_passed_over(odd):
+    """What cannot be read leaves out that one record, and hides no later one."""
+    assert runs(odd + written(RUN) + odd + written(FAILED) + odd) == [RUN, FAILED]

@@ -1,7 +1,5 @@
 """Explaining why a memory is where it is, or is not found."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

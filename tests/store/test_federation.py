@@ -1,7 +1,5 @@
 """Several stores searched as one: priorities, copies, order, and the sums behind the scores."""
 
-from __future__ import annotations
-
 import pytest
 
 from jupyter_memory import InputError, QueryError

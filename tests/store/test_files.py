@@ -1,17 +1,15 @@
 """A store that holds many kinds of files, and files that another reader reads later."""
 
-from __future__ import annotations
-
-import json
 import os
 from pathlib import Path
 
 import kinds
 import pytest
 from inside import storage_of
+from pictures import saved
 from plugins import write_package
 
-from jupyter_memory import FileState, MemoryStore
+from jupyter_memory import FileState
 from jupyter_memory.embedders import StaticEmbedder
 from jupyter_memory.ingest import prepare
 from jupyter_memory.types import Draft
@@ -23,9 +21,8 @@ LONG = "\n\n".join(
 
 
 @pytest.fixture
-def store(tmp_path):
-    with MemoryStore(tmp_path / "memory.sqlite", embedder="static") as opened:
-        yield opened
+def store(store):
+    return store(embedder="static")
 
 
 @pytest.fixture
@@ -47,7 +44,6 @@ def read_as_one(store, path):
 
 @pytest.fixture
 def install(tmp_path, monkeypatch):
-    """Return what installs a reader, as the package of somebody else does."""
 
     def install(code):
         module = f"readers_of_{tmp_path.name}"
@@ -57,7 +53,7 @@ def install(tmp_path, monkeypatch):
     return install
 
 
-def write(folder: Path, name: str, text: str) -> Path:
+def write(folder, name, text):
     path = folder / name
     path.write_text(text, encoding="utf-8")
     return path
@@ -146,10 +142,9 @@ def test_the_cells_of_a_script_keep_their_ids(store, folder):
     assert after["import os\nimport pandas as pd"][0] == before["import pandas as pd"]
 
 
-def notebook(formats: str = "") -> str:
-    metadata = {"jupytext": {"formats": formats}} if formats else {}
+def write_notebook(folder, formats=""):
     cell = {"cell_type": "code", "id": "abc", "metadata": {}, "source": "rate = 0.081", "outputs": []}
-    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": metadata, "cells": [cell]})
+    saved(folder / "tariffs.ipynb", cell, **({"jupytext": {"formats": formats}} if formats else {}))
 
 
 @pytest.mark.parametrize(
@@ -165,7 +160,7 @@ def notebook(formats: str = "") -> str:
 )
 def test_the_half_of_a_notebook_is_not_read_twice(store, folder, script, formats, paired):
     """A script that holds what its notebook holds is left out and counted; another one of that name is read."""
-    write(folder, "tariffs.ipynb", notebook(formats))
+    write_notebook(folder, formats)
     write(folder, "tariffs.py", script)
     report = store.index(folder, progress=False)
     assert dict(report.left_out) == ({"paired with a notebook": 1} if paired else {})
@@ -175,7 +170,7 @@ def test_the_half_of_a_notebook_is_not_read_twice(store, folder, script, formats
 
 def test_a_half_is_read_when_its_notebook_goes_or_is_ignored(store, folder):
     """A repository keeps the scripts and ignores the notebooks: then the scripts are what is found."""
-    write(folder, "tariffs.ipynb", notebook("ipynb,py:percent"))
+    write_notebook(folder, "ipynb,py:percent")
     write(folder, "tariffs.py", kinds.PERCENT.replace("py:percent", "ipynb,py:percent"))
     store.index(folder, progress=False)
     write(folder, ".gitignore", "*.ipynb\n")

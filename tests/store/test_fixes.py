@@ -1,14 +1,12 @@
 """How errors were mended: looked up in the history, in saved notebooks and in notes of a real store."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from jupyter_memory import InputError, MemoryStore
+from jupyter_memory import InputError
 from jupyter_memory.types import Run, RunError
 
 NOON = datetime(2026, 3, 6, 12, tzinfo=UTC)
@@ -27,9 +25,8 @@ KeyError: '{key}'"""
 
 
 @pytest.fixture
-def store(tmp_path):
-    with MemoryStore(tmp_path / "memory.sqlite", embedder=None) as store:
-        yield store
+def store(store):
+    return store(embedder=None)
 
 
 def run(source, number=1, session="k1", key=""):

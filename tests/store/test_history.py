@@ -1,17 +1,15 @@
 """What was run: one memory for a text, in bounds and without secrets; found, forgotten and taken in from journals."""
 
-from __future__ import annotations
-
 import re
 import threading
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
-import apsw
 import nbformat
 import pytest
 from hashing import Hashing
 from kernel_runs import NOON, failed, memory_of, run
+from locked import while_another_writes
 
 from jupyter_memory import InputError, JupyterMemory, MemoryStore, StoreLocked
 from jupyter_memory.search import vault
@@ -23,8 +21,6 @@ TOKEN = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
 
 
 # -- recording ---------------------------------------------------------------------------------------------------------
-
-
 def test_a_run_is_found_again(store):
     """What was run is found by its words and its meaning, with the place and the time of its last run."""
     opened = store()
@@ -112,8 +108,6 @@ def test_two_kernels_at_once(store):
 
 
 # -- bad input ---------------------------------------------------------------------------------------------------------
-
-
 def test_a_cell_of_ten_megabytes(store):
     """Of a huge cell the beginning is kept, and its memory says how long it was; half a secret is never kept."""
     opened = store()
@@ -161,8 +155,6 @@ def test_a_start_in_local_time(store):
 
 
 # -- forgetting --------------------------------------------------------------------------------------------------------
-
-
 def secret_runs():
     words = {"source": "walross", "name": "Eisbaerfehler", "message": "quarzlampe", "trace": "spitzbergen"}
     error = RunError(words["name"], words["message"], words["trace"])
@@ -222,8 +214,6 @@ def test_a_notebook_that_is_forgotten(store, bytes_of, counted):
 
 
 # -- found by their errors ---------------------------------------------------------------------------------------------
-
-
 def found_by(store, query):
     return [hit.memory.text for hit in store.hits(query, filters={"kind": "history"}).hits if hit.kw_rank is not None]
 
@@ -273,8 +263,6 @@ def test_an_index_of_the_notebook_leaves_history_alone(store, tmp_path):
 
 
 # -- searching and the rest of the store -------------------------------------------------------------------------------
-
-
 def test_the_cell_is_shown_and_not_its_run(store, tmp_path):
     """Where a cell with the text that was run is indexed, `auto` shows the cell; another version of it is shown."""
     opened, notebook = store(), tmp_path / "λ.ipynb"
@@ -351,8 +339,6 @@ def test_the_space_of_the_store(store):
 
 
 # -- what kernels noted beside a store ---------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def path(tmp_path):
     """Give the path of a store; no journal of it stays in the memory of the machine."""
@@ -389,10 +375,8 @@ def test_a_look_at_what_is_left_is_no_matter_for_a_store_that_is_not_written(pat
     with MemoryStore(path, settings=settings) as store, MemoryStore(path, None, settings=settings) as by_words:
         left = leave(path, note(run("fit(λ)")), "0")
         by_words.history.catch_up()
-        other = apsw.Connection(str(path))
-        other.execute("begin immediate")
-        store.history.catch_up()
-        other.execute("rollback")
+        with while_another_writes(store):
+            store.history.catch_up()
         assert left.exists() and store.history.runs() == []
         store.history.catch_up()
         assert len(store.history.runs()) == 1 and not left.exists()
@@ -410,12 +394,9 @@ def test_nothing_is_lost_where_forgetting_fails(path, way):
             "everything": lambda: store.forget(everything=True),
             "counted": lambda: store.forget(counted),
         }[way]
-        other = apsw.Connection(str(path))
-        other.execute("begin immediate")
-        with pytest.raises(StoreLocked):
+        with while_another_writes(store), pytest.raises(StoreLocked):
             forget()
         assert [one.source for one in runs(left.read_bytes())] == ["fit(λ)"]
-        other.execute("rollback")
         assert forget() == (way != "clear")
         assert not left.exists()
 

@@ -1,7 +1,5 @@
 """Definitions and tokens are stored with texts: always those of the present text, gone with it, mended by rebuild."""
 
-from __future__ import annotations
-
 import nbformat
 import numpy as np
 import pytest
@@ -153,8 +151,6 @@ NOTE = "λ rose to 3.2 orders an hour in Zürich. " * 120
 
 
 # -- tokens ------------------------------------------------------------------------------------------------------------
-
-
 def kept_tokens(store):
     """Return the tokens that a store keeps by chunk, the different and the text's, and those that its texts have."""
     chunks = [row[0] for row in run_sql(store, "select id from chunks order by id")]

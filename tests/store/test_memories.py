@@ -1,7 +1,5 @@
 """Memories of a store: added, merged, refused, redacted; read, changed, pinned and listed in their order."""
 
-from __future__ import annotations
-
 import json
 import os
 from datetime import UTC, datetime, timedelta
@@ -10,9 +8,10 @@ import nbformat
 import numpy as np
 import pandas as pd
 import pytest
+from pictures import saved
 from results import titles, words_of_the_index
 
-from jupyter_memory import InputError, JupyterMemory, QueryError, UnknownMemory
+from jupyter_memory import InputError, JupyterMemory, QueryError
 
 
 def test_add_gives_the_memory_back(store):
@@ -56,7 +55,7 @@ def test_pandas_values_are_taken(store):
 
 
 def test_known_content_is_merged(store):
-    """Said twice, a memory is stored once: tags and metadata are merged, the newer value wins, the time stays."""
+    """Said twice, a memory is stored once: tags and metadata are merged, the newer value wins; said otherwise, not."""
     memory = store()
     first = memory.add("λ is 3.2", title="λ", tags=["a"], metadata={"x": 1, "y": 1}, event_at="2026-03-02")
     again = memory.add("λ is 3.2", title="λ", tags=["ü", "a"], metadata={"y": 2}, event_at="2026-03-05")
@@ -65,15 +64,8 @@ def test_known_content_is_merged(store):
     assert again.event_at == first.event_at
     assert memory.stats()["memories"] == 1 and words_of_the_index(memory) == (1, 1)
     assert titles(memory.search("ü", profile="auto")) == ["λ"]  # the merged tag is searched
-
-
-@pytest.mark.parametrize("change", [{"title": "other"}, {"text": "λ is 3.3"}, {"source": "x.md"}, {"space": "lab"}])
-def test_other_content_is_another_memory(store, change):
-    """Another title, text, source or space makes another memory."""
-    memory = store()
-    record = {"text": "λ is 3.2", "title": "λ"}
-    memory.add_many([record, {**record, **change}], progress=False)
-    assert memory.stats()["memories"] == 2
+    for change in ({"title": "other"}, {"text": "λ is 3.3"}, {"source": "x.md"}, {"space": "lab"}):
+        assert memory.add(**{"text": "λ is 3.2", "title": "λ"} | change).id != first.id
 
 
 def test_core_is_a_pinned_note(store):
@@ -163,13 +155,6 @@ def test_sessions_and_domains_are_redacted(store):
     assert not any(secret.encode() in file.read_bytes() for file in opened.path.parent.iterdir())
 
 
-def test_an_unknown_id(week_store):
-    """Every verb that takes an id says so when no memory has it."""
-    for verb in (week_store.get, week_store.pin, week_store.unpin, week_store.forget, week_store.update):
-        with pytest.raises(UnknownMemory, match="No memory has the id '3f2a'"):
-            verb("3f2a")
-
-
 def test_update_is_seen_by_both_legs(store):
     """A new text is found by its words and its meaning, and the old one no more."""
     memory = store()
@@ -214,9 +199,8 @@ def test_update_of_the_time(store):
     assert not any(memory.search("Monday")["kw_rank"].notna())
 
 
-@pytest.fixture
-def notebook(store, tmp_path):
-    """A store with one notebook of two cells below a heading, and its code cell."""
+def test_a_cell_that_is_changed_keeps_its_place(store, tmp_path):
+    """Tags given to an indexed cell are searched; so is a new text, and it is still found by notebook and headings."""
     cells = [
         nbformat.v4.new_markdown_cell("# Zürich\n\n## Kühlung\n\nWhy the cooling failed.", id="intro"),
         nbformat.v4.new_code_cell("load = read_load('2026-03')\nload.plot()", id="plot"),
@@ -225,12 +209,6 @@ def notebook(store, tmp_path):
     memory = store()
     memory.index(tmp_path / "cooling.ipynb", progress=False)
     [cell] = [hit.memory for hit in memory.browsed().hits if hit.memory.location == "plot"]
-    return memory, cell
-
-
-def test_a_cell_with_new_tags_keeps_its_place(notebook):
-    """Tags given to an indexed cell are searched, and it is still found by its headings and with its vector."""
-    memory, cell = notebook
 
     def found():
         answer = memory.hits("Kühlung cooling failed", filters={"kind": "cell"}, profile="trovella")
@@ -241,11 +219,6 @@ def test_a_cell_with_new_tags_keeps_its_place(notebook):
     assert (changed.location, changed.lang, changed.source) == (cell.location, cell.lang, cell.source)
     assert changed.tags == ("todo",) and found() == before
     assert memory.hits("todo").hits[0].memory.id == cell.id and memory.doctor() == []
-
-
-def test_a_cell_with_a_new_text_keeps_its_place(notebook):
-    """A cell that is corrected in the store is still found by its notebook and headings."""
-    memory, cell = notebook
     memory.update(cell.id, text="load = read_load('2026-04')")
     assert "KW" in next(hit.badges for hit in memory.hits("Kühlung").hits if hit.memory.id == cell.id)
     assert not any(hit.kw_rank for hit in memory.hits("plot", profile="covalence").hits)
@@ -292,17 +265,6 @@ def test_equals_share_their_ranks(store, profile, backwards):
     found = memory.search("λ of prices", profile=profile)
     assert sources(found) == ["c", "b", "a"]
     assert found["kw_rank"].tolist() == found["sem_rank"].tolist() == [1, 1, 1]
-
-
-@pytest.mark.parametrize("backwards", [False, True])
-def test_a_cut_through_equals_keeps_the_newest(store, backwards):
-    """Where more are equal than a retriever finds, it finds the newest, in whatever order they were stored."""
-    memory, days = store(), range(30, 0, -1) if backwards else range(1, 31)
-    notes = [{"text": "λ of the prices", "source": f"/week/{d}.md", "event_at": f"2026-01-{d:02}"} for d in days]
-    memory.add_many(notes, progress=False)
-    answer = memory.hits("λ of prices", limit=5, profile="covalence")
-    assert answer.counts == {"keyword": 20, "vector": 20, "fused": 20}
-    assert [hit.memory.source for hit in answer.hits] == [f"/week/{day}.md" for day in (30, 29, 28, 27, 26)]
 
 
 def test_a_pin_moves_a_memory_up(store):
@@ -380,10 +342,7 @@ def test_cells_of_one_time_are_listed_as_in_their_notebook(store, tmp_path):
 
     def write(name, numbers):
         cells = [{"cell_type": "code", "source": f"λ = {n}", "id": f"cell-{n}", "metadata": {}} for n in numbers]
-        path = tmp_path / "notebooks" / f"{name}.ipynb"
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
-        os.utime(path, (1_770_000_000, 1_770_000_000))
+        os.utime(saved(tmp_path / "notebooks" / f"{name}.ipynb", *cells), (1_770_000_000, 1_770_000_000))
 
     write("b", range(9))
     write("a", range(3))

@@ -1,7 +1,5 @@
 """The model of a store: none, a later one, another one; offered, changed in any order, and never mixed."""
 
-from __future__ import annotations
-
 import re
 import signal
 import subprocess
@@ -13,12 +11,13 @@ from pathlib import Path
 import pytest
 from blocked import run_without
 from calibrated import calibrated
-from forked import in_fork
 from hashing import Hashing, check_vectors, held, notes
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from inside import bytes_beside
 from plugins import write_package
+from programs import in_fork
 
 from jupyter_memory import EmbedderError, EmbeddingMismatch, InputError, MemoryStore, StoreError, UnknownEmbedder
 from jupyter_memory.embedders import CachedModel, open_embedder, take
@@ -146,8 +145,6 @@ def test_where_mlx_is_missing(measured):
 
 
 # -- the vectors of models that are no longer in use -------------------------------------------------------------------
-
-
 def test_back_in_a_moment(store):
     """Going back embeds what was added since and nothing else; with keep=False the others' vectors are gone."""
     one, two = Hashing(), Hashing("λ-two", 32)
@@ -193,7 +190,7 @@ def test_forgotten_in_every_model(store):
     texts = [f"Note {i} of λ in Zürich" for i in range(20)]
     backup = memory.backup(memory.path.parent / "copy.sqlite")
     memory.forget(everything=True)
-    content = b"".join(file.read_bytes() for file in memory.path.parent.glob("memory.sqlite*"))
+    content = bytes_beside(memory.path)
     assert not any(model.vector(text).tobytes() in content for model in (one, two) for text in texts)
     again = MemoryStore.restore(backup, memory.path.parent / "again.sqlite")
     with MemoryStore(again, embedder=two) as restored:
@@ -204,8 +201,6 @@ def test_forgotten_in_every_model(store):
 
 
 # -- changing models ---------------------------------------------------------------------------------------------------
-
-
 def test_searches_go_on_with_the_old_model(store):
     """While vectors are written this store, and others, find by meaning; at the end all of them use the new model."""
     memory, other = store(embedder="static-64"), store()
@@ -317,8 +312,6 @@ def test_progress(store, capsys, monkeypatch):
 
 
 # -- others ------------------------------------------------------------------------------------------------------------
-
-
 def test_another_process_changes_the_model(store):
     """When the command line changes the model, an open kernel searches, adds and changes with the new one."""
     kernel = store()
@@ -350,8 +343,6 @@ def test_a_model_that_is_not_here(store):
 
 
 # -- in any order ------------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module", autouse=True)
 def hashed(tmp_path_factory):
     """Install a package that registers three models, so that a store opens what another program chose; return them."""

@@ -1,7 +1,5 @@
 """Files and folders of a store: listed, watched, compared with the disk, dated, known by every name, and removed."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from datetime import UTC, datetime, timedelta
@@ -9,8 +7,7 @@ from pathlib import Path
 
 import pytest
 from inside import run_sql
-from week import LAMBDA, ZURICH
-from work_trees import WorkTree
+from week import LAMBDA, ZURICH, WorkTree
 
 from jupyter_memory import InputError, JupyterMemory, MemoryStore
 
@@ -84,7 +81,7 @@ def test_a_new_folder_can_be_watched(store, tmp_path):
 
 
 def test_comparing_with_the_disk(filled, week_folder):
-    """New, gone and changed files are counted; a file that was only touched has not changed."""
+    """New, gone and changed files are counted, of a folder that is gone all; one that was only touched is not."""
     assert filled.stale(week_folder) == 0 == filled.folders(compare=True)[0].changed
     os.utime(week_folder / "lambda.md", (1e9, 1e9))
     assert filled.stale(week_folder) == 0
@@ -96,10 +93,6 @@ def test_comparing_with_the_disk(filled, week_folder):
     assert filled.stale(week_folder.parent / "elsewhere") == 0
     filled.index(week_folder, progress=False)
     assert filled.stale(week_folder) == 0
-
-
-def test_a_folder_that_is_gone(filled, week_folder):
-    """A folder that is no longer there is listed as such, and all of its files are gone."""
     week_folder.rename(week_folder.parent / "gone")
     (folder,) = filled.folders(compare=True)
     assert (folder.exists, folder.changed, folder.files) == (False, 3, 3)
@@ -227,8 +220,6 @@ def test_a_folder_on_a_disk_that_is_shut_is_listed(common_folder, as_user):
 
 
 # -- links -------------------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def linked(tmp_path):
     """A folder with two documents, a folder of like name beside it, a link to the folder, and one to a document."""
@@ -351,7 +342,6 @@ NOTE = "The tariff of week {week} is {week} francs.\n"
 
 @pytest.fixture
 def three_years(tmp_path):
-    """A repository with a note a month for three years."""
     tree = WorkTree(tmp_path / "work")
     for month in range(36):
         tree.commit(f"notes/n{month}.md", NOTE.format(week=month), BEGUN + timedelta(days=30 * month))
@@ -364,7 +354,7 @@ def test_a_clone_of_three_years_of_notes_is_not_all_from_today(three_years, tmp_
     three_years.git("clone", "-q", str(three_years.top), str(tmp_path / "clone"))
     shutil.copytree(three_years.top, tmp_path / "copy", copy_function=shutil.copyfile)
     for folder in ("clone", "copy"):
-        memory.index(tmp_path / folder, progress=False)
+        memory.index(tmp_path / folder / "notes", progress=False)
         asked = {"since": "2024-01-01", "until": "2025-01-01", "filters": {"path": str(tmp_path / folder)}}
         found = memory.hits("tariff francs", limit=100, **asked)
         expected = [m for m in range(36) if (BEGUN + timedelta(days=30 * m)).astimezone().year == 2024]

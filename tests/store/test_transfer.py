@@ -1,7 +1,5 @@
 """A store leaves its place: exports, imports and copies bring everything, pictures too, and refuse what is wrong."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -156,11 +154,8 @@ def test_another_model_and_the_same_store_are_refused(tmp_path):
 
 
 # -- import ------------------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def opened(store):
-    """Return a function that opens a store by name, with settings or a space."""
 
     def open_(name, space=None, **values):
         return store(f"{name}.sqlite", embedder="static", space=space, settings=JupyterMemory(**values))
@@ -170,7 +165,6 @@ def opened(store):
 
 @pytest.fixture
 def exported(opened, tmp_path):
-    """Return an exported folder of two notes."""
     store = opened("first")
     store.add("Prices are net of tax.", title="Net prices", tags=["decision"])
     store.add("λ is 0.3 at night.", space="work")
@@ -184,19 +178,16 @@ def lines(file):
 
 def test_an_export_is_for_its_owner_alone(exported, opened, tmp_path):
     """Files and folders are closed to others, nothing is left beside; a space goes alone, and into new folders only."""
+    # A note is a file of Markdown that other programs read, with its title and tags.
+    [note] = (exported / "notes").glob("net-prices-*.md")
+    assert 'title: "Net prices"\ntags: ["decision"]' in note.read_text()
+    assert note.read_text().endswith("---\n\nPrices are net of tax.\n")
     assert exported.stat().st_mode & 0o777 == 0o700
     assert {one.stat().st_mode & 0o777 for one in exported.rglob("*") if one.is_file()} == {0o600}
     assert [one.name for one in exported.parent.iterdir() if one.name not in ("store", "out")] == []
     with pytest.raises(InputError, match="new or empty"):
         opened("first").export(exported)
     assert opened("first", space="work").export(tmp_path / "work").memories == 1
-
-
-def test_notes_are_markdown_with_front_matter(exported):
-    """A note is a file that other programs read: its title, tags and text."""
-    [note] = (exported / "notes").glob("net-prices-*.md")
-    assert 'title: "Net prices"\ntags: ["decision"]' in note.read_text()
-    assert note.read_text().endswith("---\n\nPrices are net of tax.\n")
 
 
 def test_known_memories_stay_unless_told(exported, opened):
@@ -285,7 +276,6 @@ def test_what_is_no_export_is_refused(exported, opened, tmp_path):
 
 @pytest.fixture
 def illustrated(opened, tmp_path):
-    """Return an illustrated folder with a notebook of three pictures, and the folder of the notebook."""
     saved(tmp_path / "nb" / "λ.ipynb", plotting("two()", plot(1), plot(2)), plotting("one()", plot(3)))
     store = opened("first")
     store.index(tmp_path / "nb", progress=False)

@@ -15,7 +15,6 @@ from jupyter_memory.storage import Storage, open_storage
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Storage]:
-    """An empty store."""
     # Asked for first: without the extra or a server the test is skipped.
     server = request.param == "postgres"
     where = request.getfixturevalue("emptied_postgres") if server else tmp_path / "memory.sqlite"

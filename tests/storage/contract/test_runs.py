@@ -1,7 +1,5 @@
 """What every storage must do with the history: a memory for each text, a row for each of its runs."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 

@@ -1,38 +1,20 @@
 """What every storage must answer about one state of the store: words, memories, files, activity, vectors, a part."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
 
 import numpy as np
 import pytest
-from contract import (
-    CELL,
-    DRAFTS,
-    EVERYTHING,
-    NOTEBOOK,
-    NOW,
-    PRICES,
-    RATE,
-    WEIGHTS,
-    add,
-    everything,
-    keys_of,
-    seen,
-    vector_of,
-)
+from contract import CELL, DRAFTS, EVERYTHING, NOW, PRICES, RATE, WEIGHTS, add, everything, keys_of, seen, vector_of
 from hashing import Hashing
 
-from jupyter_memory import FileState, UnknownMemory
-from jupyter_memory.ingest import prepare
-from jupyter_memory.storage import EmbeddedParts, Passage, QueryVector
-from jupyter_memory.types import Draft, Feedback, Filters, Recent, Terms, WordForms
+from jupyter_memory import UnknownMemory
+from jupyter_memory.storage import EmbeddedParts, Passage
+from jupyter_memory.types import Draft, Filters, Terms, WordForms
+
 
 # -- one state ---------------------------------------------------------------------------------------------------------
-
-
 def test_versions(filled):
     """The version stays while nothing changes; what is added, removed or built anew makes another."""
     versions = [seen(filled, lambda snapshot: snapshot.version)]
@@ -67,8 +49,6 @@ def test_samples(filled):
 
 
 # -- words -------------------------------------------------------------------------------------------------------------
-
-
 def test_keyword_matches(filled):
     """Memories that hold any term come best first, within the filters, and no more than asked for."""
     with filled.snapshot() as snapshot:
@@ -156,8 +136,6 @@ def test_words_of_the_index(filled):
 
 
 # -- memories ----------------------------------------------------------------------------------------------------------
-
-
 def test_memories_by_key(filled):
     """A memory has the key that its id leads to, and comes back as it was written; an unknown id is an error."""
     with filled.snapshot() as snapshot:
@@ -211,7 +189,7 @@ def test_browsing(filled):
 
 def test_facets(filled):
     """Facets and sessions are counted for what the filters let through, values and times listed for the whole store."""
-    values = {"tag": {"queue", "zürich"}, "tier": {"core", "note", "file"}, "path": {NOTEBOOK}}
+    values = {"tag": {"queue", "zürich"}, "tier": {"core", "note", "file"}, "path": {CELL.source}}
     with filled.snapshot() as snapshot:
         assert snapshot.facet_counts(Filters(tag=("queue",)))["tag"] == {"queue": 2, "zürich": 1}
         assert snapshot.facet_counts(EVERYTHING)["tier"] == {"core": 1, "note": 1, "file": 1}
@@ -250,49 +228,7 @@ def test_contents(filled):
         assert snapshot.known(contents, Filters(tag=("zürich",))) == {rate.id}
 
 
-def test_files_and_folders(storage, tmp_path):
-    """Files and folders are listed by path, in their own space only."""
-    folder, path = str(tmp_path), str(tmp_path / "λ.ipynb")
-    state = FileState(path, 1, 2, "hash", dated=True)
-    storage.writer.replace_files([(state, prepare([replace(CELL, source=path)], None))], None, "")
-    storage.writer.note_folder(folder, "", NOW)
-    with storage.snapshot() as snapshot:
-        [(known, held)] = snapshot.files_under(folder, "").items()
-        assert (known, replace(held, indexed_at=None)) == (path, replace(state, indexed_at=None))
-        assert snapshot.file_texts([path, "/none"], "") == {path: [("#0", CELL.text)]}
-        [key] = snapshot.file_keys([path, "/none"], "")
-        assert snapshot.memories([key])[key].source == path and snapshot.file_keys([path], "other") == []
-        assert snapshot.file_states([(path, ""), (path, "other"), ("/none", "")]) == {(path, ""): held}
-        [listed] = snapshot.folders("")
-        assert (listed.path, listed.files, listed.memories, listed.indexed_at) == (folder, 1, 1, NOW)
-        assert snapshot.noted_folders("") == [folder] and snapshot.folder_above(path, "") == folder
-        assert snapshot.folder_above("/elsewhere", "") is None
-        assert snapshot.files_under(folder, "other") == snapshot.file_texts([path], "other") == {}
-        assert snapshot.folders("other") == snapshot.noted_folders("other") == []
-
-
-def test_activity(embedded):
-    """Searches, feedback and the vectors of questions come back as they were noted."""
-    with embedded.snapshot() as snapshot:
-        [memory] = snapshot.memories(keys_of(snapshot, RATE)).values()
-        assert snapshot.recent_searches(9) == snapshot.feedback() == [] and snapshot.accepted() == (0, 0)
-    embedder, search = Hashing(), Recent("id", "λ?", "auto", NOW, "python", 1)
-    said = Feedback(memory.id, True, "λ?", "id", "auto", 1, NOW)
-    embedded.writer.note_search(search, [memory.id], 0.1)
-    embedded.writer.judge(said)
-    embedded.writer.keep_query_vectors([QueryVector(embedder.fingerprint, "λ?", embedder.vector("λ?"))])
-    with embedded.snapshot() as snapshot:
-        assert snapshot.recent_searches(9) == [search] and snapshot.recent_searches(0) == []
-        assert (snapshot.query_of("id"), snapshot.query_of("none")) == ("λ?", "")
-        assert snapshot.feedback() == [said] and snapshot.accepted() == (1, 1)
-        vector, ageing = snapshot.query_vector(embedder.fingerprint, "λ?")
-        assert np.array_equal(vector, embedder.vector("λ?")) and not ageing and snapshot.has_query_vectors()
-        assert snapshot.query_vector(embedder.fingerprint, "μ?") is None
-
-
 # -- vectors -----------------------------------------------------------------------------------------------------------
-
-
 def test_models(embedded):
     """A model is known by its fingerprint; the first is active; few chunks are no large store."""
     embedder = Hashing()
@@ -323,22 +259,6 @@ def test_vector_matches(embedded):
         vectors = snapshot.vectors(model, [*snapshot.chunks_of(keys), 99_999])
         assert vectors.memories.tolist() == keys and vectors.ids.tolist() == snapshot.chunks_of(keys)
         assert np.array_equal(vectors.vectors, np.stack([vector_of(draft) for draft in DRAFTS]))
-
-
-def test_what_lacks_vectors_or_tokens(embedded):
-    """Chunks without vectors of a model are counted and listed, lowest first, above a given one."""
-    model = embedded.writer.register_model(Hashing("other", 8))
-    embedded.writer.keep_calibration(model, 3, 0.5)
-    with embedded.snapshot() as snapshot:
-        chunks = snapshot.chunks_of(keys_of(snapshot, *DRAFTS))
-        assert snapshot.count_without_vectors(model) == 3
-        assert snapshot.count_without_vectors(snapshot.active_model()) == 0
-        assert snapshot.chunks_without_vectors(model, 2) == chunks[:2]
-        assert snapshot.chunks_without_vectors(model, 9, chunks[0]) == chunks[1:]
-        assert snapshot.calibration(model) == (3, 0.5)
-        lacking = snapshot.chunks_without_tokens(9)
-        assert set(lacking) | set(snapshot.tokens(chunks)) == set(chunks)
-        assert snapshot.chunks_without_tokens(9, chunks[-1]) == []
 
 
 # -- a part of the store -----------------------------------------------------------------------------------------------

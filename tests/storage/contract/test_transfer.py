@@ -1,7 +1,5 @@
 """What every storage must do with what leaves it, arrives or is taken back, and with pictures on the way."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -16,7 +14,6 @@ from jupyter_memory.storage import Arriving, NotedFile, NotedFolder, RunFilter
 from jupyter_memory.types import Draft, Feedback, Filters, Pictures, Recent, Run, RunError, Thumbnail
 
 # -- into another store, and from one ----------------------------------------------------------------------------------
-
 
 EARLIER = NOW - timedelta(days=400)
 RAN = Draft(text="fit(λ)", kind="history", tier="file", event_at=NOW, session="k1", lang="python")
@@ -136,7 +133,6 @@ def test_what_a_copy_carries(storage):
 
 # -- pictures ----------------------------------------------------------------------------------------------------------
 
-
 OTHER = "/month/μ.ipynb"
 FIRST = Thumbnail("image/webp", 48, 36, b"first picture" * 900)
 SECOND = Thumbnail("image/png", 10, 20, b"second picture")
@@ -208,7 +204,6 @@ def test_which_files_have_unread_pictures(storage):
 
 
 # -- what was forgotten and can be taken back --------------------------------------------------------------------------
-
 
 LATER = NOW + timedelta(minutes=10)
 

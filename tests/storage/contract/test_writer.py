@@ -1,7 +1,5 @@
 """What every storage must do with what is written: memories, files, models, definitions, activity and the whole."""
 
-from __future__ import annotations
-
 import threading
 from dataclasses import replace
 from datetime import timedelta
@@ -30,8 +28,6 @@ def test_every_method_has_a_test(storage, part):
 
 
 # -- memories ----------------------------------------------------------------------------------------------------------
-
-
 def test_adding(storage):
     """Memories come back in the order of their drafts; equal and known ones are one, with the tags of all."""
     first, other, again = add(storage, NOTE, Draft(text="μ fell."), replace(NOTE, tags=("prices",)))
@@ -77,8 +73,6 @@ def test_forgetting(storage):
 
 
 # -- files and folders -------------------------------------------------------------------------------------------------
-
-
 def test_a_file_that_changed(storage):
     """A cell that is still there keeps id, pin, tags and the count of its uses; one that is gone is forgotten."""
     first, second, _ = read_file(storage, "prices = read()", "prices.mean()", "plot(prices)")
@@ -126,13 +120,18 @@ def test_a_cell_is_itself(storage, texts, were):
 def test_the_record_of_files(storage):
     """Files are known by path within their space, and forgotten with their memories; notes about them stay."""
     read_file(storage, "λ = 3")
-    add(storage, replace(NOTE, source=NOTEBOOK))
     # Whoever read it did not say that it has a date.
     touched = FileState(NOTEBOOK, 7, 5, "hash", dated=False)
     storage.writer.touch_file(replace(touched, dated=None), "")
-    known = seen(storage, lambda snapshot: snapshot.files_under("/week", ""))
-    assert {path: replace(state, indexed_at=None) for path, state in known.items()} == {NOTEBOOK: touched}
-    assert seen(storage, lambda snapshot: snapshot.files_under("/week", "other")) == {}
+    with storage.snapshot() as snapshot:
+        [(known, held)] = snapshot.files_under("/week", "").items()
+        assert (known, replace(held, indexed_at=None)) == (NOTEBOOK, touched)
+        assert snapshot.file_texts([NOTEBOOK, "/none"], "") == {NOTEBOOK: [("#0", "λ = 3")]}
+        [key] = snapshot.file_keys([NOTEBOOK, "/none"], "")
+        assert snapshot.memories([key])[key].source == NOTEBOOK and snapshot.file_keys([NOTEBOOK], "other") == []
+        assert snapshot.file_states([(NOTEBOOK, ""), (NOTEBOOK, "other"), ("/none", "")]) == {(NOTEBOOK, ""): held}
+        assert snapshot.files_under("/week", "other") == snapshot.file_texts([NOTEBOOK], "other") == {}
+    add(storage, replace(NOTE, source=NOTEBOOK))
     assert storage.writer.forget_files([NOTEBOOK], "") == 1
     assert seen(storage, lambda snapshot: snapshot.files_under("/", "")) == {}
     assert [memory.title for memory in everything(storage)] == ["λ"]
@@ -153,11 +152,13 @@ def test_folders(storage, tmp_path):
     read_file(storage, "λ = 3", path=f"{below}/λ.ipynb")
     for one in (below, folder):
         storage.writer.note_folder(one, "", NOW)
-    assert seen(storage, lambda snapshot: snapshot.noted_folders("")) == [folder]
-    assert seen(storage, lambda snapshot: snapshot.folder_above(below, "")) == folder
     storage.writer.watch(folder, "", True)
-    [shown] = seen(storage, lambda snapshot: snapshot.folders(""))
-    assert (shown.path, shown.watched, shown.files, shown.memories) == (folder, True, 1, 1)
+    with storage.snapshot() as snapshot:
+        assert snapshot.noted_folders("") == [folder] and snapshot.folder_above(below, "") == folder
+        assert snapshot.folder_above("/elsewhere", "") is None
+        [one] = snapshot.folders("")
+        assert (one.path, one.watched, one.files, one.memories, one.indexed_at) == (folder, True, 1, 1, NOW)
+        assert snapshot.folders("other") == snapshot.noted_folders("other") == []
     assert storage.writer.remove_folder(folder, "") == 1
     assert seen(storage, lambda snapshot: snapshot.folders("")) == [] == everything(storage)
     for name in ("gone", "watched"):
@@ -168,8 +169,6 @@ def test_folders(storage, tmp_path):
 
 
 # -- models, tokens and definitions ------------------------------------------------------------------------------------
-
-
 def chunk_tokens(different, order):
     """Return the tokens of a chunk, given the different ones and the places among them of its text's."""
     return ChunkTokens(np.array(different, np.uint16), bytes(order))
@@ -185,6 +184,8 @@ def test_changing_the_model(storage):
     model = storage.writer.register_model(new)
     chunks = seen(storage, lambda snapshot: snapshot.chunks_without_vectors(model, 9))
     assert len(chunks) == seen(storage, lambda snapshot: snapshot.count_without_vectors(model)) == 3
+    assert seen(storage, lambda snapshot: snapshot.count_without_vectors(snapshot.active_model())) == 0
+    assert seen(storage, lambda snapshot: snapshot.chunks_without_vectors(model, 2)) == chunks[:2]
     assert seen(storage, lambda snapshot: snapshot.chunks_without_vectors(model, 9, chunks[0])) == chunks[1:]
     vectors = {chunk: new.vector(str(chunk)) for chunk in chunks}
     assert storage.writer.add_vectors(new, {chunks[0]: vectors[chunks[0]]}) == 1
@@ -224,6 +225,7 @@ def test_damaged_vectors_and_tokens_are_dropped(storage):
     assert storage.writer.drop_damaged_tokens() == 1
     lacking = seen(storage, lambda snapshot: snapshot.chunks_without_tokens(9))
     assert damaged in lacking and sound not in lacking
+    assert damaged not in seen(storage, lambda snapshot: snapshot.chunks_without_tokens(9, damaged))
     other = Hashing("other", 8)
     second = storage.writer.register_model(other)
     storage.writer.add_vectors(other, {damaged: 2 * other.vector("a"), sound: other.vector("b")})
@@ -279,17 +281,17 @@ def test_definitions_of_what_is_prepared(storage):
 
 
 # -- activity ----------------------------------------------------------------------------------------------------------
-
-
 def test_searches_and_feedback(storage):
     """Searches come newest first; feedback needs a memory, and goes with it; uses are counted, of one memory alone."""
     memory, other = add(storage, NOTE, replace(NOTE, text="The μ of Genève."))
     for number, query in enumerate(("λ", "μ", "λ")):
         storage.writer.note_search(Recent(f"id{number}", query, "auto", NOW, "python", 1), [memory.id], 0.1)
     assert [search.query_id for search in seen(storage, lambda snapshot: snapshot.recent_searches(9))] == ["id2", "id1"]
+    assert seen(storage, lambda snapshot: snapshot.recent_searches(0)) == []
     assert seen(storage, lambda snapshot: (snapshot.query_of("id1"), snapshot.query_of("id0"))) == ("μ", "")
     said = Feedback(memory.id, True, "λ", "id2", "auto", 1, NOW)
     storage.writer.judge(said)
+    assert seen(storage, lambda snapshot: (snapshot.feedback(), snapshot.accepted())) == ([said], (1, 1))
     storage.writer.judge(replace(said, accepted=False))
     assert seen(storage, lambda snapshot: snapshot.feedback()) == [replace(said, accepted=False)]
     assert seen(storage, lambda snapshot: snapshot.accepted()) == (0, 1)
@@ -321,15 +323,15 @@ def test_the_last_search_from_one_place(storage):
     storage.writer.register_model(embedder)
     vector, known = embedder.vector("λ"), embedder.fingerprint
     storage.writer.keep_query_vectors(QueryVector(fingerprint, "λ", vector) for fingerprint in (known, "unknown"))
-    assert np.array_equal(seen(storage, lambda snapshot: snapshot.query_vector(known, "λ"))[0], vector)
-    assert seen(storage, lambda snapshot: snapshot.query_vector("unknown", "λ")) is None
+    kept, ageing = seen(storage, lambda snapshot: snapshot.query_vector(known, "λ"))
+    assert np.array_equal(kept, vector) and not ageing and seen(storage, lambda snapshot: snapshot.has_query_vectors())
+    for fingerprint, query in (("unknown", "λ"), (known, "μ")):
+        assert seen(storage, lambda snapshot, of=(fingerprint, query): snapshot.query_vector(*of)) is None
     storage.writer.clear_query_vectors()
     assert not seen(storage, lambda snapshot: snapshot.has_query_vectors())
 
 
 # -- the whole ---------------------------------------------------------------------------------------------------------
-
-
 def test_what_it_says_of_itself(storage, tmp_path):
     """A new store is whole, writable and counted, its index built anew, and no file leaves a trace once it is tidy."""
     # A file is copied into a file; a store on a server says how it is dumped or copied, and makes no file.

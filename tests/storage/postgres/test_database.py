@@ -1,7 +1,5 @@
 """Connections to a server: the tables are made once, what went wrong is said, and a lost server is survived."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -15,9 +13,9 @@ from time import monotonic, sleep
 from urllib.parse import parse_qs
 
 import pytest
-from forked import in_fork
 from hashing import Hashing
 from postgres_server import as_role, name_of
+from programs import in_fork
 
 from jupyter_memory import Interrupted, MemoryStore, StoreClosed, StoreError, StoreLocked, StoreTooNew
 from jupyter_memory.storage import open_storage
@@ -32,14 +30,12 @@ PROGRAM = shutil.which("pgbouncer", path=f"{os.environ.get('PATH', '')}:/usr/sbi
 
 @pytest.fixture
 def storage(postgres_address):
-    """Open the store on the server, with a short patience."""
     with ExitStack() as opened:
         yield lambda: opened.enter_context(closing(open_storage(postgres_address, busy_seconds=2)))
 
 
 @pytest.fixture
 def database(storage):
-    """The connections of an open store."""
     return storage().database
 
 
@@ -50,8 +46,6 @@ def refused(address, match):
 
 
 # -- opening -----------------------------------------------------------------------------------------------------------
-
-
 def test_the_tables_are_made_once_however_many_open_it_first(storage):
     """Of several that open an empty database at once, one makes the tables; closed, each says how to open it again."""
     with ThreadPoolExecutor(4) as threads:
@@ -195,32 +189,15 @@ def test_a_writer_that_waits_too_long_is_told(database):
     database.change(hold)
 
 
-def test_a_running_statement_is_stopped_from_another_thread(storage):
-    """A thread that reads is stopped in the middle of a statement; the next read is not."""
-    store, begun = storage(), threading.Event()
-
-    def stop(thread):
-        begun.wait(10)
-        return store.interrupt(thread)
-
-    with ThreadPoolExecutor(1) as threads:
-        stopped = threads.submit(stop, threading.get_ident())
-        with pytest.raises(Interrupted), store.database.read() as session:
-            begun.set()
-            session.execute("select pg_sleep(20)")
-    assert stopped.result() and not store.interrupt(threading.get_ident())
-    with store.database.read() as session:
-        assert session.value("select 1") == 1
-
-
-def test_a_stop_that_overtakes_its_statement_stops_it(storage):
-    """The server hears of the stop while the statement is still on its way."""
+@pytest.mark.parametrize("on_its_way", [False, True])
+def test_a_statement_is_stopped_from_another_thread(storage, on_its_way):
+    """In the middle of it, and where the server hears of the stop before the statement; the next read is not."""
     store, begun = storage(), threading.Event()
 
     class Slow(psycopg.Cursor):
         def execute(self, *arguments, **options):
             begun.set()
-            sleep(0.3)
+            sleep(0.3 * on_its_way)
             return super().execute(*arguments, **options)
 
     def stop(thread):
@@ -231,8 +208,10 @@ def test_a_stop_that_overtakes_its_statement_stops_it(storage):
         stopped = threads.submit(stop, threading.get_ident())
         with pytest.raises(Interrupted), store.database.read() as session:
             session.connection.cursor_factory = Slow
-            session.execute("select pg_sleep(5)")
-    assert stopped.result()
+            session.execute("select pg_sleep(20)")
+    assert stopped.result() and not store.interrupt(threading.get_ident())
+    with store.database.read() as session:
+        assert session.value("select 1") == 1
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -291,8 +270,6 @@ def test_a_refused_statement_is_no_lost_connection(database, code, error, match)
 
 
 # -- behind a pooler ---------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def pooled(postgres_address):
     """The address of a database behind PgBouncer, which shares two server processes among all transactions."""

@@ -1,7 +1,5 @@
 """The indexes of a server: they answer as SQLite does, and as reading everything would."""
 
-from __future__ import annotations
-
 import random
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -24,7 +22,6 @@ import psycopg
 from jupyter_memory.storage import keyword
 
 # -- both databases answer alike ---------------------------------------------------------------------------------------
-
 
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 _LISTED = (
@@ -260,7 +257,6 @@ def test_the_rarest_words_are_read_first():
 
 
 # -- vectors by the HNSW index -----------------------------------------------------------------------------------------
-
 
 TEXTS = [f"the rate {number} of queue {number % 7} and price {number % 5}" for number in range(150)]
 SOME = (Filters(), *(Filters(tag=(tag,)) for tag in ("seven", "rare", "no")), Filters(not_tag=("seven",)))

@@ -1,7 +1,5 @@
 """A store opened with one space of a database: what is in another one is neither read, counted nor changed."""
 
-from __future__ import annotations
-
 import inspect
 from contextlib import ExitStack, closing
 from dataclasses import replace
@@ -38,7 +36,7 @@ def note(storage, run, space="a"):
 
 
 def fill(storage, space, more=""):
-    """Store something of each kind; with ``more``, one memory that says something else."""
+    """Store something of each kind, with ``more`` one memory that says something else; return the id of one."""
     texts = [replace(RATE, space=space), replace(PRICES, space=space)]
     texts += [Draft(text=more, space=space, tags=(more,), session=more)] * bool(more)
     storage.writer.add(prepare(texts, EMBEDDER), EMBEDDER)
@@ -56,11 +54,12 @@ def fill(storage, space, more=""):
         storage.writer.keep_calibration(snapshot.active_model(), 3, 0.5)
     storage.writer.note_once("seen")
     storage.writer.note_access(id_, 1)
+    return id_
 
 
 @pytest.fixture(scope="module", params=["owner", "role"])
 def spaces(postgres_server, request):
-    """A store opened with space a of a database that has b too, one of a alone, and the rows of b by table.
+    """A store with space a of a database that has b too, one of a alone, the rows of b by table, and an id of b.
 
     It is opened by the owner, or by a role that may write into a.
     """
@@ -70,7 +69,7 @@ def spaces(postgres_server, request):
         def store(address, space):
             return opened.enter_context(closing(open_storage(address, busy_seconds=5, space=space)))
 
-        fill(store(both, "b"), "b", more="zanzibar")
+        theirs = fill(store(both, "b"), "b", more="zanzibar")
         asking = both
         if request.param == "role":
             role = f"ben_{name_of(both)}"
@@ -92,7 +91,7 @@ def spaces(postgres_server, request):
                     for table in TABLES
                 }
 
-        yield within, single, rows_of_b
+        yield within, single, rows_of_b, theirs
 
 
 def chunks(snapshot):
@@ -191,14 +190,16 @@ def test_every_method_is_asked(spaces):
 @pytest.mark.parametrize("method", READS)
 def test_a_read_is_of_one_space(spaces, method):
     """It shows what it shows in a database that has this space alone."""
-    within, single, _ = spaces
+    within, single, *_ = spaces
     with within.snapshot() as snapshot, single.snapshot() as other:
         assert READS[method](snapshot) == READS[method](other)
 
 
 def test_history_pictures_and_transfer_are_of_one_space(spaces):
-    """So are the runs, the pictures and what leaves the store."""
-    within, single, _ = spaces
+    """So are the runs, the pictures and what leaves the store; no id leads to a memory of the other space."""
+    within, single, _, theirs = spaces
+    with within.snapshot() as snapshot:
+        assert snapshot.keys(EVERYTHING, [theirs]) == []
     for read in (
         lambda s: [run.number for run in s.runs.find(RunFilter(), 9)],
         lambda s: (s.runs.numbers("monday"), s.runs.status("").runs, s.runs.status("b").runs),
@@ -265,7 +266,7 @@ CHANGES = [
 
 def test_no_change_reaches_another_space(spaces):
     """One after the other, all changes of a writer leave every row of the other space as it was."""
-    within, _, rows_of_b = spaces
+    within, _, rows_of_b, _ = spaces
     before = rows_of_b()
     assert all(before[table] for table in TABLES if table != "trust")
     with within.snapshot() as snapshot:

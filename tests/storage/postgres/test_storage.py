@@ -1,7 +1,5 @@
 """A store on a server as a whole: its round trips, what a space sees, who writes at once, and how it is copied."""
 
-from __future__ import annotations
-
 import random
 import signal
 import threading
@@ -34,25 +32,10 @@ SHARED = [Draft(text=f"what everybody says, {number}: λ", tags=("all",)) for nu
 
 @pytest.fixture
 def storage(emptied_postgres):
-    """A store of three memories with vectors."""
     embedder = Hashing()
     with closing(open_storage(emptied_postgres, busy_seconds=2)) as opened:
         opened.writer.add(prepare(DRAFTS, embedder), embedder)
         yield opened
-
-
-@pytest.fixture
-def statements(monkeypatch):
-    """How many statements were sent so far, by a connection that counts them."""
-    sent = []
-    execute = psycopg.Connection.execute
-
-    def counted(self, *args, **options):
-        sent.append(args[0])
-        return execute(self, *args, **options)
-
-    monkeypatch.setattr(psycopg.Connection, "execute", counted)
-    return sent
 
 
 @pytest.mark.parametrize(
@@ -68,8 +51,15 @@ def statements(monkeypatch):
     ],
     ids=["frequencies", "words", "phrase", "vectors", "memories", "passages", "facets"],
 )
-def test_a_stage_of_a_search_takes_one_round_trip(storage, statements, stage, most):
+def test_a_stage_of_a_search_takes_one_round_trip(storage, monkeypatch, stage, most):
     """Whatever it asks for comes at once; before it, the rarity of words or the model is read, once a state."""
+    statements, execute = [], psycopg.Connection.execute
+
+    def counted(self, *args, **options):
+        statements.append(args[0])
+        return execute(self, *args, **options)
+
+    monkeypatch.setattr(psycopg.Connection, "execute", counted)
     with storage.snapshot() as snapshot:
         begun = len(statements)
         stage(snapshot)
@@ -78,25 +68,6 @@ def test_a_stage_of_a_search_takes_one_round_trip(storage, statements, stage, mo
         snapshot.keyword_matches(Terms(words=("rate", "queue")), WEIGHTS, EVERYTHING, 9)
         snapshot.keyword_matches(Terms(words=("rate",)), WEIGHTS, Filters(tag=("queue",)), 9)
         assert len(statements) - begun <= 3
-
-
-def test_a_space_sees_and_counts_nothing_of_another(storage):
-    """Ids, words, frequencies, scores and totals are those of the space that the store was opened with."""
-    secret = Draft(text="zanzibar: the arrival rate of the others", space="b", tags=("theirs",))
-    ours = Draft(text="The arrival rate is ours.", space="a")
-    [theirs, own] = storage.writer.add(prepare([secret, ours], Hashing()), Hashing())
-    alone = open_storage(storage.path, busy_seconds=2, space="a")
-    with alone.snapshot() as snapshot:
-        before = snapshot.keyword_matches(Terms(words=("rate",)), WEIGHTS, EVERYTHING, 9)
-        assert [memory.id for memory in snapshot.browse(EVERYTHING, 9)] == [own.id]
-        assert snapshot.corpus.chunks == 1 and snapshot.tags() == []
-        assert snapshot.corpus.frequencies(["zanzibar", "rate"]) == {"zanzibar": 0, "rate": 1}
-        assert not snapshot.corpus.holds_word("zanzibar", ["text"]) and list(snapshot.corpus.beginning("zan")) == []
-        assert not snapshot.keys(EVERYTHING, [theirs.id]) and not snapshot.exists(Filters(space=("b",)))
-    storage.writer.add(prepare([Draft(text=f"rate {number}", space="b") for number in range(9)], None), None)
-    with alone.snapshot() as snapshot:
-        assert snapshot.keyword_matches(Terms(words=("rate",)), WEIGHTS, EVERYTHING, 9) == before
-    alone.close()
 
 
 def test_damage_is_found_and_told_with_its_cure(storage, postgres_server):
@@ -126,11 +97,8 @@ def test_forgetting_that_could_be_taken_back_is_refused(postgres_address):
 
 
 # -- many writers ------------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def storages(emptied_postgres):
-    """As many programs as there are writers, each with connections of its own."""
     with ExitStack() as opened:
         stores = (open_storage(emptied_postgres, busy_seconds=30) for _ in range(WRITERS))
         yield [opened.enter_context(closing(one)) for one in stores]
@@ -233,8 +201,6 @@ def test_a_change_that_is_stored_says_so_whatever_becomes_of_the_upkeep_after_it
 
 
 # -- copies ------------------------------------------------------------------------------------------------------------
-
-
 def indexes(storage):
     with storage.database.read() as session:
         return session.rows("select indexname from pg_indexes where indexname like 'vectors_nearest%%'")
@@ -267,7 +233,6 @@ def test_a_copy_goes_on_after_the_server_crashed(tmp_path, postgres_server, post
     notes = [{"text": f"The price of shop {number} rose."} for number in range(2_500)]
 
     def crash():
-        """Let the server crash in the middle, and return the indexes that it had until then."""
         with closing(open_storage(postgres_address, busy_seconds=5)) as storage:
             until, stored = monotonic() + 60, 0
             while not stored and monotonic() < until:

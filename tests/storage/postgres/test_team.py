@@ -1,7 +1,5 @@
 """The database decides who reads and writes what: a role sees the rows of its spaces, and changes what it may."""
 
-from __future__ import annotations
-
 import random
 from contextlib import closing
 from itertools import product
@@ -14,8 +12,7 @@ from jupyter_memory.storage import open_storage, open_team
 pytest.importorskip("psycopg", reason="needs the extra `postgres`")
 
 import psycopg
-from postgres_server import name_of
-from tenants import SPACES, TABLES, fill, leaks, opened, some_query, spaces_seen
+from postgres_server import SPACES, TABLES, fill, leaks, name_of, some_query, spaces_seen, tenants_of
 
 PLAIN = JupyterMemory()
 QUERIES = 300  # of the 10,000 of the campaign
@@ -32,8 +29,7 @@ FEEDBACK = (
 
 @pytest.fixture
 def team(postgres_server):
-    """A store with a memory in each space, and the roles of its people."""
-    with opened(postgres_server) as tenants:
+    with tenants_of(postgres_server) as tenants:
         yield tenants
 
 

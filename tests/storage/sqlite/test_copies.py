@@ -1,17 +1,14 @@
 """Copies of a store: whole or not there, never over anything, removed if left, and never mixed with an open store."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from pathlib import Path
 
-import apsw
 import pytest
+from inside import run_sql
 
 from jupyter_memory import (
     InputError,
@@ -37,11 +34,8 @@ MemoryStore(sys.argv[1]).backup(sys.argv[2])
 
 
 # -- backup and restore ------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def copy(week_store, tmp_path):
-    """A backup of the week, whose store is closed."""
     copy = week_store.backup(tmp_path / "copy.sqlite")
     week_store.close()
     return copy
@@ -146,8 +140,7 @@ def test_a_backup_that_is_none(copy, tmp_path, damage):
     if damage in other:
         copy.write_bytes(other[damage])
     elif damage in ("other", "newer"):
-        with closing(apsw.Connection(str(copy))) as connection:
-            connection.pragma("application_id" if damage == "other" else "user_version", 9000)
+        run_sql(copy, f"pragma {'application_id' if damage == 'other' else 'user_version'} = 9000")
     else:
         copy.unlink()
         if damage == "folder":
@@ -177,11 +170,8 @@ def test_restore_in_any_place(copy, tmp_path, week):
 
 
 # -- what is left of copies --------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def copying(week_store):
-    """A process that is about to move its copy of the store to a place beside it."""
     target = week_store.path.with_name("copy.sqlite")
     process = subprocess.Popen(
         [sys.executable, "-c", STOPPED, str(week_store.path), str(target)], stdout=subprocess.PIPE, text=True
@@ -264,7 +254,6 @@ def test_the_name_of_a_copy(week_store, monkeypatch, links, meanwhile):
     assert beside(week_store.path) == ["copy.sqlite"]
 
 
-# What a kernel leaves that is killed: a log that nobody wrote into the file.
 # -- another file over an open store -----------------------------------------------------------------------------------
 
 # What a kernel leaves that is killed: a log that nobody wrote into the file.
@@ -283,8 +272,7 @@ def copied(source, target):
 
 def texts(path):
     """Return the texts that a file holds, without the package."""
-    with closing(apsw.Connection(str(path))) as connection:
-        return [text for (text,) in connection.execute("select text from texts order by memory")]
+    return [text for (text,) in run_sql(path, "select text from texts order by memory")]
 
 
 @pytest.fixture

@@ -1,11 +1,9 @@
-"""Every change is whole or not at all, whoever interrupts it; who waits goes before long work; a search is stopped."""
-
-from __future__ import annotations
+"""Every change is whole or not at all, whoever interrupts it; who waits goes first; a search is stopped."""
 
 import fcntl
 import itertools
-import json
 import os
+import signal
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -17,18 +15,13 @@ import apsw
 import numpy as np
 import pytest
 from hashing import Hashing
+from pictures import saved
+from programs import in_fork
 
-from jupyter_memory import (
-    EmbedderError,
-    FileState,
-    Interrupted,
-    JupyterMemoryError,
-    StoreError,
-    StoreFull,
-    StoreLocked,
-)
+from jupyter_memory import EmbedderError, FileState, Interrupted, JupyterMemoryError, StoreError, StoreFull, StoreLocked
 from jupyter_memory.embedders import StaticEmbedder
 from jupyter_memory.ingest import prepare
+from jupyter_memory.storage import Cache, Lock
 from jupyter_memory.types import Draft, Filters
 
 TABLES = ("memories", "texts", "chunks", "tags", "keyword_docsize", "files")
@@ -138,8 +131,7 @@ def test_interrupted_while_indexing(store, tmp_path):
     """Ctrl-C while a folder is indexed leaves whole files; the next run does what is left, once."""
     for number in range(20):
         cells = [{"cell_type": "markdown", "metadata": {}, "source": f"λ of Zürich, {number}.{i}"} for i in range(60)]
-        content = {"nbformat": 4, "nbformat_minor": 4, "metadata": {}, "cells": cells}
-        (tmp_path / f"{number:02}.ipynb").write_text(json.dumps(content))
+        saved(tmp_path / f"{number:02}.ipynb", *cells)
 
     def press(texts):
         if len(embedder.batches) == 1:
@@ -159,8 +151,6 @@ def test_interrupted_while_indexing(store, tmp_path):
 
 
 # -- the disk ----------------------------------------------------------------------------------------------------------
-
-
 def test_full(sqlite, remember):
     """When the disk is full nothing is half-written, and searches go on."""
     opened = sqlite()
@@ -176,8 +166,6 @@ def test_full(sqlite, remember):
 
 
 # -- transactions ------------------------------------------------------------------------------------------------------
-
-
 def test_a_commit_that_fails(database, remember, network_home):
     """Without a log a reader can hold a commit back; then nothing is written, and the next write is a fresh one."""
     mine, reader = database(), database()
@@ -241,8 +229,6 @@ def test_files_in_steps(sqlite):
 
 
 # -- whose turn it is --------------------------------------------------------------------------------------------------
-
-
 def test_locked(database, remember):
     """A write that finds the lock taken for longer than the busy time says so, and reads go on."""
     mine, hasty, other = database(), database(busy_seconds=0), database()
@@ -339,7 +325,6 @@ def test_a_forked_child_waits_for_nobody(path, database, remember):
         os.waitpid(child, 0)
 
 
-# Counts for as long as nobody stops it.
 # -- a search that nobody waits for any more ---------------------------------------------------------------------------
 
 # Counts for as long as nobody stops it.
@@ -508,3 +493,47 @@ def test_a_search(week_store, thread):
             break
     assert outcomes <= {Interrupted, type(None)} and Interrupted in outcomes
     assert week_store.interrupt(thread_id) is False
+
+
+# -- what is kept between searches -------------------------------------------------------------------------------------
+def test_a_value_of_another_version_is_not_returned():
+    """Each version has its values; the first of a new version takes the place of all others."""
+    cache = Cache(10)
+    cache.put("1", "λ", 3)
+    assert (cache.get("1", "λ"), cache.get("2", "λ"), cache.get("1", "μ")) == (3, None, None)
+    assert (cache.of("2", "λ", lambda: 4), cache.of("2", "λ", lambda: 5)) == (4, 4)
+    assert cache.get("1", "λ") is None
+
+
+def test_the_least_recently_used_go_first():
+    """Sizes are added up, also of a value that takes the place of another."""
+    cache = Cache(6, len)
+    cache.put("", "a", "xx")
+    cache.put("", "b", "yy")
+    cache.put("", "a", "xxx")
+    cache.get("", "b")
+    cache.put("", "c", "zz")
+    assert [cache.get("", key) for key in "abc"] == [None, "yy", "zz"]
+    cache.put("", "d", "too long for it")
+    assert cache.get("", "d") is None
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_forked_child_finds_the_lock_open():
+    """A child that is forked while the lock is held takes it all the same, and the parent's stays held."""
+    lock, taken = Lock(), threading.Event()
+
+    def take():
+        signal.alarm(60)  # which ends a child that waits
+        with lock:
+            taken.set()
+        return signal.alarm(0) > 0
+
+    with lock:
+        assert in_fork(take) is True
+        thread = threading.Thread(target=lambda: lock.__enter__() or taken.set() or lock.__exit__(None, None, None))
+        thread.start()
+        assert not taken.wait(0.2)
+    thread.join(60)
+    assert taken.is_set()

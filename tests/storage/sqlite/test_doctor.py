@@ -1,25 +1,24 @@
 """What a store says of itself: counts, bytes by kind, and what is wrong, with what to do about it."""
 
-from __future__ import annotations
-
 import random
 import shutil
-from contextlib import closing
+import tomllib
 from datetime import UTC, datetime
+from pathlib import Path
 
-import apsw
 import pytest
 from inside import run_sql
+from locked import while_another_writes
 from pictures import plot, plotting, saved
 
 from jupyter_memory import JupyterMemory, MemoryStore, StoreDamaged, StoreLocked
 from jupyter_memory.types import Run
 
+
 # -- counts and bytes --------------------------------------------------------------------------------------------------
-
-
 def test_counts(week_store, sqlite):
     """Counts by kind, tier and space, with pinned memories under core, and the bytes of every file of the store."""
+    assert week_store.doctor() == [] and week_store.notices == ()
     stats = week_store.stats()
     assert (stats["memories"], stats["chunks"], stats["files"], stats["pinned"]) == (10, 10, 0, 1)
     assert stats["kinds"] == {"note": 8, "cell": 1, "file": 1}
@@ -45,11 +44,10 @@ def memory(store):
 
 @pytest.fixture
 def sizes(memory):
-    """Return what the bytes of the store are for at this moment."""
     return lambda: dict(memory.stats(sizes=True)["sizes"])
 
 
-def on_disk(memory: MemoryStore) -> int:
+def on_disk(memory):
     return sum(file.stat().st_size for file in memory.path.parent.glob(f"{memory.path.name}*"))
 
 
@@ -93,8 +91,6 @@ NOT_A_NUMBER = "c07f" * 512
 
 
 # -- damage to rows ----------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory):
     """A store of six notes, one of them long."""
@@ -112,76 +108,20 @@ def changed(sound, tmp_path):
     def make(*statements):
         path = tmp_path / "memory.sqlite"
         shutil.copy(sound, path)
-        with closing(apsw.Connection(str(path))) as connection:
-            connection.execute("pragma foreign_keys = off")
-            for statement in statements:
-                connection.execute(statement)
+        run_sql(path, f"pragma foreign_keys = off; {'; '.join(statements)}")
         return path
 
     return make
 
 
-RUN = "insert into runs (memory, session, number, started, outcome) values"
-VECTOR, TEXT = "1 vector of static is damaged", "1 memory has another text or title"
-PART, TOKENS = "chunks that are no part of the text", "The tokens of 1 chunks are damaged"
+DAMAGES = tomllib.loads(Path(__file__).with_name("damages.toml").read_text(encoding="utf-8"))
+STATEMENTS = [(statement, named) for named, statements in DAMAGES.items() for statement in statements]
 
 
-@pytest.mark.parametrize(
-    ("statement", "named"),
-    [
-        ("select 1", None),
-        ("drop table vectors_1", "The table vectors_1 is missing"),
-        ("drop view chunk_texts", "The view chunk_texts is missing"),
-        ("drop index memories_identity", "The index memories_identity is missing"),
-        ("delete from models", "The vectors in codes_1 belong to no model"),
-        ("update models set active = 0", "0 models are in use instead of one"),
-        ("delete from texts where memory = 2", "1 row of memories has no text"),
-        ("delete from chunks where memory = 2", "1 row of memories has no chunk"),
-        ("delete from memories where key = 2", "1 row of texts belongs to no row of memories"),
-        ("insert into tags values (99, 'lost')", "1 row of tags belongs to no row of memories"),
-        ("update memories set metadata = '{'", "6 rows of memories have metadata that is no JSON object"),
-        ("update memories set metadata = '[1]' where key = 1", "metadata that is no JSON object"),
-        ("update memories set id = 'abc', kind = 'kund' where key = 1", "an unknown kind"),
-        ("update memories set id = 'abc', kind = 'kund' where key = 1", "or forget them: jupyter-memory forget abc"),
-        ("update memories set tier = 'tear' where key = 1", "an unknown tier"),
-        ("update memories set severity = 'odd' where key = 1", "an unknown severity"),
-        ("update memories set event_at = 9e17 where key = 1", "a time beyond the calendar in event_at"),
-        ("update memories set event_at = 'soon' where key = 1", "no integer in event_at"),
-        ("update texts set text = x'c3' where memory = 1", "no text in text"),
-        ("insert into trust values (1, 5, 'much')", "no real in value"),
-        ("insert into searches values (1, 'a', 'b', 'auto', 'x', 5, '[', '', '')", "a list of hits that is no JSON"),
-        (f"{RUN} (1, 'k', 1, 5, 'fine')", "an unknown outcome"),
-        (f"{RUN} (1, 'k', 1, 9e17, 'ok')", "a time beyond the calendar in started"),
-        (f"{RUN} (99, 'k', 1, 5, 'ok')", "1 row of runs belongs to no row of memories"),
-        ("delete from counters", "The counter of removals is missing"),
-        ("delete from query_keys", "The key of the stored questions is missing"),
-        ("update texts set text = replace(text, 'Zürich', 'Zurich') where memory = 1", TEXT),
-        ("update memories set title = 'mu' where key = 1", TEXT),
-        ("update memories set content_hash = 'feed' where key = 1", TEXT),
-        ("update texts set text = cast(x'c3c3' as text) where memory = 1", TEXT),
-        ("update chunks set text = 'not a part' where id = 7", PART),
-        ("update chunks set start = 90000, stop = 90010 where id = 7", PART),
-        ("update chunks set stop = start where id = 7", PART),
-        ("update chunks set text = null where id = 7", PART),
-        ("update chunk_tokens set ids = substr(ids, 1, 3) where chunk = 1", TOKENS),
-        ("update chunk_tokens set ids = x'fe7c01000500ff' where chunk = 1", TOKENS),
-        ("update chunk_tokens set ids = x'fe7c0100ffff' where chunk = 1", TOKENS),
-        ("update chunk_tokens set ids = x'fe7c020002000100' where chunk = 1", TOKENS),
-        ("update vectors_1 set embedding = substr(embedding, 1, 400) where chunk = 1", VECTOR),
-        ("update vectors_1 set embedding = cast(embedding || 'abcd' as blob) where chunk = 1", VECTOR),
-        ("update vectors_1 set embedding = x'' where chunk = 1", VECTOR),
-        ("update vectors_1 set embedding = zeroblob(1024) where chunk = 1", VECTOR),
-        (f"update vectors_1 set embedding = x'{NOT_A_NUMBER}' where chunk = 1", VECTOR),
-        ("update vectors_1 set embedding = (select embedding from vectors_1 where chunk = 7) where chunk = 1", VECTOR),
-        ("update codes_1 set code = zeroblob(128) where chunk = 1", VECTOR),
-        ("update codes_1 set code = substr(code, 1, 100) where chunk = 1", VECTOR),
-        ("delete from vectors_1 where chunk = 1", VECTOR),
-        ("insert into vectors_1 select 99, embedding from vectors_1 where chunk = 1", VECTOR),
-    ],
-)
+@pytest.mark.parametrize(("statement", "named"), [("select 1", None), *STATEMENTS])
 def test_damage(changed, sqlite, statement, named):
     """What no row of a sound store has is named, with what to do about it; of a sound store nothing is said."""
-    findings = list(sqlite(changed(statement)).problems())
+    findings = list(sqlite(changed(statement.replace("<not a number>", NOT_A_NUMBER))).problems())
     assert any(named in finding for finding in findings) if named else findings == [], findings
     assert all("jupyter-memory " in finding or "store." in finding for finding in findings)
 
@@ -235,8 +175,7 @@ def test_an_unexpected_error_over_damage(week_store):
 def test_while_another_writes(week_store, store):
     """While another process writes, counts are still returned; only doctor, which checks the index, fails as locked."""
     hasty = store(settings=JupyterMemory(busy_seconds=0.05))
-    with closing(apsw.Connection(str(week_store.path))) as other:
-        other.execute("begin immediate")
+    with while_another_writes(week_store):
         assert hasty.stats()["memories"] == 10
         assert hasty.tags()
         with pytest.raises(StoreLocked, match="try again"):

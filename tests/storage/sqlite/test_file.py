@@ -1,7 +1,5 @@
 """Opening a store: what is not one is left as it is, what cannot be written is searched, versions go up in steps."""
 
-from __future__ import annotations
-
 import gc
 import multiprocessing
 import os
@@ -13,7 +11,8 @@ from pathlib import Path
 
 import apsw
 import pytest
-from forked import in_fork
+from inside import run_sql
+from programs import in_fork
 
 from jupyter_memory import (
     InputError,
@@ -40,8 +39,6 @@ def sibling(path, ending):
 
 
 # -- what is not a store -----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("version", [None, 0, 7], ids=["text", "SQLite", "SQLite with a version"])
 def test_what_is_not_a_store(path, database, version):
     """A file of text, or with other tables, is refused before anything is written to it, its journal mode included."""
@@ -92,8 +89,6 @@ def test_a_path_where_a_store_can_be(path, database, home, monkeypatch):
 
 
 # -- damage ------------------------------------------------------------------------------------------------------------
-
-
 def filled(path):
     with MemoryStore(path, embedder=None) as store:
         texts = (f"Note {i} on the prices of Zürich and λ. " * 20 for i in range(100))
@@ -146,8 +141,6 @@ def test_a_store_overwritten(path):
 
 
 # -- rights ------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
 def test_nobody_else_may_look(path, umask):
     """Whatever the umask, the folders made are 0700, and the file, its log and the log's index are 0600; links too."""
@@ -213,8 +206,7 @@ def test_a_read_only_folder_or_file(common_store, as_user, file, folder):
 
 def test_traces_in_a_store_that_cannot_be_written(common_store, as_user):
     """What could not be cleaned up before a store became read-only does not keep it from being searched."""
-    with closing(apsw.Connection(str(common_store))) as connection:
-        connection.execute("insert into counters (name, value) values ('scrub', 0)")
+    run_sql(common_store, "insert into counters (name, value) values ('scrub', 0)")
     common_store.parent.chmod(0o555)
     found, _, notices = as_user(searched, common_store)
     assert found == ["The prices are net of tax"]
@@ -254,8 +246,6 @@ def test_what_cannot_be_opened(common_folder, as_user, prepare, error, message):
 
 
 # -- file systems and processes ----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("vfs", ["unix-dotfile", None])
 @pytest.mark.parametrize("moved", [False, True])
 def test_a_file_system_without_shared_memory(path, database, remember, vfs, moved, request):
@@ -393,9 +383,7 @@ def test_a_copy_before_a_major_step(path, database, remember):
 def test_a_version_that_is_refused(path, database, version, error, message):
     """A newer major version, and one that was never released, is refused with how to go on, and keeps its bytes."""
     database().close()
-    with closing(apsw.Connection(str(path))) as connection:
-        connection.pragma("journal_mode", "delete")  # as a backup has it
-        connection.pragma("user_version", version)
+    run_sql(path, f"pragma journal_mode = delete; pragma user_version = {version}")  # without a log, as a backup has it
     before = path.read_bytes()
     with pytest.raises(error, match=message):
         database()
@@ -421,7 +409,6 @@ def test_a_step_that_fails(path, database, remember, further):
 
 
 def open_together(path, barrier, further, queue):
-    """Open a store at the same moment as others do."""
     barrier.wait(100)
     try:
         database = Database(path, further=further)

@@ -1,7 +1,5 @@
 """The keyword index: what is found in every script, scores, cached or not, other spellings, and what is marked."""
 
-from __future__ import annotations
-
 import random
 import re
 from contextlib import closing
@@ -29,13 +27,11 @@ def terms(query):
 
 
 def matches(storage, asked, weights=AUTO, count=20, filters=ANY):
-    """Return the memories that terms, or a query, find."""
     with storage.snapshot() as snapshot:
         return snapshot.keyword_matches(terms(asked) if isinstance(asked, str) else asked, weights, filters, count)
 
 
 def texts_found(storage, asked, weights=AUTO, count=20):
-    """Return the texts that terms, or a query, find, best first."""
     with storage.snapshot() as snapshot:
         keys = [one.memory for one in matches(storage, asked, weights, count)]
         held = snapshot.memories(keys)
@@ -66,8 +62,6 @@ def large(tmp_path_factory):
 
 
 # -- what is found -----------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("text", "queries"),
     [
@@ -102,19 +96,11 @@ def test_what_is_found(sqlite, remember, text, queries):
         assert texts_found(opened, query)[:1] == [text], query
 
 
-def test_what_is_not_found(sqlite, remember):
-    """Pairs that do not touch, cut-off words and other versions find nothing."""
-    opened = sqlite()
-    remember(opened, "東京。売上", "snake_case FileSyncService 1.0.21")
-    assert not [query for query in ("の", "京売", "snak", "xyz", "1.0.2", "ervice") if texts_found(opened, query)]
-
-
 SYNTAX = ['"', "*", "NEAR(", ":", "AND", "OR", "NOT", "-", "+", "^", "{", "}", "(", ")", "text:", ",", "'", "\\"]
 
 
 @pytest.fixture(scope="module")
 def price(tmp_path_factory):
-    """A store of one text: price."""
     with closing(open_storage(tmp_path_factory.mktemp("price") / "memory.sqlite")) as storage:
         storage.writer.add(prepare([Draft(text="price")], None), None)
         yield storage
@@ -131,10 +117,11 @@ def test_syntax_is_harmless(price, pieces):
     assert len(matches(price, asked)) == 1 or "price" not in asked.words
 
 
-def test_operators_are_words(sqlite, remember):
-    """AND, OR, NOT and column names are looked up as words: they leave nothing out."""
+def test_what_is_no_word_of_a_text(sqlite, remember):
+    """Pairs that do not touch, cut-off words and other versions find nothing; operators leave nothing out."""
     opened = sqlite()
-    remember(opened, "price of power", "text of the title")
+    remember(opened, "東京。売上", "snake_case FileSyncService 1.0.21", "price of power", "text of the title")
+    assert not [query for query in ("の", "京売", "snak", "xyz", "1.0.2", "ervice") if texts_found(opened, query)]
     for query in ("price NOT power", "price AND nothing", "text:price", "^price", "pri* price", "NEAR(price power, 1)"):
         assert "price of power" in texts_found(opened, query), query
     assert texts_found(opened, "text: title") == ["text of the title"]
@@ -156,8 +143,6 @@ def test_rows_go_in_and_out_alike(sqlite, remember):
 
 
 # -- scores and their order --------------------------------------------------------------------------------------------
-
-
 def test_weights_by_column(sqlite, remember):
     """A column counts by the profile's weight; one that the profile leaves out is not searched."""
     opened = sqlite()
@@ -178,15 +163,6 @@ def test_weights_by_column(sqlite, remember):
     assert len(first(**AUTO)) == 4
     assert set(first(**COVALENCE)) == set(first(title=1.0, text=1.0))
     assert set(first(**TROVELLA)) == set(first(title=1.0, context=1.0, text=1.0))
-
-
-def test_columns_count_apart(sqlite, remember):
-    """The score over two columns is that of FTS5's bm25() with their weights: title 5, text 1."""
-    opened = sqlite()
-    remember(opened, *(Draft(text=f"note {i} on prices", title="Prices" if i % 3 else "λ") for i in range(9)))
-    sql = "select rowid, -bm25(keyword, 5, 0, 1, 0, 1) from keyword where keyword match '{title text} : prices'"
-    expected = dict(opened.database.connection.execute(sql))
-    assert {one.chunk: one.score for one in matches(opened, "prices", COVALENCE)} == expected
 
 
 def test_the_order_of_insertion_never_speaks(tmp_path, sqlite, remember):
@@ -215,8 +191,6 @@ def test_many_chunks_of_one_memory(sqlite, remember):
 
 
 # -- words that most chunks hold ---------------------------------------------------------------------------------------
-
-
 def test_leaving_out_common_words_keeps_the_order(large):
     """Words that most chunks hold are left out, and what holds a rarer word keeps its place."""
     rare = ("rare1", "rare2", "rare3")
@@ -237,21 +211,15 @@ def test_leaving_out_common_words_keeps_the_order(large):
     assert {one.chunk for one in cut} == set(best[: len(cut)])
 
 
-@pytest.mark.parametrize("words", [("note",), ("note", "λ")])
-def test_common_words_alone_are_kept(large, words):
-    """A query of nothing but common words, or of one word, is searched unchanged."""
-    assert len(matches(large, Terms(words=words))) == 20
-
-
-def test_common_in_a_column_that_is_not_searched(large):
-    """A word that every context holds distinguishes texts where only titles and texts are searched."""
+def test_common_words_that_count(large):
+    """Nothing but common words, or one, are searched unchanged; and what is common in a column not searched counts."""
+    for words in (("note",), ("note", "λ")):
+        assert len(matches(large, Terms(words=words))) == 20
     assert texts_found(large, "note 2026", COVALENCE)[0] == "budget of 2026, model"
     assert texts_found(large, "budget 2026") == ["budget of 2026, model"]
 
 
 # -- scores that are cached --------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "query",
     [
@@ -319,7 +287,6 @@ def test_any_memory_has_its_score(sqlite, remember, query, searched):
 
 
 # -- what is marked ----------------------------------------------------------------------------------------------------
-
 
 marked = ["Zu\u0308rich", "e\u0301", "\u0301", "👩\u200d🔬", "🚚"]
 telling = st.sampled_from(["price", "Prices", "λ", "Λ", "zürich", "naïve", "東京", "'", "-", "_", *marked])
@@ -393,7 +360,6 @@ def tried(store, query, **options):
 
 @pytest.fixture
 def spelling(store):
-    """Open a store that holds these texts."""
 
     def make(*texts):
         opened = store(embedder=None)
@@ -403,14 +369,9 @@ def spelling(store):
     return make
 
 
-@pytest.fixture
-def spelt(spelling):
-    """A store with the words of a week: prices often, normalise once, and one only in a tag."""
-    return spelling(*WEEK)
-
-
-def test_a_slip_is_found(spelt):
+def test_a_slip_is_found(spelling):
     """A letter too many, too few, another or two changed places lead to the word that the store holds."""
+    spelt = spelling(*WEEK)
     slips = {"price": "prces pricse rpices pirces", "normalis": "nromalise normalsie", "electr": "elektricity"}
     for best, words in {**slips, "forecast": "forcast"}.items():
         assert {word: tried(spelt, word)[0] for word in words.split()} == dict.fromkeys(words.split(), best)

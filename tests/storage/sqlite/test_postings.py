@@ -1,7 +1,5 @@
 """Postings beside FTS5: its BM25 to 1e-12 whatever was added, changed and forgotten, and pages that are damaged."""
 
-from __future__ import annotations
-
 import random
 from contextlib import closing
 
@@ -91,19 +89,6 @@ def test_bm25_of_1000_questions(sqlite, remember):
     storage.writer.rebuild()
     assert worst(storage) < 1e-12
     assert list(storage.problems()) == []
-
-
-def test_frequencies_and_columns(sqlite, remember):
-    """How many chunks hold a word, anywhere, in a column, and in a part of the store."""
-    storage = sqlite()
-    titled = [Draft(text="λ and prices", title="Prices", space="a"), Draft(text="prices", space="b", tags=("price",))]
-    remember(storage, *titled, "weather")
-    for within, count, in_title in ((None, 2, 1), (Filters(space=("b",)), 1, 0)):
-        with storage.snapshot(within) as snapshot:
-            corpus = snapshot.corpus
-            assert corpus.frequencies(["price", "none"]) == {"price": count, "none": 0}
-            assert corpus.chunk_count("price", ["title", "ident"]) == in_title
-            assert corpus.holds_word("weather", ["text"]) == (within is None)
 
 
 @pytest.mark.parametrize(

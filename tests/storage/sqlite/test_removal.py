@@ -1,7 +1,5 @@
 """Forgetting is for good: no byte stays in any file of the store, whoever reads, writes, kills or fills the disk."""
 
-from __future__ import annotations
-
 import json
 import os
 import random
@@ -18,6 +16,7 @@ from types import SimpleNamespace
 import apsw
 import pytest
 from hashing import Hashing
+from inside import run_sql
 
 from jupyter_memory import FileState, JupyterMemory, MemoryStore, StoreFull
 from jupyter_memory.ingest import prepare
@@ -43,7 +42,6 @@ SAID = {"text": SECRET["text"], "title": SECRET["title"]}
 
 
 def words_of(record):
-    """Return every telling word of a record, as written."""
     texts = json.dumps(record, ensure_ascii=False)
     return {word for word in re.findall(r"\w{5,}", texts) if word not in NAMES}
 
@@ -51,12 +49,6 @@ def words_of(record):
 def stems(text):
     """Return the stems of the words of a text, as the index has them."""
     return TOKENIZER(text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False)
-
-
-def rows(store, sql, *parameters):
-    """Return the rows of a statement, asked without the package."""
-    with closing(apsw.Connection(str(store.path))) as connection:
-        return connection.execute(sql, parameters).fetchall()
 
 
 def traces(store, memory_words, bytes_of, vectors=()):
@@ -74,7 +66,7 @@ def vectors_of(store, memory):
     return [
         bytes(row[0])
         for table, column in (("vectors_1", "embedding"), ("codes_1", "code"), ("chunk_tokens", "ids"))
-        for row in rows(store, f"select {column} from {table} where chunk in ({chunks})", memory.id)
+        for row in run_sql(store, f"select {column} from {table} where chunk in ({chunks})", memory.id)
     ]
 
 
@@ -193,7 +185,7 @@ def test_a_word_between_the_pages(store):
     memories = memory.add_many(({"text": text} for text in texts), progress=False)
 
     def separators():
-        return [bytes(row[0])[1:] for row in rows(memory, "select term from keyword_idx")]
+        return [bytes(row[0])[1:] for row in run_sql(memory, "select term from keyword_idx")]
 
     signs = tuple(sorted(separators(), key=len)[-3:])
     holding = [one for one in memories if any(word.encode().startswith(signs) for word in one.text.split())]
@@ -251,8 +243,8 @@ def test_forgotten_while_vectors_are_written(store, week):
     other = store()
     second = store(embedder=Hashing(before=lambda texts: other.count() and other.forget(everything=True)))
     assert second.reembed(progress=False) == 0
-    tables = [row[0] for row in rows(second, "select name from sqlite_schema where name glob '[vc]*_[0-9]*'")]
-    assert len(tables) == 4 and all(rows(second, f"select count(*) from {table}") == [(0,)] for table in tables)
+    tables = [row[0] for row in run_sql(second, "select name from sqlite_schema where name glob '[vc]*_[0-9]*'")]
+    assert len(tables) == 4 and all(run_sql(second, f"select count(*) from {table}") == [(0,)] for table in tables)
 
 
 PICTURE = Thumbnail("image/webp", 48, 36, b"the only picture" * 900)
@@ -343,8 +335,7 @@ def reading(path):
 
 
 def scrub_from(path):
-    with closing(apsw.Connection(str(path))) as connection:
-        return connection.execute("select value from counters where name = 'scrub'").get
+    return next((value for (value,) in run_sql(path, "select value from counters where name = 'scrub'")), None)
 
 
 def test_a_clean_up_that_has_to_wait(killed, bytes_of):
@@ -384,8 +375,7 @@ def test_an_interrupted_clean_up(store, bytes_of):
 
 def test_a_damaged_index(killed):
     """A store whose index is damaged opens although traces are to be removed, and is mended by building it anew."""
-    with closing(apsw.Connection(str(killed))) as connection:
-        connection.execute("update keyword_data set block = zeroblob(length(block)) where id > 10")
+    run_sql(killed, "update keyword_data set block = zeroblob(length(block)) where id > 10")
     with MemoryStore(killed, embedder=None) as store:
         assert ["traces of forgotten text may remain" in notice for notice in store.notices] == [True]
         assert any("store.rebuild()" in problem for problem in store.doctor())
@@ -398,8 +388,7 @@ def test_nothing_is_left_between_the_cells(store):
     memory = store(embedder=None)
     records = [{"text": f"{os.urandom(200).hex()} {i}", "source": os.urandom(9).hex()} for i in range(1500)]
     memories = memory.add_many(records, progress=False)
-    with closing(apsw.Connection(str(memory.path))) as connection:
-        connection.execute("pragma wal_checkpoint(truncate)").fetchall()
+    run_sql(memory, "pragma wal_checkpoint(truncate)")
     assert any(any(rest) for rest in unallocated(memory.path).values()), "splits leave copies of rows"
     memory.forget(memories[700].id)
     spaces = unallocated(memory.path)
@@ -450,7 +439,6 @@ class SlowFile(apsw.VFSFile):
 
 @pytest.fixture
 def slow():
-    """A slow disk, of the name "slow"."""
     disk = Slow()
     yield disk
     disk.unregister()
@@ -519,8 +507,6 @@ def test_the_file_shrinks_when_most_of_it_is_free(store):
 
 
 # -- a full disk -------------------------------------------------------------------------------------------------------
-
-
 def test_forgetting_on_a_full_disk(disk, bytes_of):
     """When adding is no longer possible, forgetting is, here and in a store that is opened anew, without a trace."""
     full, memories = disk(24), []
@@ -533,7 +519,7 @@ def test_forgetting_on_a_full_disk(disk, bytes_of):
             while True:
                 text = f"walross{len(memories)}zahl " + os.urandom(50_000).hex()
                 memories.append(store.add(text, tags=["filler"]))
-        [held] = rows(store, "select (select count(*) from memories), (select count(*) from texts)")
+        [held] = run_sql(store, "select (select count(*) from memories), (select count(*) from texts)")
         assert held == (20 + len(memories), 20 + len(memories)) and store.hits("walross0zahl").hits
         assert store.forget(memories[0].id) == 1
     with MemoryStore(full / "memory.sqlite", embedder=None) as store:
@@ -551,8 +537,7 @@ def test_where_even_the_reserve_is_too_little(disk):
     full = disk(24)
     with MemoryStore(full / "memory.sqlite", embedder=None) as store:
         ids = [memory.id for memory in store.add_many({"text": os.urandom(2_000).hex()} for _ in range(400))]
-        with closing(apsw.Connection(str(store.path))) as connection:
-            connection.execute("pragma wal_checkpoint(truncate)").fetchall()
+        run_sql(store, "pragma wal_checkpoint(truncate)")
         (full / ".memory.sqlite.reserve").unlink(missing_ok=True)
         with (full / "filler").open("wb", buffering=0) as filler, suppress(OSError):
             while filler.write(bytes(4096)):

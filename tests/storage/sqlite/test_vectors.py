@@ -1,7 +1,5 @@
 """The vector index: codes find the neighbours, filters hold in each retriever, connections see what others wrote."""
 
-from __future__ import annotations
-
 import hashlib
 import random
 import shutil
@@ -85,8 +83,6 @@ def opened(request, sqlite):
 
 
 # -- codes -------------------------------------------------------------------------------------------------------------
-
-
 def codes(storage):
     rows = storage.database.connection.execute("select code from codes_1 order by chunk")
     return np.array([np.frombuffer(code, np.uint64) for (code,) in rows])
@@ -144,8 +140,6 @@ def test_nearest_take_all_that_tie(sqlite):
 
 
 # -- search ------------------------------------------------------------------------------------------------------------
-
-
 def test_as_brute_force(opened):
     """The best by cosine come in their order, with NumPy's cosine to five digits; the threshold bounds them."""
     rng = np.random.default_rng(2)
@@ -187,8 +181,6 @@ def test_ties(tmp_path, opened, count):
 
 
 # -- coherence ---------------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module", params=[0, EXACT], ids=["exact", "codes"])
 def template(request, tmp_path_factory):
     """A store of no or of many notes, to be copied."""
