@@ -44,6 +44,9 @@ class Dialect(Protocol):
     def among(self, column: str, name: str) -> str:
         """Return the condition that a column has one of the values of a parameter."""
 
+    def raw(self, text: str) -> str:
+        """Return the bytes of a text."""
+
     def each(self, name: str, **columns: str) -> str:
         """Return a parameter, a list of tuples, as a table of this name, with the types of its columns."""
 
@@ -150,6 +153,9 @@ class SqliteDialect:
     def among(self, column: str, name: str) -> str:
         return f"{column} in (select value from json_each(:{name}))"
 
+    def raw(self, text: str) -> str:
+        return f"cast({text} as blob)"
+
     def each(self, name: str, **columns: str) -> str:
         read = ", ".join(f"value ->> {place} as {column}" for place, column in enumerate(columns))
         return f"(select {read} from json_each(:{name})) as {name}"
@@ -217,6 +223,9 @@ class PostgresDialect:
 
     def among(self, column: str, name: str) -> str:
         return f"{column} = any(:{name})"
+
+    def raw(self, text: str) -> str:
+        return f"convert_to({text}, 'UTF8')"
 
     def each(self, name: str, **columns: str) -> str:
         read = ", ".join(

@@ -495,6 +495,12 @@ class Database:
     With a ``space``, nothing but that space is seen.
     """
 
+    # A small change does not wait for the server's disk.
+    writes_at_once = True
+    # A database is not moved away under those who use it: a server that has gone says so by itself.
+    replaced = False
+    notices: Sequence[str] = ()
+
     def __init__(self, address: DatabaseAddress, *, space: str = "", busy_seconds: float) -> None:
         self.address = address
         self.space = space

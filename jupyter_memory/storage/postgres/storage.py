@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,10 +14,8 @@ from jupyter_memory.errors import InputError, Interrupted, StoreError
 from jupyter_memory.storage.postgres import checks, keyword, postings
 from jupyter_memory.storage.postgres.database import SCHEMA, Database, Session, of
 from jupyter_memory.storage.postgres.vectors import VECTORS
-from jupyter_memory.storage.snapshot import Snapshot, counts, taken
-from jupyter_memory.storage.sql import POSTGRES, Cache, condition
-from jupyter_memory.storage.transfer import Transfer
-from jupyter_memory.storage.writer import RunLog, Thumbnails, Writer
+from jupyter_memory.storage.snapshot import Storage, counts
+from jupyter_memory.storage.sql import POSTGRES, condition
 from jupyter_memory.text.paths import DatabaseAddress
 from jupyter_memory.types import Filters
 from jupyter_memory.types.report import Undoable
@@ -50,42 +48,16 @@ _REFUSED = """
 """
 
 
-class PostgresStorage:
+class PostgresStorage(Storage):
     """A store in a PostgreSQL database."""
 
-    # A small change does not wait for the server's disk.
-    writes_at_once = True
-    # A database is not moved away under those who use it: a server that has gone says so by itself.
-    replaced = False
-    notices: Sequence[str] = ()
+    database: Database
+    # Nothing is scrubbed on a server.
+    is_small = False
 
     def __init__(self, database: Database) -> None:
-        self.database = database
-        self.keywords, self.vectors = keyword.KeywordIndex(), VECTORS
-        self._complete: Cache[Filters, bool] = Cache(16)
-        self.writer, self.runs, self.thumbnails = Writer(self), RunLog(self), Thumbnails(self)
-        self.transfer = Transfer(self)
+        super().__init__(database, database.address, keyword.KeywordIndex(), VECTORS)
         self.forgotten = _NothingForgotten()
-
-    @property
-    def path(self) -> DatabaseAddress:
-        return self.database.address
-
-    @property
-    def read_only(self) -> bool:
-        return self.database.read_only
-
-    @property
-    def created(self) -> bool:
-        return self.database.created
-
-    @contextmanager
-    def snapshot(self, within: Filters | None = None) -> Iterator[Snapshot]:
-        with self.database.read() as session:
-            yield taken(self, session, within, self._complete)
-
-    def read(self) -> AbstractContextManager[Session]:
-        return self.database.read()
 
     def change(
         self,
@@ -114,18 +86,13 @@ class PostgresStorage:
 
     def tidy(self, *, compact_at: float = 0.5) -> None:
         self.database.change(postings.fold)
-        self.database.change(self.vectors.index)
-
-    # Nothing is scrubbed on a server.
-    is_small = False
+        self.database.change(VECTORS.index)
 
     def kept(self, session: Session, until: datetime, space: str, forget: Callable[[], int], /) -> int:
         raise InputError(
             "What is forgotten on a server cannot be taken back, so nothing was forgotten. Forget it for good with "
             "--now (now=True), or set undo_minutes to 0."
         )
-
-    damaged_definitions = staticmethod(checks.damaged_definitions)
 
     def refused(self, spaces: Sequence[str], /) -> list[str]:
         with self.database.read() as session:
@@ -149,9 +116,6 @@ class PostgresStorage:
             places=places.tolist(),
         )
         return [row[0] for row in rows]
-
-    def interrupt(self, thread: int, /) -> bool:
-        return self.database.interrupts.stop(thread)
 
     def stats(self) -> dict[str, Any]:
         with self.database.read() as session:
@@ -191,9 +155,6 @@ class PostgresStorage:
             f"A store on a server has the backups of its server: pg_dump --schema={SCHEMA}. For a file of your own: "
             f"jupyter-memory copy {self.path} {target}"
         )
-
-    def close(self) -> None:
-        self.database.close()
 
 
 class _NothingForgotten:

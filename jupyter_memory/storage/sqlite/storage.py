@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,8 +13,7 @@ import apsw
 import numpy as np
 
 from jupyter_memory.errors import InputError, StoreDamaged, StoreOpen
-from jupyter_memory.storage.snapshot import Snapshot, counts, taken
-from jupyter_memory.storage.sql import Cache
+from jupyter_memory.storage.snapshot import Storage, counts
 from jupyter_memory.storage.sqlite import checks, file, removal, scrubbing, undo
 from jupyter_memory.storage.sqlite.copies import copied, copy_into, migrations, sweep, sync_folder
 from jupyter_memory.storage.sqlite.database import Database, translate_errors
@@ -24,8 +23,6 @@ from jupyter_memory.storage.sqlite.session import Session
 from jupyter_memory.storage.sqlite.undo import SqliteForgotten
 from jupyter_memory.storage.sqlite.vectors import VectorIndex
 from jupyter_memory.storage.tables import memories
-from jupyter_memory.storage.transfer import Transfer
-from jupyter_memory.storage.writer import RunLog, Thumbnails, Writer
 from jupyter_memory.text.paths import absolute, make_private
 from jupyter_memory.types import Filters
 
@@ -110,39 +107,17 @@ Result = TypeVar("Result")
 _SMALL = 500_000_000  # bytes that are read in a fraction of a second
 
 
-class SqliteStorage:
-    """A store in one SQLite file; `storage.base.Storage` says what each method does."""
+class SqliteStorage(Storage):
+    """A store in one SQLite file."""
+
+    database: Database
+    path: Path
 
     def __init__(self, database: Database) -> None:
-        self.database = database
-        self.path, self.notices, self.created = database.path, database.notices, database.created
-        self.vectors = VectorIndex()
-        self.keywords = KeywordIndex(self.vectors.owners)
-        self._complete: Cache[Filters, bool] = Cache(16)
-        self.writer, self.runs, self.thumbnails = Writer(self), RunLog(self), Thumbnails(self)
-        self.transfer = Transfer(self)
+        vectors = VectorIndex()
+        super().__init__(database, database.path, KeywordIndex(vectors.owners), vectors)
         self.forgotten = SqliteForgotten(database, self)
         database.diagnosis.find_damage = self._first_damage
-
-    @property
-    def read_only(self) -> bool:
-        return self.database.read_only
-
-    @property
-    def replaced(self) -> bool:
-        return self.database.replaced
-
-    @property
-    def writes_at_once(self) -> bool:
-        return self.database.writes_at_once
-
-    @contextmanager
-    def snapshot(self, within: Filters | None = None) -> Iterator[Snapshot]:
-        with self.database.read() as session:
-            yield taken(self, session, within, self._complete)
-
-    def read(self) -> AbstractContextManager[Session]:
-        return self.database.read()
 
     def change(
         self,
@@ -177,8 +152,6 @@ class SqliteStorage:
 
     kept = staticmethod(undo.kept)
 
-    damaged_definitions = staticmethod(checks.damaged_definitions)
-
     def refused(self, spaces: Sequence[str], /) -> list[str]:
         return []
 
@@ -189,9 +162,6 @@ class SqliteStorage:
         wanted = np.unique(np.linspace(1, last, min(count, last)).astype(np.int64)).tolist() if last else []
         there = f"select id from chunks where {session.dialect.among('id', 'wanted')} order by id"
         return [row[0] for row in session.rows(there, wanted=wanted)]
-
-    def interrupt(self, thread: int, /) -> bool:
-        return self.database.interrupts.stop(thread)
 
     def stats(self) -> dict[str, Any]:
         with self.database.read() as session:
@@ -222,12 +192,9 @@ class SqliteStorage:
 
     def _first_damage(self) -> str:
         try:
-            return next(iter(checks.damage(self.database)), "")
+            return next(iter(checks.damage(self.database, self.vectors)), "")
         except StoreDamaged as error:
             return str(error)
-
-    def close(self) -> None:
-        self.database.close()
 
 
 def versions() -> dict[str, str]:
