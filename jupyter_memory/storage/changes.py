@@ -14,7 +14,7 @@ import numpy as np
 from jupyter_memory.storage.base import Arriving, Engine, Model, Prepared, identity, to_micros
 from jupyter_memory.storage.cell_matching import Predecessor, by_file, content_hash, predecessors, succeeding
 from jupyter_memory.storage.sql import Overtaken, Session
-from jupyter_memory.storage.tables import activity, arrivals, files, memories, runs, thumbnails
+from jupyter_memory.storage.tables import activity, files, memories, runs, thumbnails
 from jupyter_memory.text.identifiers import ident_column
 from jupyter_memory.types import Draft, Filters, Memory
 from jupyter_memory.types.protocols import Embedder
@@ -69,23 +69,25 @@ class Changes:
         for key, one in zip(keys, arriving, strict=True):
             draft = one.prepared.draft
             idents = list(one.prepared.idents or memories.idents_of(draft))
-            if arrivals.add_runs(session, key, one.runs):
+            if runs.add(session, key, one.runs):
                 idents[0] = runs.with_errors(idents[0], runs.errors(session, key))
             fresh.append((key, draft, replace(one.prepared, idents=idents)))
         self._add_chunks(model, fresh)
 
     def overwrite(self, key: int, one: Arriving, model: Model | None) -> None:
         """Give a memory all that it is in another store, but for its runs."""
-        memories.update_columns(self.session, key, arrivals.columns(one))
+        draft = one.prepared.draft
+        columns = memories.columns(identity(draft), draft, one.indexed_at, one.accessed)
+        memories.update_columns(self.session, key, columns)
         self.rewrite(key, one.prepared, model)
-        thumbnails.replace(self.session, key, one.prepared.draft)
+        thumbnails.replace(self.session, key, draft)
         self.index_errors([key])
         self.session.note_removal()
 
     def complete(self, key: int, one: Arriving) -> None:
         """Give a memory that is there the runs that it lacks, and the pictures if it has none."""
         thumbnails.complete(self.session, key, one.prepared.draft)
-        if arrivals.add_runs(self.session, key, one.runs):
+        if runs.add(self.session, key, one.runs):
             runs.describe(self.session, [key])
             self.index_errors([key])
 

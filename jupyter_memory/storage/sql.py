@@ -12,6 +12,7 @@ import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -355,7 +356,7 @@ def spellings(path: str) -> Iterable[str]:
     return dict.fromkeys(form for one in found for form in path_forms(one))
 
 
-# What searches keep in memory for one version of a store, and a lock that is open in a forked child.
+# What searches keep in memory for one version of a store, a lock that is open in a forked child, and interrupts.
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
@@ -423,6 +424,47 @@ class Lock:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._lock.release()
+
+
+class Stoppable(Protocol):
+    """What a thread reads."""
+
+    def stop(self) -> None:
+        """Stop the current statement, and refuse the later ones of the same transaction."""
+
+
+Reading = TypeVar("Reading", bound=Stoppable)
+
+
+class Interrupts:
+    """What threads read at this moment.
+
+    A stop holds the lock: one that comes late finds nothing, and never reaches what the thread does next.
+    """
+
+    def __init__(self) -> None:
+        self._reading: dict[int, Stoppable] = {}
+        self._lock = Lock()
+
+    @contextmanager
+    def open_to(self, reading: Reading) -> Iterator[Reading]:
+        """Let other threads stop what this one reads."""
+        thread = threading.get_ident()
+        with self._lock:
+            self._reading[thread] = reading
+        try:
+            yield reading
+        finally:
+            with self._lock:
+                self._reading.pop(thread, None)
+
+    def stop(self, thread: int) -> bool:
+        """Stop what a thread reads; return whether it was reading anything."""
+        with self._lock:
+            reading = self._reading.get(thread)
+            if reading is not None:
+                reading.stop()
+        return reading is not None
 
 
 def _open_all() -> None:

@@ -32,7 +32,7 @@ from jupyter_memory.errors import (
     StoreTooNew,
 )
 from jupyter_memory.runtime import batches
-from jupyter_memory.storage.sql import POSTGRES, Lock, Overtaken, UnreadableRow
+from jupyter_memory.storage.sql import POSTGRES, Interrupts, Overtaken, UnreadableRow
 from jupyter_memory.text.paths import DatabaseAddress
 
 # PostgreSQL's errors as ours, which say what happened and what to do, and hold neither a password nor a user's text.
@@ -135,33 +135,6 @@ class _Stoppable:
                 if self._running.acquire(timeout=_AWAITED):
                     self._running.release()
                     return
-
-
-class _Interrupts:
-    # A stop holds the lock until the statement is over: one that comes late finds nothing, and never reaches what the
-    # thread does next.
-
-    def __init__(self) -> None:
-        self._reading: dict[int, _Stoppable] = {}
-        self._lock = Lock()
-
-    @contextmanager
-    def open_to(self, connection: psycopg.Connection) -> Iterator[_Stoppable]:
-        thread, reading = threading.get_ident(), _Stoppable(connection)
-        with self._lock:
-            self._reading[thread] = reading
-        try:
-            yield reading
-        finally:
-            with self._lock:
-                self._reading.pop(thread, None)
-
-    def stop(self, thread: int) -> bool:
-        with self._lock:
-            reading = self._reading.get(thread)
-            if reading is not None:
-                reading.stop()
-        return reading is not None
 
 
 # The tables of a store, made and upgraded by one process at a time.
@@ -504,7 +477,7 @@ class Database:
     def __init__(self, address: DatabaseAddress, *, space: str = "", busy_seconds: float) -> None:
         self.address = address
         self.space = space
-        self.interrupts = _Interrupts()
+        self.interrupts = Interrupts()
         self._busy = round(busy_seconds * 1000)
         self._pool = _Pool(self._connect, _MOST_CONNECTIONS, busy_seconds)
         self._current = threading.local()
@@ -525,10 +498,17 @@ class Database:
         if outer is not None:
             yield outer
             return
+
+        def begin(connection: psycopg.Connection) -> dict[str, _Totals]:
+            with connection.pipeline():
+                connection.execute("begin isolation level repeatable read read only")
+                self._set_again(connection)
+                return self._held(connection)
+
         with (
             _translate_errors(self.address),
-            self._pool.connection(self._begin_reading) as (connection, held),
-            self.interrupts.open_to(connection) as reading,
+            self._pool.connection(begin) as (connection, held),
+            self.interrupts.open_to(_Stoppable(connection)) as reading,
         ):
             session = Session(connection, self.space, held, reading.statement)
             self._current.session = session
@@ -594,12 +574,6 @@ class Database:
             finally:
                 _end(connection)
             return result
-
-    def _begin_reading(self, connection: psycopg.Connection) -> dict[str, _Totals]:
-        with connection.pipeline():
-            connection.execute("begin isolation level repeatable read read only")
-            self._set_again(connection)
-            return self._held(connection)
 
     def _held(self, connection: psycopg.Connection) -> dict[str, _Totals]:
         # That of the store, or all that were written into.

@@ -40,7 +40,7 @@ def _memories(count: int) -> str:
 
 
 def lost_rows(session: Session, restore: str) -> Iterator[str]:
-    """Yield whether memories have no text or no chunk."""
+    """Yield a sentence if memories have no text, and one if they have no chunk."""
     dialect = session.dialect
     for what, table in (("text", "texts"), ("chunk", "chunks")):
         own = f"select 1 from {table} where {dialect.linked(table, 'memories', f'{table}.memory = memories.key')}"
@@ -50,7 +50,7 @@ def lost_rows(session: Session, restore: str) -> Iterator[str]:
 
 
 def texts(session: Session, restore: str) -> Iterator[str]:
-    """Yield whether memories have another text than was stored, or chunks that are no part of it."""
+    """Yield a sentence if texts are not what was stored, and one if chunks are no part of them."""
     dialect, changed, outside = session.dialect, list[str](), list[str]()
     others = "kind || memories.space || source || location || lang || coalesce(session, '') || coalesce(domain, '')"
     for keys in batches(memories.keys_where(session, Filters()), _TOGETHER):
@@ -93,7 +93,7 @@ def texts(session: Session, restore: str) -> Iterator[str]:
 
 
 def names(session: Session) -> Iterator[str]:
-    """Yield whether memories define names that are not in their texts."""
+    """Yield a sentence if memories define names that their texts do not hold."""
     if count := len(damaged_definitions(session)):
         yield (
             f"The names that {_memories(count)} should define are not in the text. Read them anew with store.rebuild()."
@@ -125,7 +125,7 @@ def damaged_definitions(session: Session) -> list[int]:
 
 
 def vectors(session: Session, index: VectorIndex) -> Iterator[str]:
-    """Yield whether vectors or tokens are damaged."""
+    """Yield a sentence for each model with damaged vectors, and one if tokens are damaged."""
     for model in models.every(session):
         if count := len(index.damaged(session, model)):
             them = "1 vector" if count == 1 else f"{count:,} vectors"
@@ -138,7 +138,7 @@ def vectors(session: Session, index: VectorIndex) -> Iterator[str]:
 
 
 def missing_vectors(session: Session, index: VectorIndex) -> Iterator[str]:
-    """Yield whether chunks have no vector of the model that searches use."""
+    """Yield a sentence if chunks have no vector of the model that searches use."""
     active = models.active(session)
     if active is not None and (lacking := len(index.missing(session, active, 1_000_000))):
         yield (

@@ -79,38 +79,47 @@ def insert(
     for key, (identity_, draft), time, id_, earlier in zip(
         keys, drafts, times, new_ids(len(drafts)), before or [None] * len(drafts), strict=True
     ):
-        indexed = to_micros(time)
-        source, kind, space, location, content = identity_
-        rows.append(
-            {
-                "source": source,
-                "kind": kind,
-                "space": space,
-                "location": location,
-                "content_hash": content,
-                "key": key,
-                "id": (earlier.id or id_) if earlier else id_,
-                "accessed": earlier.accessed if earlier else 0,
-                "tier": draft.tier,
-                "pinned": draft.pinned,
-                "lang": draft.lang,
-                "title": draft.title,
-                "severity": draft.severity,
-                "domain": draft.domain,
-                "session": draft.session,
-                "event_at": indexed if draft.event_at is None else to_micros(draft.event_at),
-                "indexed_at": indexed,
-                "valid_from": micros(draft.valid_from),
-                "valid_until": micros(draft.valid_until),
-                "metadata": _JSON.encode(dict(draft.metadata)) if draft.metadata else "{}",
-            }
-        )
+        row = columns(identity_, draft, time, earlier.accessed if earlier else 0)
+        rows.append({**row, "key": key, "id": (earlier.id or id_) if earlier else id_})
     # In one order, so that two writers of the same memories wait for each other rather than in a circle.
     session.insert("memories", sorted(rows, key=lambda row: tuple(row.values())[:5]))
     keyed = [(key, draft) for key, (_, draft) in zip(keys, drafts, strict=True)]
     session.insert("texts", [{"space": draft.space, "memory": key, "text": draft.text} for key, draft in keyed])
     _insert_tags(session, [(draft.space, key, draft.tags) for key, draft in keyed])
     return keys
+
+
+def columns(identity_: Identity, draft: Draft, indexed_at: datetime, accessed: int) -> dict[str, Any]:
+    """Return the columns of a memory, those of its identity first, but for its key and id."""
+    source, kind, space, location, content = identity_
+    return {
+        "source": source,
+        "kind": kind,
+        "space": space,
+        "location": location,
+        "content_hash": content,
+        "accessed": accessed,
+        "tier": draft.tier,
+        "pinned": draft.pinned,
+        "lang": draft.lang,
+        "title": draft.title,
+        "severity": draft.severity,
+        "domain": draft.domain,
+        "session": draft.session,
+        "event_at": to_micros(draft.event_at or indexed_at),
+        "indexed_at": to_micros(indexed_at),
+        "valid_from": micros(draft.valid_from),
+        "valid_until": micros(draft.valid_until),
+        "metadata": _JSON.encode(dict(draft.metadata)) if draft.metadata else "{}",
+    }
+
+
+def differs(session: Session, key: int, wanted: Mapping[str, Any], tags: Sequence[str]) -> bool:
+    """Return whether a memory has other values in some columns, or other tags."""
+    [held] = session.rows(
+        f"select {', '.join(wanted)} from memories where {session.dialect.of('memories')} and key = :key", key=key
+    )
+    return tuple(held) != tuple(wanted.values()) or set(load(session, [key])[key].tags) != set(tags)
 
 
 def _insert_tags(session: Session, tagged: Iterable[tuple[str, int, Iterable[str]]]) -> None:
