@@ -121,15 +121,12 @@ class Snapshot:
         return memories.chunks_of(self._session, keys)
 
     def passages(self, chunks: Sequence[int], /) -> Mapping[int, Passage]:
-        """Return what the keyword index holds of chunks, by chunk."""
         return memories.passages(self._session, chunks)
 
     def texts(self, keys: Sequence[int], /) -> Mapping[int, str]:
-        """Return the whole texts of memories, by key."""
         return memories.texts(self._session, keys)
 
     def definitions(self, keys: Sequence[int], /) -> Mapping[int, Definitions]:
-        """Return what memories in Python define, by key, for those for which it is stored."""
         return memories.definitions_of(self._session, keys)
 
     # -- keywords ------------------------------------------------------------------------------------------------------

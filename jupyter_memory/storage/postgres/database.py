@@ -166,7 +166,13 @@ def _migrate(connection: psycopg.Connection, address: DatabaseAddress) -> bool:
             if not before:
                 found = connection.execute(_EXTENSION).fetchone()
                 if found is None:
-                    _add_vectors(connection, address)
+                    try:
+                        connection.execute("create extension vector")
+                    except (errors.UndefinedFile, errors.FeatureNotSupported, errors.InsufficientPrivilege):
+                        raise StoreError(
+                            f"The database at {address} lacks the extension pgvector. Have the owner of the server "
+                            "install it, and run in this database: create extension vector"
+                        ) from None
                     found = connection.execute(_EXTENSION).fetchone()
                 assert found is not None
                 installed = str(found[0])
@@ -211,16 +217,6 @@ def _checked_version(connection: psycopg.Connection, address: DatabaseAddress) -
             "Upgrade with: pip install --upgrade jupyter-memory"
         )
     return version
-
-
-def _add_vectors(connection: psycopg.Connection, address: DatabaseAddress) -> None:
-    try:
-        connection.execute("create extension vector")
-    except (errors.UndefinedFile, errors.FeatureNotSupported, errors.InsufficientPrivilege):
-        raise StoreError(
-            f"The database at {address} lacks the extension pgvector. Have the owner of the server install it, and run "
-            "in this database: create extension vector"
-        ) from None
 
 
 # A bounded pool of connections, made by the thread that needs one: without a thread, and safe to fork.
