@@ -1,18 +1,15 @@
-"""Opens the database that the place of a store names, IPython's history, and the databases that a user has.
-
-No other module names a database.
-"""
+"""Opens the database that the place of a store names; no other module names one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from pathlib import Path
 from typing import Protocol
 
 from jupyter_memory.errors import InputError, MissingExtra
 from jupyter_memory.storage.base import Team
-from jupyter_memory.storage.foreign import ForeignTables
+from jupyter_memory.storage.foreign import foreign_tables as foreign_tables
+from jupyter_memory.storage.foreign import ipython_runs as ipython_runs
 from jupyter_memory.storage.snapshot import Snapshot
 from jupyter_memory.storage.snapshot import Storage as Storage
 from jupyter_memory.storage.sqlite.database import BUSY_SECONDS, Database
@@ -20,7 +17,6 @@ from jupyter_memory.storage.sqlite.storage import SqliteStorage
 from jupyter_memory.storage.sqlite.storage import restore as restore
 from jupyter_memory.storage.sqlite.storage import versions as versions
 from jupyter_memory.text.paths import DatabaseAddress, StorePath
-from jupyter_memory.types import Run
 
 
 class SearchStorage(Protocol):
@@ -69,7 +65,7 @@ def open_team(path: StorePath, *, busy_seconds: float) -> Team:
             f"{path} is a file, and who may open it is a matter of the disk. Name a database: --store "
             "postgresql://USER@HOST/DATABASE"
         )
-    # Imported late, here and below: an extra brings the driver, and a store in a file need not wait for it.
+    # Imported late: an extra brings the driver, and a store in a file need not wait for it.
     with _driver():
         from jupyter_memory.storage.postgres.team import PostgresTeam
     return PostgresTeam(path, busy_seconds=busy_seconds)
@@ -83,39 +79,3 @@ def _driver() -> Iterator[None]:
         if error.name is None or not error.name.startswith("psycopg"):
             raise
         raise MissingExtra("A store on a PostgreSQL server", "postgres") from None
-
-
-def ipython_runs(path: Path) -> Iterator[Run]:
-    """Yield what IPython's own history holds, in the order in which it ran; nothing is written there.
-
-    Raises:
-        InputError: there is no such file, it is not a history of IPython, or another program keeps it locked.
-    """
-    # Imported late: few need it, and some builds of Python lack the module that it reads with.
-    from jupyter_memory.storage import foreign
-
-    return foreign.ipython_runs(path)
-
-
-def foreign_tables(path: Path) -> ForeignTables:
-    """Return the tables of a user's SQLite or DuckDB file, none for a store of ours; nothing is written or locked.
-
-    To be called in a process that has no other connection to the file: see `storage/foreign`.
-
-    Raises:
-        InputError: it is no such file, or it cannot be read.
-        OSError: it cannot be read.
-    """
-    # Imported late: only who indexes such files needs them.
-    from jupyter_memory.storage import foreign
-
-    with path.open("rb") as opened:
-        first = opened.read(16)
-    if first.startswith(b"SQLite format 3\0"):
-        return foreign.sqlite_tables(path)
-    if first[8:12] == b"DUCK":
-        return foreign.duckdb_tables(path)
-    if not first:
-        # SQLite makes such a file when a program opens one, and writes into it with the first table.
-        return ForeignTables()
-    raise InputError("The file is neither a SQLite nor a DuckDB database, or it is encrypted.")
