@@ -48,8 +48,8 @@ def open_storage(path: StorePath | Database, *, busy_seconds: float = BUSY_SECON
     """
     if isinstance(path, DatabaseAddress):
         with _driver():
-            from jupyter_memory.storage.postgres.storage import open_postgres
-        return open_postgres(path, busy_seconds=busy_seconds, space=space)
+            from jupyter_memory.storage.postgres.storage import PostgresStorage
+        return PostgresStorage(path, busy_seconds=busy_seconds, space=space)
     return SqliteStorage(path if isinstance(path, Database) else Database(path, busy_seconds=busy_seconds))
 
 

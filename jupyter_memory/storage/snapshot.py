@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
+from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -328,6 +329,28 @@ def counts(engine: Engine, session: Session) -> dict[str, Any]:
             for model in models.every(session)
         ],
     }
+
+
+# What the tables are for, by their names; whatever is not here is small. A table of vectors is that of one model.
+_TABLES = {
+    "texts": ("memories", "texts", "tags", "chunks", "definitions"),
+    "words": ("keyword_*", "word_*", "postings", "frequencies", "totals"),
+    "vectors": ("vectors", "vectors_*", "codes_*", "chunk_tokens", "models", "trust"),
+    "pictures": ("thumbnails",),
+    "history": ("runs",),
+    "searches": ("searches", "feedback", "query_vectors", "query_keys"),
+    "files": ("files", "folders"),
+    "forgotten": ("forgotten",),
+}
+
+
+def by_kind(sizes: Iterable[tuple[str, int]]) -> dict[str, int]:
+    """Return the bytes of tables, given with their indexes, by what they are for."""
+    found = dict.fromkeys((*_TABLES, "other"), 0)
+    for table, size in sizes:
+        kinds = (kind for kind, names in _TABLES.items() if any(fnmatchcase(table, name) for name in names))
+        found[next(kinds, "other")] += size
+    return found
 
 
 class Storage(Engine):

@@ -14,29 +14,11 @@ from jupyter_memory.errors import InputError, Interrupted, StoreError
 from jupyter_memory.storage.postgres import checks, keyword, postings
 from jupyter_memory.storage.postgres.database import SCHEMA, Database, Session, of
 from jupyter_memory.storage.postgres.vectors import VECTORS
-from jupyter_memory.storage.snapshot import Storage, counts
+from jupyter_memory.storage.snapshot import Storage, by_kind, counts
 from jupyter_memory.storage.sql import POSTGRES, condition
 from jupyter_memory.text.paths import DatabaseAddress
 from jupyter_memory.types import Filters
 from jupyter_memory.types.report import Undoable
-
-# What the tables are for, by their names, with their indexes, of all spaces; whatever is not here is small.
-_KINDS = {
-    "texts": ("memories", "texts", "tags", "chunks", "definitions"),
-    "words": ("postings", "frequencies", "totals"),
-    "vectors": ("vectors", "chunk_tokens", "models", "trust"),
-    "pictures": ("thumbnails",),
-    "history": ("runs",),
-    "searches": ("searches", "feedback", "query_vectors", "query_keys"),
-    "files": ("files", "folders"),
-}
-_OTHER = "other"
-
-
-def open_postgres(address: DatabaseAddress, *, busy_seconds: float, space: str = "") -> PostgresStorage:
-    """Open the store in a database, or make it; with a ``space``, nothing else of it is seen."""
-    return PostgresStorage(Database(address, space=space, busy_seconds=busy_seconds))
-
 
 Result = TypeVar("Result")
 # A role sees the rights that it has, and no others; none of them binds who made the tables.
@@ -49,14 +31,15 @@ _REFUSED = """
 
 
 class PostgresStorage(Storage):
-    """A store in a PostgreSQL database."""
+    """A store in a PostgreSQL database; with a ``space``, nothing else of it is seen."""
 
     database: Database
     # Nothing is scrubbed on a server.
     is_small = False
 
-    def __init__(self, database: Database) -> None:
-        super().__init__(database, database.address, keyword.KeywordIndex(), VECTORS)
+    def __init__(self, address: DatabaseAddress, *, busy_seconds: float, space: str = "") -> None:
+        database = Database(address, space=space, busy_seconds=busy_seconds)
+        super().__init__(database, address, keyword.KeywordIndex(), VECTORS)
         self.forgotten = _NothingForgotten()
 
     def change(
@@ -100,9 +83,7 @@ class PostgresStorage(Storage):
 
     def sample(self, session: Session, count: int, within: Filters, /) -> list[int]:
         total = self.keywords.corpus(session, within).chunks
-        places = (
-            np.unique(np.linspace(1, total, min(count, total)).astype(np.int64)) if total else np.empty(0, np.int64)
-        )
+        wanted = np.unique(np.linspace(1, total, min(count, total)).astype(np.int64)).tolist() if total else []
         joined = "join memories on memories.space = chunks.space and memories.key = chunks.memory" if within else ""
         where, parameters = condition(POSTGRES, within) if within else (of("chunks"), {})
         rows = session.rows(
@@ -110,10 +91,10 @@ class PostgresStorage(Storage):
             with placed as (
                 select chunks.id, row_number() over (order by chunks.id) as place from chunks {joined} where {where}
             )
-            select id from placed where place = any(:places) order by id
+            select id from placed where place = any(:wanted) order by id
             """,
             **parameters,
-            places=places.tolist(),
+            wanted=wanted,
         )
         return [row[0] for row in rows]
 
@@ -131,16 +112,17 @@ class PostgresStorage(Storage):
             }
 
     def sizes(self) -> Mapping[str, int]:
-        # With room in the tables that the server uses again.
-        found = dict.fromkeys((*_KINDS, _OTHER), 0)
+        # Of all spaces, with room in the tables that the server uses again.
         with self.database.read() as session:
-            for table, size in session.rows(
-                """
-                select relname, pg_total_relation_size(oid) from pg_class
-                where relkind in ('r', 'p') and relnamespace = 'jupyter_memory'::regnamespace
-                """
-            ):
-                found[next((kind for kind, tables in _KINDS.items() if table in tables), _OTHER)] += size
+            found = by_kind(
+                session.rows(
+                    """
+                    select relname, pg_total_relation_size(oid) from pg_class
+                    where relkind in ('r', 'p') and relnamespace = 'jupyter_memory'::regnamespace
+                    """
+                )
+            )
+        del found["forgotten"]  # nothing is kept to be taken back
         return found
 
     def held(self) -> int:

@@ -131,7 +131,7 @@ def _wrong_values(connection: Session) -> Iterator[str]:
         for column in columns
     )
     values = ((table, *one) for table, conditions in _WRONG.items() for one in conditions)
-    for table, what, condition in (*values, *times):
+    for table, what, condition in (*times, *values):
         if count := _count(connection, table, condition):
             yield f"{shared.rows(count)} of {table} {shared.have(count)} {what}. {_cure(connection, table, condition)}"
 
@@ -218,13 +218,3 @@ def damage(database: Database, vectors: VectorIndex) -> Iterator[str]:
             yield f"SQLite found damage: {finding}. {cure}"
         if not findings:
             yield from table_findings(connection, vectors)
-
-
-def refuse_broken(database: Database) -> None:
-    """Refuse to copy a store whose pages are damaged: the copy would be, too."""
-    with database.read() as connection:
-        if connection.execute("pragma quick_check(1)").get != "ok":
-            raise StoreDamaged(
-                f"{database.path} is damaged, so no backup was made. `jupyter-memory doctor` shows what is wrong. "
-                "Restore an earlier backup with `jupyter-memory restore`."
-            )

@@ -13,7 +13,7 @@ import apsw
 import numpy as np
 
 from jupyter_memory.errors import InputError, StoreDamaged, StoreOpen
-from jupyter_memory.storage.snapshot import Storage, counts
+from jupyter_memory.storage.snapshot import Storage, by_kind, counts
 from jupyter_memory.storage.sqlite import checks, file, removal, scrubbing, undo
 from jupyter_memory.storage.sqlite.copies import copied, copy_into, migrations, sweep, sync_folder
 from jupyter_memory.storage.sqlite.database import Database, translate_errors
@@ -25,15 +25,6 @@ from jupyter_memory.storage.sqlite.vectors import VectorIndex
 from jupyter_memory.storage.tables import memories
 from jupyter_memory.text.paths import absolute, make_private
 from jupyter_memory.types import Filters
-
-
-def backup(database: Database, target: Path) -> None:
-    target = absolute(target)
-    if target.exists():
-        raise InputError(f"{target} exists already. Choose another name: a backup never overwrites.")
-    sweep(target)
-    with _errors_of(target):
-        copy_into(database.connection, target)
 
 
 def restore(source: Path, to: Path, *, overwrite: bool) -> None:
@@ -176,25 +167,52 @@ class SqliteStorage(Storage):
             }
 
     def sizes(self) -> Mapping[str, int]:
-        with self.database.read() as connection:
-            return file.sizes(connection, self.path)
+        # Together all that the store takes on disk: "free" is room in the file that is used again, "log" what SQLite
+        # keeps beside it and writes into it later. Every page of the file is looked at, 3 GB in a second.
+        with self.database.read() as session:
+            # A page of an index counts for its table.
+            pages: Any = session.execute(
+                """
+                select coalesce(tbl_name, dbstat.name), sum(pgsize)
+                from dbstat left join sqlite_schema on sqlite_schema.name = dbstat.name
+                where aggregate = true group by 1
+                """
+            )
+            found = {**by_kind(pages), "free": _pages(session, "freelist_count")}
+            # Pages that are only in the log are part of the file as it is read.
+            return {**found, "log": max(0, file.on_disk(self.path) - sum(found.values()))}
 
     def held(self) -> int:
-        with self.database.read() as connection:
-            return file.held(connection)
+        with self.database.read() as session:
+            return _pages(session, "page_count") - _pages(session, "freelist_count")
 
     def problems(self) -> Iterable[str]:
         return checks.problems(self.database, self.vectors)
 
     def backup(self, target: Path, /) -> None:
-        checks.refuse_broken(self.database)
-        backup(self.database, target)
+        with self.database.read() as session:
+            if session.execute("pragma quick_check(1)").get != "ok":
+                # The copy would be damaged, too.
+                raise StoreDamaged(
+                    f"{self.path} is damaged, so no backup was made. `jupyter-memory doctor` shows what is wrong. "
+                    "Restore an earlier backup with `jupyter-memory restore`."
+                )
+        target = absolute(target)
+        if target.exists():
+            raise InputError(f"{target} exists already. Choose another name: a backup never overwrites.")
+        sweep(target)
+        with _errors_of(target):
+            copy_into(self.database.connection, target)
 
     def _first_damage(self) -> str:
         try:
             return next(iter(checks.damage(self.database, self.vectors)), "")
         except StoreDamaged as error:
             return str(error)
+
+
+def _pages(session: Session, pragma: str) -> int:
+    return int(session.pragma(pragma)) * int(session.pragma("page_size"))
 
 
 def versions() -> dict[str, str]:
