@@ -11,16 +11,18 @@ from typing import Any, TypeVar
 import numpy as np
 
 from jupyter_memory.errors import InputError, Interrupted, StoreError
-from jupyter_memory.storage.postgres import checks, keyword, postings
+from jupyter_memory.storage.postgres import keyword, postings
 from jupyter_memory.storage.postgres.database import SCHEMA, Database, Session, of
 from jupyter_memory.storage.postgres.vectors import VECTORS
 from jupyter_memory.storage.snapshot import Storage, by_kind, counts
 from jupyter_memory.storage.sql import POSTGRES, condition
+from jupyter_memory.storage.tables import checks
 from jupyter_memory.text.paths import DatabaseAddress
 from jupyter_memory.types import Filters
 from jupyter_memory.types.report import Undoable
 
 Result = TypeVar("Result")
+_RESTORE = "Restore them from a dump with pg_restore"
 # A role sees the rights that it has, and no others; none of them binds who made the tables.
 _REFUSED = """
     select wanted.space from unnest(:wanted::text[]) as wanted (space)
@@ -129,8 +131,47 @@ class PostgresStorage(Storage):
         return sum(self.sizes().values())
 
     def problems(self) -> Iterable[str]:
+        # The server checks its own pages; a check here is for what a program or a person may have changed by hand.
         with self.database.read() as session:
-            return list(checks.problems(session))
+            found = [
+                *checks.lost_rows(session, _RESTORE),
+                *checks.texts(session, _RESTORE),
+                *checks.names(session),
+                *checks.vectors(session, VECTORS),
+                *checks.missing_vectors(session, VECTORS),
+            ]
+
+            # Counts are of the postings, and postings of the chunks.
+            totals = session.totals
+            [held] = session.rows(f"select count(*), coalesce(sum(words), 0)::bigint from chunks where {of('chunks')}")
+            wrong = session.value(
+                f"""
+                select exists (
+                    select space, term, columns, sum(chunks) from (
+                        select space, term, columns, chunks from frequencies where {of("frequencies")}
+                        union all
+                        select space, term, {postings.HOLDING}, -1 from postings where {of("postings")}
+                    ) as both_of_them
+                    group by 1, 2, 3 having sum(chunks) <> 0
+                )
+                """
+            )
+            lost = session.value(
+                f"""
+                select exists (
+                    select 1 from postings where {of("postings")} and not exists (
+                        select 1 from chunks where chunks.space = postings.space and chunks.id = postings.chunk
+                    )
+                ) or exists (
+                    select 1 from chunks where {of("chunks")} and words > 0 and not exists (
+                        select 1 from postings where postings.space = chunks.space and postings.chunk = chunks.id
+                    )
+                )
+                """
+            )
+            if (totals.chunks, totals.words) != tuple(held) or wrong or lost:
+                found.append("The keyword index does not match the memories. Repair it with store.rebuild().")
+            return found
 
     def backup(self, target: Path, /) -> None:
         raise InputError(
