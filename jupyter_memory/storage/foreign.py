@@ -242,7 +242,21 @@ def ipython_runs(path: Path) -> Iterator[Run]:
                 written = bytes(start or b"").decode("utf-8", "replace")
                 with suppress(ValueError, OverflowError):  # a session without a start began after the one before
                     latest = datetime.fromisoformat(written).astimezone(UTC)
-                yield from _lines(connection, number, f"ipython {number} {written}".strip(), latest)
+                last = -1
+                while True:
+                    lines: Any = connection.execute(
+                        """
+                        select line, cast(coalesce(source_raw, source) as blob) from history
+                        where session = ? and line > ? and typeof(line) = 'integer' order by line limit ?
+                        """,
+                        (number, last, _TOGETHER),
+                    ).fetchall()
+                    for last, source in lines:
+                        if source:
+                            text = bytes(source).decode("utf-8", "replace")
+                            yield Run(text, latest + last * _APART, f"ipython {number} {written}".strip(), last)
+                    if len(lines) < _TOGETHER:
+                        break
     except sqlite3.Error as error:
         if _is_locked(error):
             raise InputError(f"{path} is locked by another program. Try again in a moment.") from None
@@ -273,25 +287,6 @@ def _connected(path: Path, how: str) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
-
-
-def _lines(connection: sqlite3.Connection, number: int, name: str, start: datetime) -> Iterator[Run]:
-    last = -1
-    while True:
-        rows: Any = connection.execute(
-            """
-            select line, cast(coalesce(source_raw, source) as blob) from history
-            where session = ? and line > ? and typeof(line) = 'integer' order by line limit ?
-            """,
-            (number, last, _TOGETHER),
-        ).fetchall()
-        for line, source in rows:
-            if source:
-                text = bytes(source).decode("utf-8", "replace")
-                yield Run(text, start + line * _APART, name, line)
-        if len(rows) < _TOGETHER:
-            return
-        last = rows[-1][0]
 
 
 def _is_locked(error: sqlite3.Error) -> bool:
