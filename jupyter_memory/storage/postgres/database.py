@@ -338,16 +338,18 @@ class Session:
         )
         self._statement = statement
 
-    def execute(self, sql: str, /, **parameters: Any) -> psycopg.Cursor[Any]:
+    def execute(self, sql: str, /, *, binary: bool = False, **parameters: Any) -> psycopg.Cursor[Any]:
         """Run a statement; ``spaces`` and ``space`` are always among its parameters."""
-        return self._execute(sql, parameters)
+        given = {"spaces": self.spaces, "space": self.space, **self.dialect.bound(parameters)}
+        with self._statement():
+            return self.connection.execute(_named(sql), given, binary=binary)
 
     def rows(self, sql: str, /, **parameters: Any) -> list[Any]:
-        return self._execute(sql, parameters).fetchall()
+        return self.execute(sql, **parameters).fetchall()
 
     def binary_rows(self, sql: str, /, **parameters: Any) -> list[Any]:
         """Return all rows of a statement that hold many bytes, which text would double."""
-        return self._execute(sql, parameters, binary=True).fetchall()
+        return self.execute(sql, binary=True, **parameters).fetchall()
 
     def value(self, sql: str, /, **parameters: Any) -> Any:
         row = self.execute(sql, **parameters).fetchone()
@@ -385,11 +387,6 @@ class Session:
                 "may write, or ask the owner of the store for the right of a writer."
             )
         return locked
-
-    def _execute(self, sql: str, parameters: Mapping[str, Any], *, binary: bool = False) -> psycopg.Cursor[Any]:
-        given = {"spaces": self.spaces, "space": self.space, **self.dialect.bound(parameters)}
-        with self._statement():
-            return self.connection.execute(_named(sql), given, binary=binary)
 
     def lock_files(self, paths: Sequence[str], space: str) -> None:
         self.execute(
