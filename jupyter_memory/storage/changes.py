@@ -50,7 +50,6 @@ class Changes:
         new = dict.fromkeys(name for name, key in zip(identities, known, strict=True) if key is None)
         drafts = [(name, first[name].draft) for name in new]
         keys = dict(zip(new, memories.insert(session, drafts, [now] * len(drafts)), strict=True))
-        thumbnails.insert(session, [(key, first[name].draft) for name, key in keys.items()])
         self._add_chunks(model, [(key, first[name].draft, first[name]) for name, key in keys.items()])
         found = [keys[name] if key is None else key for name, key in zip(identities, known, strict=True)]
         for name, one, key in zip(identities, prepared, found, strict=True):
@@ -64,7 +63,6 @@ class Changes:
         identified = [(identity(one.prepared.draft), one.prepared.draft) for one in arriving]
         before = [Predecessor(one.id, False, (), one.accessed) for one in arriving]
         keys = memories.insert(session, identified, [one.indexed_at for one in arriving], before)
-        thumbnails.insert(session, list(zip(keys, (draft for _, draft in identified), strict=True)))
         fresh: list[_Fresh] = []
         for key, one in zip(keys, arriving, strict=True):
             draft = one.prepared.draft
@@ -114,7 +112,6 @@ class Changes:
         drafts = [one.draft if last is None else succeeding(one.draft, last) for one, last in written]
         identified = [(identity(draft), draft) for draft in drafts]
         new = memories.insert(self.session, identified, [now] * len(drafts), [last for _, last in written])
-        thumbnails.insert(self.session, list(zip(new, drafts, strict=True)))
         self._add_chunks(model, [(key, draft, one) for key, draft, (one, _) in zip(new, drafts, written, strict=True)])
         return bool(keys)
 

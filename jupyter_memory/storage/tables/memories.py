@@ -24,6 +24,7 @@ from jupyter_memory.storage.base import (
 )
 from jupyter_memory.storage.cell_matching import Predecessor
 from jupyter_memory.storage.sql import SHOWN_TIER, Dialect, Session, UnreadableRow, condition
+from jupyter_memory.storage.tables import thumbnails
 from jupyter_memory.text.code import PYTHON, Definitions
 from jupyter_memory.text.identifiers import ident_column
 from jupyter_memory.types import Chunk, Draft, Filters, Memory, Selection
@@ -80,7 +81,7 @@ def insert(
     times: Sequence[datetime],
     before: Sequence[Predecessor | None] | None = None,
 ) -> list[int]:
-    """Write memories that are not there yet, some with the ids of those ``before`` them; return their keys.
+    """Write memories with their pictures, some with the ids of those ``before`` them; return their keys.
 
     ``times`` say when they are indexed.
     """
@@ -98,6 +99,7 @@ def insert(
     keyed = [(key, draft) for key, (_, draft) in zip(keys, drafts, strict=True)]
     session.insert("texts", [{"space": draft.space, "memory": key, "text": draft.text} for key, draft in keyed])
     _insert_tags(session, [(draft.space, key, draft.tags) for key, draft in keyed])
+    thumbnails.insert(session, keyed)
     return keys
 
 
