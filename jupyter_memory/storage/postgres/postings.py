@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from jupyter_memory.runtime import batches
 from jupyter_memory.storage.base import ChunkWords
@@ -54,6 +54,9 @@ def put_in(session: Session, written: Iterable[ChunkWords]) -> None:
             rows += found
         # In the order of the index, which takes half the time to write then.
         rows.sort()
+        in_columns: dict[str, Any] = {
+            f"in_{column}": _array(row.counts[place] for row in rows) for place, column in enumerate(COLUMNS)
+        }
         session.execute(
             f"""
             insert into postings (space, term, chunk, {_LISTED}, size, places)
@@ -64,7 +67,7 @@ def put_in(session: Session, written: Iterable[ChunkWords]) -> None:
             space=space,
             term=_BETWEEN.join(row.term for row in rows),
             chunk=_array(row.chunk for row in rows),
-            **{f"in_{column}": _array(row.counts[place] for row in rows) for place, column in enumerate(COLUMNS)},
+            **in_columns,
             size=_array(row.size for row in rows),
             places=_BETWEEN.join(_array(row.places) for row in rows),
         )
