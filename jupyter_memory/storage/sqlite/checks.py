@@ -74,9 +74,8 @@ def table_findings(connection: Session, vectors: VectorIndex) -> Iterator[str]:
     checks = (
         _orphans(connection),
         _wrong_values(connection),
-        _wrong_models(connection),
+        _wrong_models_and_counters(connection),
         shared.lost_rows(connection, _BACKUP),
-        _lost_counters(connection),
         shared.texts(connection, _BACKUP),
         shared.names(connection),
         shared.vectors(connection, vectors),
@@ -149,7 +148,7 @@ def _cure(connection: Session, table: str, condition: str) -> str:
     return shared.cure([str(row[0]) for row in rows], _BACKUP)
 
 
-def _wrong_models(connection: Session) -> Iterator[str]:
+def _wrong_models_and_counters(connection: Session) -> Iterator[str]:
     active = connection.execute("select count(*) from models where active").get
     models = {
         f"{kind}_{row[0]}" for row in connection.execute("select id from models") for kind in ("vectors", "codes")
@@ -166,9 +165,6 @@ def _wrong_models(connection: Session) -> Iterator[str]:
         yield f"The table {table} is missing. {_RESTORE}"
     for table in sorted(tables - models):
         yield f"The vectors in {table} belong to no model. {_RESTORE}"
-
-
-def _lost_counters(connection: Session) -> Iterator[str]:
     if not _count(connection, "counters", "name = 'removals'"):
         yield f"The counter of removals is missing. {_RESTORE}"
     if _count(connection, "query_keys", "length(key) = 32") != 1:

@@ -415,8 +415,17 @@ class StoreFile:
         if self.read_only:
             return
         connection.pragma("secure_delete", True)
-        if self.has_log and not _takes_log(connection, patience):
-            self._give_up_log()
+        begun = monotonic()
+        while self.has_log:
+            try:
+                if connection.pragma("journal_mode", "wal") != "wal":
+                    self._give_up_log()
+                break
+            except apsw.BusyError:
+                # Here SQLite does not wait for other processes, which may be making the same store.
+                if monotonic() - begun > patience / 1000:
+                    raise
+                sleep(0.005)
         if not self.has_log:
             connection.pragma("journal_mode", "truncate")
         version_of(connection)  # the first read is where shared memory fails
@@ -447,18 +456,6 @@ class StoreFile:
             "another process writes.",
             True,
         )
-
-
-def _takes_log(connection: apsw.Connection, patience: int) -> bool:
-    begun = monotonic()
-    while True:
-        try:
-            return bool(connection.pragma("journal_mode", "wal") == "wal")
-        except apsw.BusyError:
-            # Here SQLite does not wait for other processes, which may be making the same store.
-            if monotonic() - begun > patience / 1000:
-                raise
-            sleep(0.005)
 
 
 def on_disk(path: Path) -> int:
