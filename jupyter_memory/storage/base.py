@@ -336,13 +336,8 @@ class VectorIndex(Protocol):
 class Engine(Protocol):
     """A database: its two indexes, and what it alone can say."""
 
-    @property
-    def keywords(self) -> KeywordIndex:
-        """Return the keyword index."""
-
-    @property
-    def vectors(self) -> VectorIndex:
-        """Return the vector index."""
+    keywords: KeywordIndex
+    vectors: VectorIndex
 
     def read(self) -> AbstractContextManager[Any]:
         """Read within one state of the store; a read within another one is part of it."""
@@ -378,9 +373,6 @@ class Engine(Protocol):
     def kept(self, session: Any, until: datetime, space: str, forget: Callable[[], int], /) -> int:
         """Run what forgets, and keep what it removed so that it can be taken back; return what it returned."""
 
-    def damaged_definitions(self, session: Any, /) -> list[int]:
-        """Return the memories with a definition that their text does not hold."""
-
     def refused(self, spaces: Sequence[str], /) -> list[str]:
         """Return those of these spaces into which the person who opened the store may not write."""
 
@@ -413,9 +405,6 @@ class Noted(NamedTuple):
 
     changed: int
     left: Sequence[int]
-
-
-# Everything that changes a store.
 
 
 # What leaves a store for a folder or another store: memories with all that belongs to them, and what was indexed.

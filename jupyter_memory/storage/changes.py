@@ -14,7 +14,7 @@ import numpy as np
 from jupyter_memory.storage.base import Arriving, Engine, Model, Prepared, identity, to_micros
 from jupyter_memory.storage.cell_matching import Predecessor, by_file, content_hash, predecessors, succeeding
 from jupyter_memory.storage.sql import Overtaken, Session
-from jupyter_memory.storage.tables import activity, arrivals, files, memories, runs, thumbnails
+from jupyter_memory.storage.tables import activity, files, memories, runs, thumbnails
 from jupyter_memory.text.identifiers import ident_column
 from jupyter_memory.types import Draft, Filters, Memory
 from jupyter_memory.types.protocols import Embedder
@@ -50,7 +50,6 @@ class Changes:
         new = dict.fromkeys(name for name, key in zip(identities, known, strict=True) if key is None)
         drafts = [(name, first[name].draft) for name in new]
         keys = dict(zip(new, memories.insert(session, drafts, [now] * len(drafts)), strict=True))
-        thumbnails.insert(session, [(key, first[name].draft) for name, key in keys.items()])
         self._add_chunks(model, [(key, first[name].draft, first[name]) for name, key in keys.items()])
         found = [keys[name] if key is None else key for name, key in zip(identities, known, strict=True)]
         for name, one, key in zip(identities, prepared, found, strict=True):
@@ -64,28 +63,29 @@ class Changes:
         identified = [(identity(one.prepared.draft), one.prepared.draft) for one in arriving]
         before = [Predecessor(one.id, False, (), one.accessed) for one in arriving]
         keys = memories.insert(session, identified, [one.indexed_at for one in arriving], before)
-        thumbnails.insert(session, list(zip(keys, (draft for _, draft in identified), strict=True)))
         fresh: list[_Fresh] = []
         for key, one in zip(keys, arriving, strict=True):
             draft = one.prepared.draft
             idents = list(one.prepared.idents or memories.idents_of(draft))
-            if arrivals.add_runs(session, key, one.runs):
+            if runs.add(session, key, one.runs):
                 idents[0] = runs.with_errors(idents[0], runs.errors(session, key))
             fresh.append((key, draft, replace(one.prepared, idents=idents)))
         self._add_chunks(model, fresh)
 
     def overwrite(self, key: int, one: Arriving, model: Model | None) -> None:
         """Give a memory all that it is in another store, but for its runs."""
-        memories.update_columns(self.session, key, arrivals.columns(one))
+        draft = one.prepared.draft
+        columns = memories.columns(identity(draft), draft, one.indexed_at, one.accessed)
+        memories.update_columns(self.session, key, columns)
         self.rewrite(key, one.prepared, model)
-        thumbnails.replace(self.session, key, one.prepared.draft)
+        thumbnails.replace(self.session, key, draft)
         self.index_errors([key])
         self.session.note_removal()
 
     def complete(self, key: int, one: Arriving) -> None:
         """Give a memory that is there the runs that it lacks, and the pictures if it has none."""
         thumbnails.complete(self.session, key, one.prepared.draft)
-        if arrivals.add_runs(self.session, key, one.runs):
+        if runs.add(self.session, key, one.runs):
             runs.describe(self.session, [key])
             self.index_errors([key])
 
@@ -112,7 +112,6 @@ class Changes:
         drafts = [one.draft if last is None else succeeding(one.draft, last) for one, last in written]
         identified = [(identity(draft), draft) for draft in drafts]
         new = memories.insert(self.session, identified, [now] * len(drafts), [last for _, last in written])
-        thumbnails.insert(self.session, list(zip(new, drafts, strict=True)))
         self._add_chunks(model, [(key, draft, one) for key, draft, (one, _) in zip(new, drafts, written, strict=True)])
         return bool(keys)
 

@@ -1,27 +1,22 @@
-"""Opens the database that the place of a store names, IPython's history, and the databases that a user has.
-
-No other module names a database.
-"""
+"""Opens the database that the place of a store names; no other module names one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from jupyter_memory.errors import InputError, MissingExtra
-from jupyter_memory.storage.base import Forgotten, Team
-from jupyter_memory.storage.foreign import ForeignTables
+from jupyter_memory.storage.base import Team
+from jupyter_memory.storage.foreign import foreign_tables as foreign_tables
+from jupyter_memory.storage.foreign import ipython_runs as ipython_runs
 from jupyter_memory.storage.snapshot import Snapshot
+from jupyter_memory.storage.snapshot import Storage as Storage
 from jupyter_memory.storage.sqlite.database import BUSY_SECONDS, Database
 from jupyter_memory.storage.sqlite.storage import SqliteStorage
 from jupyter_memory.storage.sqlite.storage import restore as restore
 from jupyter_memory.storage.sqlite.storage import versions as versions
-from jupyter_memory.storage.transfer import Transfer
-from jupyter_memory.storage.writer import RunLog, Thumbnails, Writer
 from jupyter_memory.text.paths import DatabaseAddress, StorePath
-from jupyter_memory.types import Filters, Run
 
 
 class SearchStorage(Protocol):
@@ -39,82 +34,6 @@ class SearchStorage(Protocol):
         """
 
 
-class Storage(SearchStorage, Protocol):
-    """A store of memories in a database."""
-
-    def snapshot(self, within: Filters | None = None) -> AbstractContextManager[Snapshot]:
-        """Read within one state of the store, of which only the memories that ``within`` lets through are seen.
-
-        Raises:
-            Interrupted: another thread stopped it.
-        """
-
-    @property
-    def writer(self) -> Writer:
-        """Return what changes the store."""
-
-    @property
-    def runs(self) -> RunLog:
-        """Return what the store holds of the history."""
-
-    @property
-    def transfer(self) -> Transfer:
-        """Return what takes memories out of the store, and puts those of another one into it."""
-
-    @property
-    def thumbnails(self) -> Thumbnails:
-        """Return what the store holds of pictures."""
-
-    @property
-    def forgotten(self) -> Forgotten:
-        """Return what was forgotten and can be taken back."""
-
-    @property
-    def notices(self) -> Sequence[str]:
-        """Return what the user should know of the store, such as that it is read-only."""
-
-    @property
-    def read_only(self) -> bool:
-        """Return whether nothing can be written."""
-
-    @property
-    def created(self) -> bool:
-        """Return whether opening the store made it."""
-
-    @property
-    def replaced(self) -> bool:
-        """Return whether the store was moved, removed or replaced since it was opened: nothing is written to it."""
-
-    @property
-    def writes_at_once(self) -> bool:
-        """Return whether a small change can be written without waiting for the disk."""
-
-    def interrupt(self, thread: int, /) -> bool:
-        """Stop what a thread reads, which then raises ``Interrupted``; return whether it was reading anything."""
-
-    def stats(self) -> dict[str, Any]:
-        """Return counts by kind, tier and space, the models with their vectors and bytes, files, and size on disk."""
-
-    def sizes(self) -> Mapping[str, int]:
-        """Return the bytes on disk by what they are for; all of it is read, which takes a moment in a large store."""
-
-    def held(self) -> int:
-        """Return the bytes of what the store holds, without room that is free; known at once."""
-
-    def problems(self) -> Iterable[str]:
-        """Check the store and return what is wrong, each with what to do."""
-
-    def backup(self, target: Path, /) -> None:
-        """Copy the store as it is at this moment, while others may go on writing.
-
-        Raises:
-            InputError: there is something at ``target`` already.
-        """
-
-    def close(self) -> None:
-        """Close the store; closing it again does nothing."""
-
-
 def open_storage(path: StorePath | Database, *, busy_seconds: float = BUSY_SECONDS, space: str = "") -> Storage:
     """Open the store in a file or on a server, or make it; wait up to ``busy_seconds`` for another writer.
 
@@ -129,8 +48,8 @@ def open_storage(path: StorePath | Database, *, busy_seconds: float = BUSY_SECON
     """
     if isinstance(path, DatabaseAddress):
         with _driver():
-            from jupyter_memory.storage.postgres.storage import open_postgres
-        return open_postgres(path, busy_seconds=busy_seconds, space=space)
+            from jupyter_memory.storage.postgres.storage import PostgresStorage
+        return PostgresStorage(path, busy_seconds=busy_seconds, space=space)
     return SqliteStorage(path if isinstance(path, Database) else Database(path, busy_seconds=busy_seconds))
 
 
@@ -146,7 +65,7 @@ def open_team(path: StorePath, *, busy_seconds: float) -> Team:
             f"{path} is a file, and who may open it is a matter of the disk. Name a database: --store "
             "postgresql://USER@HOST/DATABASE"
         )
-    # Imported late, here and below: an extra brings the driver, and a store in a file need not wait for it.
+    # Imported late: an extra brings the driver, and a store in a file need not wait for it.
     with _driver():
         from jupyter_memory.storage.postgres.team import PostgresTeam
     return PostgresTeam(path, busy_seconds=busy_seconds)
@@ -160,39 +79,3 @@ def _driver() -> Iterator[None]:
         if error.name is None or not error.name.startswith("psycopg"):
             raise
         raise MissingExtra("A store on a PostgreSQL server", "postgres") from None
-
-
-def ipython_runs(path: Path) -> Iterator[Run]:
-    """Yield what IPython's own history holds, in the order in which it ran; nothing is written there.
-
-    Raises:
-        InputError: there is no such file, it is not a history of IPython, or another program keeps it locked.
-    """
-    # Imported late: few need it, and some builds of Python lack the module that it reads with.
-    from jupyter_memory.storage import foreign
-
-    return foreign.ipython_runs(path)
-
-
-def foreign_tables(path: Path) -> ForeignTables:
-    """Return the tables of a user's SQLite or DuckDB file, none for a store of ours; nothing is written or locked.
-
-    To be called in a process that has no other connection to the file: see `storage/foreign`.
-
-    Raises:
-        InputError: it is no such file, or it cannot be read.
-        OSError: it cannot be read.
-    """
-    # Imported late: only who indexes such files needs them.
-    from jupyter_memory.storage import foreign
-
-    with path.open("rb") as opened:
-        first = opened.read(16)
-    if first.startswith(b"SQLite format 3\0"):
-        return foreign.sqlite_tables(path)
-    if first[8:12] == b"DUCK":
-        return foreign.duckdb_tables(path)
-    if not first:
-        # SQLite makes such a file when a program opens one, and writes into it with the first table.
-        return ForeignTables()
-    raise InputError("The file is neither a SQLite nor a DuckDB database, or it is encrypted.")

@@ -62,8 +62,28 @@ _LIMITS = (
 )
 
 
-def sqlite_tables(path: Path) -> ForeignTables:
-    """Return the tables and views of a SQLite file; nothing for a store of ours, a copy or a backup of one."""
+def foreign_tables(path: Path) -> ForeignTables:
+    """Return the tables and views of a user's SQLite or DuckDB file; nothing is written or locked.
+
+    A store of ours, a copy or a backup of one has none. To be called in a process that has no other connection to it.
+
+    Raises:
+        InputError: it is no such file, or it cannot be read.
+        OSError: it cannot be read.
+    """
+    with path.open("rb") as opened:
+        first = opened.read(16)
+    if first.startswith(b"SQLite format 3\0"):
+        return _sqlite_tables(path)
+    if first[8:12] == b"DUCK":
+        return _duckdb_tables(path)
+    if not first:
+        # SQLite makes such a file when a program opens one, and writes into it with the first table.
+        return ForeignTables()
+    raise InputError("The file is neither a SQLite nor a DuckDB database, or it is encrypted.")
+
+
+def _sqlite_tables(path: Path) -> ForeignTables:
     try:
         with closing(open_file(path, read_only=True, frozen=True)) as connection:
             connection.enable_load_extension(False)
@@ -142,8 +162,8 @@ _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
 _TYPE = re.compile(r"[A-Z][A-Z_ ]*(?:\(\d{1,3}(?:,\s?\d{1,3})?\))?")
 
 
-def duckdb_tables(path: Path) -> ForeignTables:
-    """Return the tables and views of a DuckDB file, with the numbers of rows that its catalog notes."""
+def _duckdb_tables(path: Path) -> ForeignTables:
+    # The numbers of rows are those that its catalog notes.
     try:
         import duckdb
     except ImportError:
@@ -202,10 +222,13 @@ _APART = timedelta(milliseconds=1)
 
 
 def ipython_runs(path: Path) -> Iterator[Run]:
-    """Yield what IPython's file holds, in the order in which it ran, as runs of unknown outcome.
+    """Yield what IPython's own history holds, in the order in which it ran, as runs of unknown outcome.
 
     A run begins as many milliseconds after its session as its number says. The name of a session follows from its
     number and its start, so that each time the same runs are read.
+
+    Raises:
+        InputError: there is no such file, it is not a history of IPython, or another program keeps it locked.
     """
     if not os.path.isfile(path):  # noqa: PTH113  it does not raise in a folder that nobody may look into
         raise InputError(f"There is no file {path}. In IPython, get_ipython().history_manager.hist_file names it.")
@@ -219,7 +242,21 @@ def ipython_runs(path: Path) -> Iterator[Run]:
                 written = bytes(start or b"").decode("utf-8", "replace")
                 with suppress(ValueError, OverflowError):  # a session without a start began after the one before
                     latest = datetime.fromisoformat(written).astimezone(UTC)
-                yield from _lines(connection, number, f"ipython {number} {written}".strip(), latest)
+                last = -1
+                while True:
+                    lines: Any = connection.execute(
+                        """
+                        select line, cast(coalesce(source_raw, source) as blob) from history
+                        where session = ? and line > ? and typeof(line) = 'integer' order by line limit ?
+                        """,
+                        (number, last, _TOGETHER),
+                    ).fetchall()
+                    for last, source in lines:
+                        if source:
+                            text = bytes(source).decode("utf-8", "replace")
+                            yield Run(text, latest + last * _APART, f"ipython {number} {written}".strip(), last)
+                    if len(lines) < _TOGETHER:
+                        break
     except sqlite3.Error as error:
         if _is_locked(error):
             raise InputError(f"{path} is locked by another program. Try again in a moment.") from None
@@ -250,25 +287,6 @@ def _connected(path: Path, how: str) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
-
-
-def _lines(connection: sqlite3.Connection, number: int, name: str, start: datetime) -> Iterator[Run]:
-    last = -1
-    while True:
-        rows: Any = connection.execute(
-            """
-            select line, cast(coalesce(source_raw, source) as blob) from history
-            where session = ? and line > ? and typeof(line) = 'integer' order by line limit ?
-            """,
-            (number, last, _TOGETHER),
-        ).fetchall()
-        for line, source in rows:
-            if source:
-                text = bytes(source).decode("utf-8", "replace")
-                yield Run(text, start + line * _APART, name, line)
-        if len(rows) < _TOGETHER:
-            return
-        last = rows[-1][0]
 
 
 def _is_locked(error: sqlite3.Error) -> bool:

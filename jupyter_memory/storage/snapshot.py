@@ -1,11 +1,15 @@
-"""What a store holds at one moment, whole or in part."""
+"""A store, and what it holds at one moment, whole or in part."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
+from fnmatch import fnmatchcase
 from functools import cached_property
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any
 
 from jupyter_memory.errors import UnknownMemory
 from jupyter_memory.storage.base import (
@@ -15,26 +19,23 @@ from jupyter_memory.storage.base import (
     Corpus,
     EmbeddedParts,
     Engine,
+    Forgotten,
+    KeywordIndex,
     Model,
     Passage,
+    VectorIndex,
     identity,
 )
 from jupyter_memory.storage.sql import SHOWN_TIER, Cache, Session
 from jupyter_memory.storage.tables import activity, files, memories, models, thumbnails
+from jupyter_memory.storage.transfer import Transfer
+from jupyter_memory.storage.writer import RunLog, Thumbnails, Writer
 from jupyter_memory.text.code import Definitions
+from jupyter_memory.text.paths import StorePath
 from jupyter_memory.types import Draft, Filters, Memory, ScoredChunk, Selection, Terms
 from jupyter_memory.types.chunk_tokens import ChunkTokens
 from jupyter_memory.types.protocols import FileState, Vectors
 from jupyter_memory.types.report import Feedback, Folder, Recent
-
-Result = TypeVar("Result")
-
-
-def taken(engine: Engine, session: Session, within: Filters | None, known: Cache[Filters, bool]) -> Snapshot:
-    """Return a snapshot of a part of a store; a part that is all of it costs nothing. ``known`` are such parts."""
-    part, version = within or Filters(), engine.keywords.version(session)
-    covered = part and known.of(version, part, lambda: memories.covers(session, part))
-    return Snapshot(engine, session, Filters() if covered else part)
 
 
 class Snapshot:
@@ -121,15 +122,12 @@ class Snapshot:
         return memories.chunks_of(self._session, keys)
 
     def passages(self, chunks: Sequence[int], /) -> Mapping[int, Passage]:
-        """Return what the keyword index holds of chunks, by chunk."""
         return memories.passages(self._session, chunks)
 
     def texts(self, keys: Sequence[int], /) -> Mapping[int, str]:
-        """Return the whole texts of memories, by key."""
         return memories.texts(self._session, keys)
 
     def definitions(self, keys: Sequence[int], /) -> Mapping[int, Definitions]:
-        """Return what memories in Python define, by key, for those for which it is stored."""
         return memories.definitions_of(self._session, keys)
 
     # -- keywords ------------------------------------------------------------------------------------------------------
@@ -331,3 +329,119 @@ def counts(engine: Engine, session: Session) -> dict[str, Any]:
             for model in models.every(session)
         ],
     }
+
+
+# What the tables are for, by their names; whatever is not here is small. A table of vectors is that of one model.
+_TABLES = {
+    "texts": ("memories", "texts", "tags", "chunks", "definitions"),
+    "words": ("keyword_*", "word_*", "postings", "frequencies", "totals"),
+    "vectors": ("vectors", "vectors_*", "codes_*", "chunk_tokens", "models", "trust"),
+    "pictures": ("thumbnails",),
+    "history": ("runs",),
+    "searches": ("searches", "feedback", "query_vectors", "query_keys"),
+    "files": ("files", "folders"),
+    "forgotten": ("forgotten",),
+}
+
+
+def by_kind(sizes: Iterable[tuple[str, int]]) -> dict[str, int]:
+    """Return the bytes of tables, given with their indexes, by what they are for."""
+    found = dict.fromkeys((*_TABLES, "other"), 0)
+    for table, size in sizes:
+        kinds = (kind for kind, names in _TABLES.items() if any(fnmatchcase(table, name) for name in names))
+        found[next(kinds, "other")] += size
+    return found
+
+
+class Storage(Engine):
+    """A store of memories in a database."""
+
+    # Has the connections.
+    database: Any
+    # What was forgotten and can be taken back.
+    forgotten: Forgotten
+
+    def __init__(self, database: Any, path: StorePath, keywords: KeywordIndex, vectors: VectorIndex) -> None:
+        self.database = database
+        self.path = path
+        self.keywords, self.vectors = keywords, vectors
+        self.writer, self.runs, self.thumbnails = Writer(self), RunLog(self), Thumbnails(self)
+        self.transfer = Transfer(self)
+        self._complete: Cache[Filters, bool] = Cache(16)
+
+    @property
+    def notices(self) -> Sequence[str]:
+        """Return what the user should know of the store, such as that it is read-only."""
+        notices: Sequence[str] = self.database.notices
+        return notices
+
+    @property
+    def read_only(self) -> bool:
+        """Return whether nothing can be written."""
+        return bool(self.database.read_only)
+
+    @property
+    def created(self) -> bool:
+        """Return whether opening the store made it."""
+        return bool(self.database.created)
+
+    @property
+    def replaced(self) -> bool:
+        """Return whether the store was moved, removed or replaced since it was opened: nothing is written to it."""
+        return bool(self.database.replaced)
+
+    @property
+    def writes_at_once(self) -> bool:
+        """Return whether a small change can be written without waiting for the disk."""
+        return bool(self.database.writes_at_once)
+
+    def read(self) -> AbstractContextManager[Any]:
+        reading: AbstractContextManager[Any] = self.database.read()
+        return reading
+
+    @contextmanager
+    def snapshot(self, within: Filters | None = None) -> Iterator[Snapshot]:
+        """Read within one state of the store, of which only the memories that match ``within`` are seen.
+
+        Raises:
+            Interrupted: another thread stopped it.
+        """
+        part = within or Filters()
+        with self.read() as session:
+            # A part that is all of the store costs nothing.
+            covered = part and self._complete.of(
+                self.keywords.version(session), part, lambda: memories.covers(session, part)
+            )
+            yield Snapshot(self, session, Filters() if covered else part)
+
+    def interrupt(self, thread: int, /) -> bool:
+        """Stop what a thread reads, which then raises ``Interrupted``; return whether it was reading anything."""
+        return bool(self.database.interrupts.stop(thread))
+
+    @abstractmethod
+    def stats(self) -> dict[str, Any]:
+        """Return counts by kind, tier and space, the models with their vectors and bytes, files, and size on disk."""
+
+    @abstractmethod
+    def sizes(self) -> Mapping[str, int]:
+        """Return the bytes on disk by what they are for; all of it is read, which takes a moment in a large store."""
+
+    @abstractmethod
+    def held(self) -> int:
+        """Return the bytes of what the store holds, without room that is free; known at once."""
+
+    @abstractmethod
+    def problems(self) -> Iterable[str]:
+        """Check the store and return what is wrong, each with what to do."""
+
+    @abstractmethod
+    def backup(self, target: Path, /) -> None:
+        """Copy the store as it is at this moment, while others may go on writing.
+
+        Raises:
+            InputError: there is something at ``target`` already.
+        """
+
+    def close(self) -> None:
+        """Close the store; closing it again does nothing."""
+        self.database.close()

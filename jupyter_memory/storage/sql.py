@@ -12,6 +12,7 @@ import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -35,54 +36,11 @@ class UnreadableRow(Exception):
     """A row that is not what was ever written."""
 
 
-class Dialect(Protocol):
-    """The words of SQL in which the databases differ."""
-
-    # An aggregate that makes a JSON array.
-    json_list: str
-
-    def among(self, column: str, name: str) -> str:
-        """Return the condition that a column has one of the values of a parameter."""
-
-    def each(self, name: str, **columns: str) -> str:
-        """Return a parameter, a list of tuples, as a table of this name, with the types of its columns."""
-
-    def of(self, *tables: str) -> str:
-        """Return the condition that rows are of the spaces that the transaction is about."""
-
-    def opened(self, table: str) -> str:
-        """Return the condition that rows are of the space that the store was opened with."""
-
-    def own(self, table: str) -> str:
-        """Return the condition that rows are of the person who is connected, in the space of the store as opened."""
-
-    def linked(self, table: str, other: str, on: str) -> str:
-        """Return the condition that rows of two tables belong together, in one space."""
-
-    def join(self, table: str, other: str, on: str) -> str:
-        """Return the join of a table with another one that is there already."""
-
-    def unique(self, table: str) -> str:
-        """Return what a row of a table is known by, as ``on conflict`` names it."""
-
-    def below(self, column: str, name: str, paths: Sequence[str]) -> tuple[str, dict[str, Any]]:
-        """Return the condition that a path is one of these or lies below one, and its parameters."""
-
-    def holding(self, name: str, word: str) -> tuple[str, dict[str, Any]]:
-        """Return the condition that any chunk of a memory holds a word, and its parameters."""
-
-    # Returns the highest id of a chunk.
-    newest_chunk: str
-
-    def bound(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """Return parameters as the driver takes them."""
-
-
 class Session(Protocol):
     """One transaction."""
 
     @property
-    def dialect(self) -> Dialect:
+    def dialect(self) -> SqliteDialect | PostgresDialect:
         """Return the words of its database."""
 
     @property
@@ -142,34 +100,48 @@ def _written_out(column: str, name: str, paths: Sequence[str]) -> tuple[str, dic
 
 
 class SqliteDialect:
-    """SQLite: lists are JSON, and a file is not divided into spaces."""
+    """The words of SQL in which the databases differ, in SQLite: lists are JSON, and a file has no spaces."""
 
+    # An aggregate that makes a JSON array.
     json_list = "json_group_array"
+    # Returns the highest id of a chunk.
     newest_chunk = "select coalesce(max(id), 0) from chunks"
 
     def among(self, column: str, name: str) -> str:
+        """Return the condition that a column has one of the values of a parameter."""
         return f"{column} in (select value from json_each(:{name}))"
 
+    def raw(self, text: str) -> str:
+        """Return the bytes of a text."""
+        return f"cast({text} as blob)"
+
     def each(self, name: str, **columns: str) -> str:
+        """Return a parameter, a list of tuples, as a table of this name, with the types of its columns."""
         read = ", ".join(f"value ->> {place} as {column}" for place, column in enumerate(columns))
         return f"(select {read} from json_each(:{name})) as {name}"
 
     def of(self, *tables: str) -> str:
+        """Return the condition that rows are of the spaces that the transaction is about."""
         return "true"
 
     def opened(self, table: str) -> str:
+        """Return the condition that rows are of the space that the store was opened with."""
         return "true"
 
     def own(self, table: str) -> str:
+        """Return the condition that rows are of the person who is connected, in the space of the store as opened."""
         return "true"
 
     def linked(self, table: str, other: str, on: str) -> str:
+        """Return the condition that rows of two tables belong together, in one space."""
         return on
 
     def join(self, table: str, other: str, on: str) -> str:
+        """Return the join of a table with another one that is there already."""
         return f"join {table} on {on}"
 
     def unique(self, table: str) -> str:
+        """Return what a row of a table is known by, as ``on conflict`` names it."""
         return {
             "files": "path, space",
             "folders": "path, space",
@@ -179,6 +151,7 @@ class SqliteDialect:
         }.get(table, "chunk")
 
     def below(self, column: str, name: str, paths: Sequence[str]) -> tuple[str, dict[str, Any]]:
+        """Return the condition that a path is one of these or lies below one, and its parameters."""
         # A few are written out, which is the fastest way; SQLite plans hundreds for seconds, so these are looked up.
         if len(paths) <= _FEW:
             return _written_out(column, name, paths)
@@ -190,11 +163,13 @@ class SqliteDialect:
         return f"{table}.rowid in ({places})", {name: [below(path) for path in paths]}
 
     def holding(self, name: str, word: str) -> tuple[str, dict[str, Any]]:
+        """Return the condition that any chunk of a memory holds a word, and its parameters."""
         held = f"select rowid from keyword where keyword match :{name}"
         quoted = '"' + word.replace('"', '""') + '"'
         return f"memories.key in (select memory from chunks where id in ({held}))", {name: quoted}
 
     def bound(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """Return parameters as the driver takes them."""
         given = dict(parameters)
         for name, value in parameters.items():
             if isinstance(value, str):
@@ -205,7 +180,7 @@ class SqliteDialect:
 
 
 class PostgresDialect:
-    """PostgreSQL: lists are arrays, and the space is the first part of each key."""
+    """The same in PostgreSQL: lists are arrays, and the space is the first part of each key."""
 
     json_list = "json_agg"
     # Space by space, each from the end of the index: the highest of several spaces at once is found by reading all.
@@ -217,6 +192,9 @@ class PostgresDialect:
 
     def among(self, column: str, name: str) -> str:
         return f"{column} = any(:{name})"
+
+    def raw(self, text: str) -> str:
+        return f"convert_to({text}, 'UTF8')"
 
     def each(self, name: str, **columns: str) -> str:
         read = ", ".join(
@@ -284,6 +262,7 @@ class PostgresDialect:
         return list(map(self._value, value))
 
 
+Dialect = SqliteDialect | PostgresDialect
 SQLITE, POSTGRES = SqliteDialect(), PostgresDialect()
 
 
@@ -296,7 +275,17 @@ def condition(dialect: Dialect, filters: Filters) -> tuple[str, dict[str, Any]]:
         for facet in FACETS:
             for name in (facet, f"not_{facet}"):
                 if values := getattr(each, name):
-                    clause, given = _has(dialect, facet, values, f"{name}_{depth}")
+                    parameter = f"{name}_{depth}"
+                    given: dict[str, Any] = {parameter: list(values)}
+                    if facet == "path":
+                        forms = [form for path in values for form in spellings(path)]
+                        clause, given = dialect.below("memories.source", parameter, forms)
+                    elif facet == "tag":
+                        among = f"{dialect.of('tags')} and {dialect.among('tags.tag', parameter)}"
+                        clause = f"memories.key in (select tags.memory from tags where {among})"
+                    else:
+                        column = SHOWN_TIER if facet == "tier" else f"memories.{facet}"
+                        clause = dialect.among(column, parameter)
                     # A memory without a value does not have an unwanted one: "not in" alone would lose it.
                     clauses.append(clause if name == facet else f"not coalesce({clause}, false)")
                     parameters |= given
@@ -309,16 +298,6 @@ def condition(dialect: Dialect, filters: Filters) -> tuple[str, dict[str, Any]]:
                 clauses.append(f"memories.event_at {comparison} :{bound}_{depth}")
                 parameters[f"{bound}_{depth}"] = to_micros(moment)
     return " and ".join(clauses), dialect.bound(parameters)
-
-
-def _has(dialect: Dialect, facet: str, values: Sequence[str], name: str) -> tuple[str, dict[str, Any]]:
-    if facet == "path":
-        return dialect.below("memories.source", name, [form for path in values for form in spellings(path)])
-    if facet == "tag":
-        tagged = f"select tags.memory from tags where {dialect.of('tags')} and {dialect.among('tags.tag', name)}"
-        return f"memories.key in ({tagged})", {name: list(values)}
-    column = SHOWN_TIER if facet == "tier" else f"memories.{facet}"
-    return dialect.among(column, name), {name: list(values)}
 
 
 def all_of(filters: Filters | None) -> Iterator[Filters]:
@@ -346,7 +325,7 @@ def spellings(path: str) -> Iterable[str]:
     return dict.fromkeys(form for one in found for form in path_forms(one))
 
 
-# What searches keep in memory for one version of a store, and a lock that is open in a forked child.
+# What searches keep in memory for one version of a store, a lock that is open in a forked child, and interrupts.
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
@@ -414,6 +393,47 @@ class Lock:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._lock.release()
+
+
+class Stoppable(Protocol):
+    """What a thread reads."""
+
+    def stop(self) -> None:
+        """Stop the current statement, and refuse the later ones of the same transaction."""
+
+
+Reading = TypeVar("Reading", bound=Stoppable)
+
+
+class Interrupts:
+    """What threads read at this moment.
+
+    A stop holds the lock: one that comes late finds nothing, and never reaches what the thread does next.
+    """
+
+    def __init__(self) -> None:
+        self._reading: dict[int, Stoppable] = {}
+        self._lock = Lock()
+
+    @contextmanager
+    def open_to(self, reading: Reading) -> Iterator[Reading]:
+        """Let other threads stop what this one reads."""
+        thread = threading.get_ident()
+        with self._lock:
+            self._reading[thread] = reading
+        try:
+            yield reading
+        finally:
+            with self._lock:
+                self._reading.pop(thread, None)
+
+    def stop(self, thread: int) -> bool:
+        """Stop what a thread reads; return whether it was reading anything."""
+        with self._lock:
+            reading = self._reading.get(thread)
+            if reading is not None:
+                reading.stop()
+        return reading is not None
 
 
 def _open_all() -> None:

@@ -24,8 +24,7 @@ from jupyter_memory.storage.base import (
 from jupyter_memory.storage.cell_matching import content_hash
 from jupyter_memory.storage.changes import Changes
 from jupyter_memory.storage.sql import Session
-from jupyter_memory.storage.tables import activity, arrivals, files, models, runs, thumbnails
-from jupyter_memory.storage.tables import files as stored
+from jupyter_memory.storage.tables import activity, files, models, runs, thumbnails
 from jupyter_memory.storage.tables import memories as rows
 from jupyter_memory.storage.writer import changing
 from jupyter_memory.types import Filters
@@ -161,7 +160,7 @@ class Transfer:
             session, model = changes.session, changes.model(embedder)
             taken: set[object] = set(rows.keys_by_id(session, [one.id for one in arriving]))
             new: set[int] = set()
-            for place, (one, held) in enumerate(zip(arriving, arrivals.same_content(session, arriving), strict=True)):
+            for place, (one, held) in enumerate(zip(arriving, _same_content(session, arriving), strict=True)):
                 draft = one.prepared.draft
                 name = (content_hash(draft), draft.space) if draft.kind == "history" else identity(draft)
                 if held is None and not taken & {one.id, name}:
@@ -180,31 +179,45 @@ class Transfer:
             self._engine.scrub()
         return became
 
-    def note(self, files: Sequence[NotedFile], folders: Sequence[NotedFolder], feedback: Sequence[Feedback], /) -> None:
+    def note(self, noted: Sequence[NotedFile], folders: Sequence[NotedFolder], feedback: Sequence[Feedback], /) -> None:
         """Note what was indexed and said; what the store knows already of a file, a folder or a hit stays.
 
         Feedback on memories that are not there is left out.
         """
 
         def note(session: Session) -> None:
-            stored.restore(session, files)
-            stored.restore_folders(session, folders)
+            files.restore(session, noted)
+            files.restore_folders(session, folders)
             activity.restore_feedback(session, feedback)
 
         self._engine.change(note)
 
 
 def _settle(changes: Changes, one: Arriving, embedder: Embedder | None, update: bool) -> Became:
-    session = changes.session
+    session, draft = changes.session, one.prepared.draft
     by_id = rows.keys_by_id(session, [one.id]).get(one.id)
-    [by_content] = arrivals.same_content(session, [one])
+    [by_content] = _same_content(session, [one])
     became: Became = "kept"
     if by_content is not None and by_content != by_id and (by_id is None or update):
-        changes.merge(by_content, one.prepared.draft)
+        changes.merge(by_content, draft)
         by_id, became = by_content, "merged"
-    elif update and by_id is not None and arrivals.differs(session, by_id, one):
-        changes.overwrite(by_id, one, changes.model(embedder))
-        became = "updated"
+    elif update and by_id is not None:
+        columns = rows.columns(identity(draft), draft, one.indexed_at, one.accessed)
+        if rows.differs(session, by_id, columns, draft.tags):
+            changes.overwrite(by_id, one, changes.model(embedder))
+            became = "updated"
     if by_id is not None:
         changes.complete(by_id, one)
     return became
+
+
+def _same_content(session: Session, arriving: Sequence[Arriving]) -> list[int | None]:
+    # For each the key of the memory that holds the same content in the same place; what ran is one anywhere.
+    drafts = [one.prepared.draft for one in arriving]
+    found = rows.find_known(session, [identity(draft) for draft in drafts])
+    ran = [(content_hash(draft), draft.space) for draft in drafts if draft.kind == "history"]
+    known = runs.texts_known(session, ran)
+    return [
+        known.get((content_hash(draft), draft.space), key) if draft.kind == "history" else key
+        for draft, key in zip(drafts, found, strict=True)
+    ]

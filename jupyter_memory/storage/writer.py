@@ -12,7 +12,7 @@ from jupyter_memory.storage.base import Calibration, Engine, Model, Noted, Prepa
 from jupyter_memory.storage.cell_matching import content_hash
 from jupyter_memory.storage.changes import Changes
 from jupyter_memory.storage.sql import Session
-from jupyter_memory.storage.tables import activity, memories, models, thumbnails
+from jupyter_memory.storage.tables import activity, checks, memories, models, thumbnails
 from jupyter_memory.storage.tables import files as rows
 from jupyter_memory.storage.tables import runs as log
 from jupyter_memory.text.code import Definitions
@@ -347,7 +347,7 @@ class Writer:
 
     def drop_damaged_definitions(self) -> int:
         """Remove definitions that their texts do not hold, which then count as missing; return of how many memories."""
-        return self._drop_damaged(self._engine.damaged_definitions, memories.drop_definitions)
+        return self._drop_damaged(checks.damaged_definitions, memories.drop_definitions)
 
     # -- maintenance ---------------------------------------------------------------------------------------------------
 

@@ -32,7 +32,7 @@ from jupyter_memory.errors import (
     StoreTooNew,
 )
 from jupyter_memory.runtime import batches
-from jupyter_memory.storage.sql import POSTGRES, Lock, Overtaken, UnreadableRow
+from jupyter_memory.storage.sql import POSTGRES, Interrupts, Overtaken, UnreadableRow
 from jupyter_memory.text.paths import DatabaseAddress
 
 # PostgreSQL's errors as ours, which say what happened and what to do, and hold neither a password nor a user's text.
@@ -137,33 +137,6 @@ class _Stoppable:
                     return
 
 
-class _Interrupts:
-    # A stop holds the lock until the statement is over: one that comes late finds nothing, and never reaches what the
-    # thread does next.
-
-    def __init__(self) -> None:
-        self._reading: dict[int, _Stoppable] = {}
-        self._lock = Lock()
-
-    @contextmanager
-    def open_to(self, connection: psycopg.Connection) -> Iterator[_Stoppable]:
-        thread, reading = threading.get_ident(), _Stoppable(connection)
-        with self._lock:
-            self._reading[thread] = reading
-        try:
-            yield reading
-        finally:
-            with self._lock:
-                self._reading.pop(thread, None)
-
-    def stop(self, thread: int) -> bool:
-        with self._lock:
-            reading = self._reading.get(thread)
-            if reading is not None:
-                reading.stop()
-        return reading is not None
-
-
 # The tables of a store, made and upgraded by one process at a time.
 
 log = logging.getLogger(__name__)
@@ -193,7 +166,13 @@ def _migrate(connection: psycopg.Connection, address: DatabaseAddress) -> bool:
             if not before:
                 found = connection.execute(_EXTENSION).fetchone()
                 if found is None:
-                    _add_vectors(connection, address)
+                    try:
+                        connection.execute("create extension vector")
+                    except (errors.UndefinedFile, errors.FeatureNotSupported, errors.InsufficientPrivilege):
+                        raise StoreError(
+                            f"The database at {address} lacks the extension pgvector. Have the owner of the server "
+                            "install it, and run in this database: create extension vector"
+                        ) from None
                     found = connection.execute(_EXTENSION).fetchone()
                 assert found is not None
                 installed = str(found[0])
@@ -238,16 +217,6 @@ def _checked_version(connection: psycopg.Connection, address: DatabaseAddress) -
             "Upgrade with: pip install --upgrade jupyter-memory"
         )
     return version
-
-
-def _add_vectors(connection: psycopg.Connection, address: DatabaseAddress) -> None:
-    try:
-        connection.execute("create extension vector")
-    except (errors.UndefinedFile, errors.FeatureNotSupported, errors.InsufficientPrivilege):
-        raise StoreError(
-            f"The database at {address} lacks the extension pgvector. Have the owner of the server install it, and run "
-            "in this database: create extension vector"
-        ) from None
 
 
 # A bounded pool of connections, made by the thread that needs one: without a thread, and safe to fork.
@@ -369,16 +338,18 @@ class Session:
         )
         self._statement = statement
 
-    def execute(self, sql: str, /, **parameters: Any) -> psycopg.Cursor[Any]:
+    def execute(self, sql: str, /, *, binary: bool = False, **parameters: Any) -> psycopg.Cursor[Any]:
         """Run a statement; ``spaces`` and ``space`` are always among its parameters."""
-        return self._execute(sql, parameters)
+        given = {"spaces": self.spaces, "space": self.space, **self.dialect.bound(parameters)}
+        with self._statement():
+            return self.connection.execute(_named(sql), given, binary=binary)
 
     def rows(self, sql: str, /, **parameters: Any) -> list[Any]:
-        return self._execute(sql, parameters).fetchall()
+        return self.execute(sql, **parameters).fetchall()
 
     def binary_rows(self, sql: str, /, **parameters: Any) -> list[Any]:
         """Return all rows of a statement that hold many bytes, which text would double."""
-        return self._execute(sql, parameters, binary=True).fetchall()
+        return self.execute(sql, binary=True, **parameters).fetchall()
 
     def value(self, sql: str, /, **parameters: Any) -> Any:
         row = self.execute(sql, **parameters).fetchone()
@@ -416,11 +387,6 @@ class Session:
                 "may write, or ask the owner of the store for the right of a writer."
             )
         return locked
-
-    def _execute(self, sql: str, parameters: Mapping[str, Any], *, binary: bool = False) -> psycopg.Cursor[Any]:
-        given = {"spaces": self.spaces, "space": self.space, **self.dialect.bound(parameters)}
-        with self._statement():
-            return self.connection.execute(_named(sql), given, binary=binary)
 
     def lock_files(self, paths: Sequence[str], space: str) -> None:
         self.execute(
@@ -495,10 +461,16 @@ class Database:
     With a ``space``, nothing but that space is seen.
     """
 
+    # A small change does not wait for the server's disk.
+    writes_at_once = True
+    # A database is not moved away under those who use it: a server that has gone says so by itself.
+    replaced = False
+    notices: Sequence[str] = ()
+
     def __init__(self, address: DatabaseAddress, *, space: str = "", busy_seconds: float) -> None:
         self.address = address
         self.space = space
-        self.interrupts = _Interrupts()
+        self.interrupts = Interrupts()
         self._busy = round(busy_seconds * 1000)
         self._pool = _Pool(self._connect, _MOST_CONNECTIONS, busy_seconds)
         self._current = threading.local()
@@ -519,10 +491,17 @@ class Database:
         if outer is not None:
             yield outer
             return
+
+        def begin(connection: psycopg.Connection) -> dict[str, _Totals]:
+            with connection.pipeline():
+                connection.execute("begin isolation level repeatable read read only")
+                self._set_again(connection)
+                return self._held(connection)
+
         with (
             _translate_errors(self.address),
-            self._pool.connection(self._begin_reading) as (connection, held),
-            self.interrupts.open_to(connection) as reading,
+            self._pool.connection(begin) as (connection, held),
+            self.interrupts.open_to(_Stoppable(connection)) as reading,
         ):
             session = Session(connection, self.space, held, reading.statement)
             self._current.session = session
@@ -588,12 +567,6 @@ class Database:
             finally:
                 _end(connection)
             return result
-
-    def _begin_reading(self, connection: psycopg.Connection) -> dict[str, _Totals]:
-        with connection.pipeline():
-            connection.execute("begin isolation level repeatable read read only")
-            self._set_again(connection)
-            return self._held(connection)
 
     def _held(self, connection: psycopg.Connection) -> dict[str, _Totals]:
         # That of the store, or all that were written into.

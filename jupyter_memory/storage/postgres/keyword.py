@@ -454,26 +454,6 @@ def _search(
         asked *= 4
 
 
-def _scores(
-    session: Session, corpus: Statistics, terms: Terms, weights: Mapping[str, float], memories: Sequence[int]
-) -> dict[int, float]:
-    parts = _parts(corpus, _selective(corpus, terms, weights), weights, among=True)
-    if not parts.selects and not parts.words:
-        return {}
-    scored, parameters = _scored(parts, weights, among=True)
-    return dict(
-        session.rows(
-            f"""
-            {scored} select wanted.memory, max(scored.score) / {_UNIT!r}
-            from scored join wanted on wanted.space = scored.space and wanted.chunk = scored.chunk
-            group by wanted.memory having max(scored.score) > 0
-            """,
-            **parameters,
-            memories=list(memories),
-        )
-    )
-
-
 def _selective(corpus: Statistics, terms: Terms, weights: Mapping[str, float]) -> Terms:
     # With the stem of a word that is only begun, without the words that more than half of the chunks hold: they have no
     # weight, yet all their rows are read.
@@ -669,27 +649,43 @@ class KeywordIndex:
         return str(session.totals.changes)
 
     def corpus(self, session: Session, within: Filters, /) -> Statistics | _PartStatistics:
-        whole = Statistics(session, self.version(session), self._cache)
+        whole = self._whole(session)
         return _PartStatistics(session, within, whole) if within else whole
+
+    def _whole(self, session: Session) -> Statistics:
+        return Statistics(session, self.version(session), self._cache)
 
     def search(
         self, session: Session, terms: Terms, weights: Mapping[str, float], filters: Filters, count: int, /
     ) -> list[ScoredChunk]:
-        return _search(session, Statistics(session, self.version(session), self._cache), terms, weights, filters, count)
+        return _search(session, self._whole(session), terms, weights, filters, count)
 
     def scores(
         self, session: Session, terms: Terms, weights: Mapping[str, float], keys: Sequence[int], /
     ) -> dict[int, float]:
-        return _scores(session, Statistics(session, self.version(session), self._cache), terms, weights, keys)
+        corpus = self._whole(session)
+        parts = _parts(corpus, _selective(corpus, terms, weights), weights, among=True)
+        if not parts.selects and not parts.words:
+            return {}
+        scored, parameters = _scored(parts, weights, among=True)
+        return dict(
+            session.rows(
+                f"""
+                {scored} select wanted.memory, max(scored.score) / {_UNIT!r}
+                from scored join wanted on wanted.space = scored.space and wanted.chunk = scored.chunk
+                group by wanted.memory having max(scored.score) > 0
+                """,
+                **parameters,
+                memories=list(keys),
+            )
+        )
 
     def highlights(
         self, session: Session, terms: Terms, weights: Mapping[str, float], texts: Mapping[int, str], /
     ) -> dict[int, list[tuple[int, int]]]:
-        return (
-            highlights(texts, begun(terms, Statistics(session, self.version(session), self._cache).first_with))
-            if texts and "text" in weights
-            else {}
-        )
+        if not texts or "text" not in weights:
+            return {}
+        return highlights(texts, begun(terms, self._whole(session).first_with))
 
     put = staticmethod(postings.put_in)
     rebuild = finish = staticmethod(postings.rebuild)

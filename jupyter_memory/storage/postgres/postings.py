@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from jupyter_memory.runtime import batches
 from jupyter_memory.storage.base import ChunkWords
@@ -43,63 +43,64 @@ def put_in(session: Session, written: Iterable[ChunkWords]) -> None:
     by_space: dict[str, list[ChunkWords]] = {}
     for one in written:
         by_space.setdefault(one.space, []).append(one)
-    for space, of_space in by_space.items():
-        for some in batches(of_space, _TOGETHER):
-            _put_in(session, space, some)
-
-
-def _put_in(session: Session, space: str, written: Sequence[ChunkWords]) -> None:
-    rows: list[_Posting] = []
-    sizes: list[int] = []
-    for one in written:
-        found = list(_postings(one))
-        sizes.append(found[0].size if found else 0)
-        rows += found
-    # In the order of the index, which takes half the time to write then.
-    rows.sort()
     counts = ", ".join(f":in_{column}::integer[]" for column in COLUMNS)
-    session.execute(
-        f"""
-        insert into postings (space, term, chunk, {_LISTED}, size, places)
-        select :space, term, chunk, {_LISTED}, size, places::integer[]
-        from unnest(string_to_array(:term, '{_BETWEEN}'), :chunk::bigint[], {counts}, :size::integer[],
-            string_to_array(:places, '{_BETWEEN}')) as written (term, chunk, {_LISTED}, size, places)
-        """,
-        space=space,
-        term=_BETWEEN.join(row.term for row in rows),
-        chunk=_array(row.chunk for row in rows),
-        **{f"in_{column}": _array(row.counts[place] for row in rows) for place, column in enumerate(COLUMNS)},
-        size=_array(row.size for row in rows),
-        places=_BETWEEN.join(_array(row.places) for row in rows),
-    )
-    holding = Counter((row.term, sum(1 << place for place, count in enumerate(row.counts) if count)) for row in rows)
-    session.execute(
-        f"""
-        insert into frequencies (space, term, columns, chunks)
-        select :space, term, columns, chunks
-        from unnest(string_to_array(:term, '{_BETWEEN}'), :columns::smallint[], :chunks::bigint[])
-            as written (term, columns, chunks)
-        """,
-        space=space,
-        term=_BETWEEN.join(term for term, _ in holding),
-        columns=_array(columns for _, columns in holding),
-        chunks=_array(holding.values()),
-    )
-    session.execute(
-        """
-        with sized as (
-            select * from unnest(:chunk::bigint[], :size::integer[]) as one (chunk, size)
-        ), kept as (
-            update chunks set words = sized.size from sized
-            where chunks.space = :space and chunks.id = sized.chunk
+    parts = [(space, some) for space, of_space in by_space.items() for some in batches(of_space, _TOGETHER)]
+    for space, some in parts:
+        rows: list[_Posting] = []
+        sizes: list[int] = []
+        for one in some:
+            found = list(_postings(one))
+            sizes.append(found[0].size if found else 0)
+            rows += found
+        # In the order of the index, which takes half the time to write then.
+        rows.sort()
+        in_columns: dict[str, Any] = {
+            f"in_{column}": _array(row.counts[place] for row in rows) for place, column in enumerate(COLUMNS)
+        }
+        session.execute(
+            f"""
+            insert into postings (space, term, chunk, {_LISTED}, size, places)
+            select :space, term, chunk, {_LISTED}, size, places::integer[]
+            from unnest(string_to_array(:term, '{_BETWEEN}'), :chunk::bigint[], {counts}, :size::integer[],
+                string_to_array(:places, '{_BETWEEN}')) as written (term, chunk, {_LISTED}, size, places)
+            """,
+            space=space,
+            term=_BETWEEN.join(row.term for row in rows),
+            chunk=_array(row.chunk for row in rows),
+            **in_columns,
+            size=_array(row.size for row in rows),
+            places=_BETWEEN.join(_array(row.places) for row in rows),
         )
-        insert into totals (space, changes, chunks, words)
-        select :space, 1, count(*), sum(size) from sized
-        """,
-        space=space,
-        chunk=_array(one.chunk for one in written),
-        size=_array(sizes),
-    )
+        holding = Counter(
+            (row.term, sum(1 << place for place, count in enumerate(row.counts) if count)) for row in rows
+        )
+        session.execute(
+            f"""
+            insert into frequencies (space, term, columns, chunks)
+            select :space, term, columns, chunks
+            from unnest(string_to_array(:term, '{_BETWEEN}'), :columns::smallint[], :chunks::bigint[])
+                as written (term, columns, chunks)
+            """,
+            space=space,
+            term=_BETWEEN.join(term for term, _ in holding),
+            columns=_array(columns for _, columns in holding),
+            chunks=_array(holding.values()),
+        )
+        session.execute(
+            """
+            with sized as (
+                select * from unnest(:chunk::bigint[], :size::integer[]) as one (chunk, size)
+            ), kept as (
+                update chunks set words = sized.size from sized
+                where chunks.space = :space and chunks.id = sized.chunk
+            )
+            insert into totals (space, changes, chunks, words)
+            select :space, 1, count(*), sum(size) from sized
+            """,
+            space=space,
+            chunk=_array(one.chunk for one in some),
+            size=_array(sizes),
+        )
 
 
 def take_out(session: Session, chunks: Sequence[int]) -> None:
@@ -121,11 +122,6 @@ def take_out(session: Session, chunks: Sequence[int]) -> None:
     )
 
 
-def put_back(session: Session, chunks: Sequence[int]) -> None:
-    """Index chunks as their texts are now."""
-    put_in(session, memories.words_of(session, chunks))
-
-
 def rebuild(session: Session) -> None:
     # Writers wait until this is done: what they put in and take out counts from the new state.
     session.execute("lock table totals in share row exclusive mode")
@@ -137,7 +133,7 @@ def rebuild(session: Session) -> None:
     )
     rows = session.rows(f"select id from chunks where {of('chunks')} order by id")
     for some in batches(rows, _TOGETHER):
-        put_back(session, [row[0] for row in some])
+        put_in(session, memories.words_of(session, [row[0] for row in some]))
 
 
 def is_unfolded(session: Session) -> bool:

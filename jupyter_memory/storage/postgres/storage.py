@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,36 +11,18 @@ from typing import Any, TypeVar
 import numpy as np
 
 from jupyter_memory.errors import InputError, Interrupted, StoreError
-from jupyter_memory.storage.postgres import checks, keyword, postings
+from jupyter_memory.storage.postgres import keyword, postings
 from jupyter_memory.storage.postgres.database import SCHEMA, Database, Session, of
 from jupyter_memory.storage.postgres.vectors import VECTORS
-from jupyter_memory.storage.snapshot import Snapshot, counts, taken
-from jupyter_memory.storage.sql import POSTGRES, Cache, condition
-from jupyter_memory.storage.transfer import Transfer
-from jupyter_memory.storage.writer import RunLog, Thumbnails, Writer
+from jupyter_memory.storage.snapshot import Storage, by_kind, counts
+from jupyter_memory.storage.sql import POSTGRES, condition
+from jupyter_memory.storage.tables import checks
 from jupyter_memory.text.paths import DatabaseAddress
 from jupyter_memory.types import Filters
 from jupyter_memory.types.report import Undoable
 
-# What the tables are for, by their names, with their indexes, of all spaces; whatever is not here is small.
-_KINDS = {
-    "texts": ("memories", "texts", "tags", "chunks", "definitions"),
-    "words": ("postings", "frequencies", "totals"),
-    "vectors": ("vectors", "chunk_tokens", "models", "trust"),
-    "pictures": ("thumbnails",),
-    "history": ("runs",),
-    "searches": ("searches", "feedback", "query_vectors", "query_keys"),
-    "files": ("files", "folders"),
-}
-_OTHER = "other"
-
-
-def open_postgres(address: DatabaseAddress, *, busy_seconds: float, space: str = "") -> PostgresStorage:
-    """Open the store in a database, or make it; with a ``space``, nothing else of it is seen."""
-    return PostgresStorage(Database(address, space=space, busy_seconds=busy_seconds))
-
-
 Result = TypeVar("Result")
+_RESTORE = "Restore them from a dump with pg_restore"
 # A role sees the rights that it has, and no others; none of them binds who made the tables.
 _REFUSED = """
     select wanted.space from unnest(:wanted::text[]) as wanted (space)
@@ -50,42 +32,17 @@ _REFUSED = """
 """
 
 
-class PostgresStorage:
-    """A store in a PostgreSQL database."""
+class PostgresStorage(Storage):
+    """A store in a PostgreSQL database; with a ``space``, nothing else of it is seen."""
 
-    # A small change does not wait for the server's disk.
-    writes_at_once = True
-    # A database is not moved away under those who use it: a server that has gone says so by itself.
-    replaced = False
-    notices: Sequence[str] = ()
+    database: Database
+    # Nothing is scrubbed on a server.
+    is_small = False
 
-    def __init__(self, database: Database) -> None:
-        self.database = database
-        self.keywords, self.vectors = keyword.KeywordIndex(), VECTORS
-        self._complete: Cache[Filters, bool] = Cache(16)
-        self.writer, self.runs, self.thumbnails = Writer(self), RunLog(self), Thumbnails(self)
-        self.transfer = Transfer(self)
+    def __init__(self, address: DatabaseAddress, *, busy_seconds: float, space: str = "") -> None:
+        database = Database(address, space=space, busy_seconds=busy_seconds)
+        super().__init__(database, address, keyword.KeywordIndex(), VECTORS)
         self.forgotten = _NothingForgotten()
-
-    @property
-    def path(self) -> DatabaseAddress:
-        return self.database.address
-
-    @property
-    def read_only(self) -> bool:
-        return self.database.read_only
-
-    @property
-    def created(self) -> bool:
-        return self.database.created
-
-    @contextmanager
-    def snapshot(self, within: Filters | None = None) -> Iterator[Snapshot]:
-        with self.database.read() as session:
-            yield taken(self, session, within, self._complete)
-
-    def read(self) -> AbstractContextManager[Session]:
-        return self.database.read()
 
     def change(
         self,
@@ -114,10 +71,7 @@ class PostgresStorage:
 
     def tidy(self, *, compact_at: float = 0.5) -> None:
         self.database.change(postings.fold)
-        self.database.change(self.vectors.index)
-
-    # Nothing is scrubbed on a server.
-    is_small = False
+        self.database.change(VECTORS.index)
 
     def kept(self, session: Session, until: datetime, space: str, forget: Callable[[], int], /) -> int:
         raise InputError(
@@ -125,17 +79,13 @@ class PostgresStorage:
             "--now (now=True), or set undo_minutes to 0."
         )
 
-    damaged_definitions = staticmethod(checks.damaged_definitions)
-
     def refused(self, spaces: Sequence[str], /) -> list[str]:
         with self.database.read() as session:
             return [str(space) for (space,) in session.rows(_REFUSED, wanted=list(spaces))]
 
     def sample(self, session: Session, count: int, within: Filters, /) -> list[int]:
         total = self.keywords.corpus(session, within).chunks
-        places = (
-            np.unique(np.linspace(1, total, min(count, total)).astype(np.int64)) if total else np.empty(0, np.int64)
-        )
+        wanted = np.unique(np.linspace(1, total, min(count, total)).astype(np.int64)).tolist() if total else []
         joined = "join memories on memories.space = chunks.space and memories.key = chunks.memory" if within else ""
         where, parameters = condition(POSTGRES, within) if within else (of("chunks"), {})
         rows = session.rows(
@@ -143,15 +93,12 @@ class PostgresStorage:
             with placed as (
                 select chunks.id, row_number() over (order by chunks.id) as place from chunks {joined} where {where}
             )
-            select id from placed where place = any(:places) order by id
+            select id from placed where place = any(:wanted) order by id
             """,
             **parameters,
-            places=places.tolist(),
+            wanted=wanted,
         )
         return [row[0] for row in rows]
-
-    def interrupt(self, thread: int, /) -> bool:
-        return self.database.interrupts.stop(thread)
 
     def stats(self) -> dict[str, Any]:
         with self.database.read() as session:
@@ -167,33 +114,70 @@ class PostgresStorage:
             }
 
     def sizes(self) -> Mapping[str, int]:
-        # With room in the tables that the server uses again.
-        found = dict.fromkeys((*_KINDS, _OTHER), 0)
+        # Of all spaces, with room in the tables that the server uses again.
         with self.database.read() as session:
-            for table, size in session.rows(
-                """
-                select relname, pg_total_relation_size(oid) from pg_class
-                where relkind in ('r', 'p') and relnamespace = 'jupyter_memory'::regnamespace
-                """
-            ):
-                found[next((kind for kind, tables in _KINDS.items() if table in tables), _OTHER)] += size
+            found = by_kind(
+                session.rows(
+                    """
+                    select relname, pg_total_relation_size(oid) from pg_class
+                    where relkind in ('r', 'p') and relnamespace = 'jupyter_memory'::regnamespace
+                    """
+                )
+            )
+        del found["forgotten"]  # nothing is kept to be taken back
         return found
 
     def held(self) -> int:
         return sum(self.sizes().values())
 
     def problems(self) -> Iterable[str]:
+        # The server checks its own pages; a check here is for what a program or a person may have changed by hand.
         with self.database.read() as session:
-            return list(checks.problems(session))
+            found = [
+                *checks.lost_rows(session, _RESTORE),
+                *checks.texts(session, _RESTORE),
+                *checks.names(session),
+                *checks.vectors(session, VECTORS),
+                *checks.missing_vectors(session, VECTORS),
+            ]
+
+            # Counts are of the postings, and postings of the chunks.
+            totals = session.totals
+            [held] = session.rows(f"select count(*), coalesce(sum(words), 0)::bigint from chunks where {of('chunks')}")
+            wrong = session.value(
+                f"""
+                select exists (
+                    select space, term, columns, sum(chunks) from (
+                        select space, term, columns, chunks from frequencies where {of("frequencies")}
+                        union all
+                        select space, term, {postings.HOLDING}, -1 from postings where {of("postings")}
+                    ) as both_of_them
+                    group by 1, 2, 3 having sum(chunks) <> 0
+                )
+                """
+            )
+            lost = session.value(
+                f"""
+                select exists (
+                    select 1 from postings where {of("postings")} and not exists (
+                        select 1 from chunks where chunks.space = postings.space and chunks.id = postings.chunk
+                    )
+                ) or exists (
+                    select 1 from chunks where {of("chunks")} and words > 0 and not exists (
+                        select 1 from postings where postings.space = chunks.space and postings.chunk = chunks.id
+                    )
+                )
+                """
+            )
+            if (totals.chunks, totals.words) != tuple(held) or wrong or lost:
+                found.append("The keyword index does not match the memories. Repair it with store.rebuild().")
+            return found
 
     def backup(self, target: Path, /) -> None:
         raise InputError(
             f"A store on a server has the backups of its server: pg_dump --schema={SCHEMA}. For a file of your own: "
             f"jupyter-memory copy {self.path} {target}"
         )
-
-    def close(self) -> None:
-        self.database.close()
 
 
 class _NothingForgotten:

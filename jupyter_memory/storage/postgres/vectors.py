@@ -39,7 +39,6 @@ class VectorIndex:
     exact = 10_000
 
     def register(self, session: Session, embedder: Embedder, *, indexed: bool = True) -> Model:
-        """Return the embedder's model; the first one of a store becomes the active one."""
         # Many vectors are indexed in a third of the time once all of them are there: ``index`` does that.
         found = models.known(session, embedder.fingerprint)
         if found is None:
@@ -50,7 +49,6 @@ class VectorIndex:
         return found
 
     def for_writing(self, session: Session, embedder: Embedder) -> Model:
-        """Return the embedder's model, which must be the active one."""
         model = self.register(session, embedder)
         # Until this transaction ends, no writer changes to another model, for which these chunks would lack vectors.
         session.execute(f"select pg_advisory_xact_lock_shared({_CHANGING_MODEL})")
@@ -60,7 +58,6 @@ class VectorIndex:
         return model
 
     def activate(self, session: Session, embedder: Embedder) -> bool:
-        """Make searches use the embedder's model from now on; return whether every chunk has a vector of it."""
         model = self.register(session, embedder)
         # Waits until no writer adds a chunk with the vector of another model, and keeps others from it.
         session.execute(f"select pg_advisory_xact_lock({_CHANGING_MODEL})")
@@ -86,7 +83,6 @@ class VectorIndex:
         session.execute("select index_vectors()")
 
     def add(self, session: Session, model: Model, chunks: Sequence[int], vectors: Vectors) -> int:
-        """Store the vectors of those of these chunks that are there, ``(len(chunks), dimensions)``; return how many."""
         written = 0
         for start in range(0, len(chunks), _TOGETHER):
             some = slice(start, start + _TOGETHER)
@@ -105,7 +101,6 @@ class VectorIndex:
         return written
 
     def missing(self, session: Session, model: Model, limit: int, after: int = 0) -> list[int]:
-        """Return chunks that have no vector of this model yet, those above ``after``, lowest first."""
         rows = session.rows(
             f"""
             select id from chunks
@@ -128,11 +123,38 @@ class VectorIndex:
     def search(
         self, session: Session, model: Model, query: Vectors, filters: Filters, wanted: int, threshold: float | None
     ) -> list[ScoredChunk]:
-        """Return the best ``wanted`` memories by cosine, each by its best chunk; none below ``threshold``."""
         exact = session.totals.chunks <= self.exact or model.dimensions > _MOST_INDEXED
         floor, asked = -2.0 if threshold is None else threshold, 2 * wanted + 16
+        where, parameters = condition(POSTGRES, filters)
+        # What a filter excludes is not compared; without filters, only the nearest are looked up.
+        among = f"and exists (select 1 from {_OWNERS} where {_OWNED} and {where})" if filters else ""
         while True:
-            rows = _nearest(session, model, query, filters, asked, exact=exact)
+            # The model and its dimensions are written out, as in the definition of its index.
+            type_ = "vector" if exact else f"halfvec({model.dimensions})"
+            found = session.binary_rows(
+                f"""
+                with best as materialized (
+                    select vectors.space, vectors.chunk, vectors.embedding::{type_} <=> :query::{type_} as distance
+                    from vectors where {of("vectors")} and vectors.model = {model.id} {among}
+                    order by distance limit :asked
+                )
+                select memories.key, best.chunk, memories.event_at, memories.content_hash,
+                    vector_send(vectors.embedding)
+                from best
+                join vectors on vectors.space = best.space and vectors.model = {model.id}
+                    and vectors.chunk = best.chunk
+                join {_OWNERS} on {_OWNED}
+                """,
+                **parameters,
+                query=_as_vector(query),
+                asked=asked,
+            )
+            scores = _cosines(query, _from_vectors([row[-1] for row in found], model.dimensions)).tolist()
+            rows = [
+                Row(memory, chunk, score, event_at, hash_)
+                for (memory, chunk, event_at, hash_, _), score in zip(found, scores, strict=True)
+            ]
+            rows.sort(key=lambda row: -row.score)
             if not exact and len(rows) < asked:
                 # The index gives up where few of its vectors fit: within filters, or in a small space among large ones.
                 exact = True
@@ -175,7 +197,7 @@ class VectorIndex:
         )
 
     def damaged(self, session: Session, model: Model) -> list[int]:
-        """Return the chunks whose vector has another number of values than its model, or another length than 1."""
+        # Another number of values than its model has, or another length than 1.
         rows = session.rows(
             f"""
             select chunk from vectors
@@ -202,36 +224,6 @@ class VectorIndex:
 
 
 VECTORS = VectorIndex()
-
-
-def _nearest(session: Session, model: Model, query: Vectors, filters: Filters, asked: int, *, exact: bool) -> list[Row]:
-    where, parameters = condition(POSTGRES, filters)
-    # What a filter excludes is not compared; without filters, only the nearest are looked up.
-    among = f"and exists (select 1 from {_OWNERS} where {_OWNED} and {where})" if filters else ""
-    # The model and its dimensions are written out, as in the definition of its index.
-    type_ = "vector" if exact else f"halfvec({model.dimensions})"
-    found = session.binary_rows(
-        f"""
-        with best as materialized (
-            select vectors.space, vectors.chunk, vectors.embedding::{type_} <=> :query::{type_} as distance
-            from vectors where {of("vectors")} and vectors.model = {model.id} {among}
-            order by distance limit :asked
-        )
-        select memories.key, best.chunk, memories.event_at, memories.content_hash, vector_send(vectors.embedding)
-        from best
-        join vectors on vectors.space = best.space and vectors.model = {model.id} and vectors.chunk = best.chunk
-        join {_OWNERS} on {_OWNED}
-        """,
-        **parameters,
-        query=_as_vector(query),
-        asked=asked,
-    )
-    scores = _cosines(query, _from_vectors([row[-1] for row in found], model.dimensions)).tolist()
-    rows = [
-        Row(memory, chunk, score, event_at, hash_)
-        for (memory, chunk, event_at, hash_, _), score in zip(found, scores, strict=True)
-    ]
-    return sorted(rows, key=lambda row: -row.score)
 
 
 def _as_vector(vector: Vectors) -> str:

@@ -26,7 +26,7 @@ from jupyter_memory.errors import (
     StoreLocked,
     StoreReadOnly,
 )
-from jupyter_memory.storage.sql import Lock, UnreadableRow
+from jupyter_memory.storage.sql import Interrupts, UnreadableRow
 from jupyter_memory.storage.sqlite import scrubbing
 from jupyter_memory.storage.sqlite.copies import Migration, migrate, migrations, sweep
 from jupyter_memory.storage.sqlite.file import Session, StoreFile, leave_log, version_of
@@ -88,31 +88,29 @@ class _Diagnosis:
         try:
             yield
         except StoreDamaged:
-            self._examine(self._refuse_replaced)
+            self._examine(unexpected=False)
             raise
         except JupyterMemoryError:
             raise
         except Exception:
             # Any: a damaged value may fail wherever it is first used, as what it should have been.
-            self._examine(self._refuse_replaced, self._refuse_damaged)
+            self._examine(unexpected=True)
             raise
 
-    def _examine(self, *refusals: Callable[[], None]) -> None:
+    def _examine(self, *, unexpected: bool) -> None:
         if self._examining:
             return  # an examination that fails is not examined itself
         self._examining = True
         try:
-            for refuse in refusals:
-                refuse()
+            self._refuse_replaced()
+            if unexpected and monotonic() >= self._sound_until:
+                if finding := self.find_damage():
+                    raise StoreDamaged(
+                        f"{self._path} is damaged. {finding} `jupyter-memory doctor` lists all that is wrong."
+                    )
+                self._sound_until = monotonic() + _SOUND_FOR
         finally:
             self._examining = False
-
-    def _refuse_damaged(self) -> None:
-        if monotonic() < self._sound_until:
-            return
-        if finding := self.find_damage():
-            raise StoreDamaged(f"{self._path} is damaged. {finding} `jupyter-memory doctor` lists all that is wrong.")
-        self._sound_until = monotonic() + _SOUND_FOR
 
 
 def _damaged(path: Path, error: Exception) -> StoreDamaged:
@@ -135,43 +133,6 @@ def _first_line(error: Exception) -> str:
 _INSTRUCTIONS = 1_000_000
 
 
-# A transaction is registered from its beginning to its end, under a lock: a stop that comes too late finds nothing, and
-# never affects what the thread does next.
-class _Interrupts:
-    def __init__(self) -> None:
-        self._reading: dict[int, _Reading] = {}
-        self._lock = Lock()
-
-    @contextmanager
-    def open_to(self, connection: apsw.Connection) -> Iterator[None]:
-        thread, reading = threading.get_ident(), _Reading(connection)
-        with self._lock:
-            self._reading[thread] = reading
-        connection.exec_trace = reading.check
-        connection.set_progress_handler(reading.is_over, _INSTRUCTIONS)
-        try:
-            yield
-        except apsw.Error:
-            # An interrupted statement that is being prepared fails with any error.
-            if reading.stopped:
-                raise apsw.InterruptError("interrupted") from None
-            raise
-        finally:
-            # First the lock: from here on nobody can stop the thread's next steps.
-            with self._lock:
-                self._reading.pop(thread, None)
-            with suppress(apsw.ConnectionClosedError):
-                connection.exec_trace = None
-                connection.set_progress_handler(None)
-
-    def stop(self, thread: int) -> bool:
-        with self._lock:
-            reading = self._reading.get(thread)
-            if reading is not None:
-                reading.stop()
-        return reading is not None
-
-
 @dataclass(slots=True)
 class _Reading:
     connection: apsw.Connection
@@ -190,6 +151,23 @@ class _Reading:
         if self.stopped:
             raise apsw.InterruptError("interrupted")
         return True
+
+    @contextmanager
+    def watched(self, interrupts: Interrupts) -> Iterator[None]:
+        self.connection.exec_trace = self.check
+        self.connection.set_progress_handler(self.is_over, _INSTRUCTIONS)
+        try:
+            with interrupts.open_to(self):
+                yield
+        except apsw.Error:
+            # An interrupted statement that is being prepared fails with any error.
+            if self.stopped:
+                raise apsw.InterruptError("interrupted") from None
+            raise
+        finally:
+            with suppress(apsw.ConnectionClosedError):
+                self.connection.exec_trace = None
+                self.connection.set_progress_handler(None)
 
 
 # Whose turn it is to write: long work is done in short transactions, and lets whoever waits go first.
@@ -367,7 +345,7 @@ class Database:
             connection.execute("begin")
             try:
                 self._file.check_content(connection)
-                with self.interrupts.open_to(connection):
+                with _Reading(connection).watched(self.interrupts):
                     yield connection
             finally:
                 with suppress(apsw.ConnectionClosedError):
@@ -440,32 +418,31 @@ class Database:
         waiting = min(self._busy / 1000, _PATIENCE) if patience is None else patience
         done = False
         try:
-            if not self._file.read_only:
-                done = self._without_traces(waiting)
+            if self._file.read_only:
+                return
+            with translate_errors(self.path):
+                with self._extra(waiting) as connection:
+                    done = scrubbing.pending(connection) is None
+                    if done:
+                        return
+                    connection.execute("begin")
+                    self._file.check_content(connection)
+                    found = scrubbing.has_traces(connection)
+                if found:
+                    # A transaction of its own, in a connection that has read nothing of the index before.
+                    with self._extra(waiting) as connection:
+                        connection.execute("begin immediate")
+                        self._file.check_content(connection)
+                        scrubbing.clear_traces(connection)
+                        connection.execute("commit")
+                with self._extra(waiting) as alone:
+                    done = self._file.scrub(alone, waiting)
         except StoreClosed:
             raise
         except StoreError:
             pass
         finally:
             self._file.note(_NOTICE, not done)
-
-    def _without_traces(self, patience: float) -> bool:
-        with translate_errors(self.path):
-            with self._extra(patience) as connection:
-                if scrubbing.pending(connection) is None:
-                    return True
-                connection.execute("begin")
-                self._file.check_content(connection)
-                found = scrubbing.has_traces(connection)
-            if found:
-                # A transaction of its own, in a connection that has read nothing of the index before.
-                with self._extra(patience) as connection:
-                    connection.execute("begin immediate")
-                    self._file.check_content(connection)
-                    scrubbing.clear_traces(connection)
-                    connection.execute("commit")
-            with self._extra(patience) as alone:
-                return self._file.scrub(alone, patience)
 
     @contextmanager
     def _extra(self, patience: float) -> Iterator[Session]:
@@ -492,27 +469,24 @@ class Database:
             with self._lock:
                 self._closed = True
                 for connection in list(self._connections):
-                    self._close(connection, leaving_log=overwritten)
+                    begun = monotonic()
+                    # A connection that another thread still uses is closed when that thread ends.
+                    while monotonic() - begun <= self._busy / 1000:
+                        try:
+                            with suppress(apsw.ConnectionClosedError):
+                                leave_log(connection, overwritten)
+                            connection.close()
+                            break
+                        except apsw.ThreadingViolationError:
+                            sleep(0.005)
                 self._connections.clear()
-
-    def _close(self, connection: apsw.Connection, *, leaving_log: bool) -> None:
-        begun = monotonic()
-        # A connection that another thread still uses is closed when that thread ends.
-        while monotonic() - begun <= self._busy / 1000:
-            try:
-                with suppress(apsw.ConnectionClosedError):
-                    leave_log(connection, leaving_log)
-                connection.close()
-                return
-            except apsw.ThreadingViolationError:
-                sleep(0.005)
 
     def _begin(self) -> None:
         self._pid = os.getpid()
         self._local = threading.local()
         self._connections: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
         self._lock = threading.Lock()
-        self.interrupts = _Interrupts()
+        self.interrupts = Interrupts()
 
     def _leave_parent(self) -> None:
         if self._pid != os.getpid():

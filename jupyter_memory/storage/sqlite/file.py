@@ -6,10 +6,9 @@ import os
 import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
-from fnmatch import fnmatchcase
 from pathlib import Path
 from time import monotonic, sleep
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import apsw
@@ -513,8 +512,17 @@ class StoreFile:
         if self.read_only:
             return
         connection.pragma("secure_delete", True)
-        if self.has_log and not _takes_log(connection, patience):
-            self._give_up_log()
+        begun = monotonic()
+        while self.has_log:
+            try:
+                if connection.pragma("journal_mode", "wal") != "wal":
+                    self._give_up_log()
+                break
+            except apsw.BusyError:
+                # Here SQLite does not wait for other processes, which may be making the same store.
+                if monotonic() - begun > patience / 1000:
+                    raise
+                sleep(0.005)
         if not self.has_log:
             connection.pragma("journal_mode", "truncate")
         version_of(connection)  # the first read is where shared memory fails
@@ -547,67 +555,7 @@ class StoreFile:
         )
 
 
-def _takes_log(connection: apsw.Connection, patience: int) -> bool:
-    begun = monotonic()
-    while True:
-        try:
-            return bool(connection.pragma("journal_mode", "wal") == "wal")
-        except apsw.BusyError:
-            # Here SQLite does not wait for other processes, which may be making the same store.
-            if monotonic() - begun > patience / 1000:
-                raise
-            sleep(0.005)
-
-
-# What the tables are for, by their names; whatever is not here is small.
-_KINDS = {
-    "texts": ("memories", "texts", "tags", "chunks", "definitions"),
-    "words": ("keyword_*", "word_*"),
-    "vectors": ("vectors_*", "codes_*", "chunk_tokens", "models", "trust"),
-    "pictures": ("thumbnails",),
-    "history": ("runs",),
-    "searches": ("searches", "feedback", "query_vectors", "query_keys"),
-    "files": ("files", "folders"),
-    "forgotten": ("forgotten",),
-}
-
-
-def sizes(connection: apsw.Connection, path: Path) -> dict[str, int]:
-    """Return the bytes of a store by kind; together they are all that it takes on disk.
-
-    ``free`` is room in the file that is used again, ``log`` what SQLite keeps beside it and writes into it later. Every
-    page of the file is looked at, 3 GB in a second.
-    """
-    # A page of an index counts for its table.
-    pages: Any = connection.execute(
-        """
-        select coalesce(tbl_name, dbstat.name), sum(pgsize)
-        from dbstat left join sqlite_schema on sqlite_schema.name = dbstat.name
-        where aggregate = true group by 1
-        """
-    )
-    found = dict.fromkeys((*_KINDS, "other", "free", "log"), 0)
-    for table, size in pages:
-        kinds = (kind for kind, names in _KINDS.items() if any(fnmatchcase(table, name) for name in names))
-        found[next(kinds, "other")] += size
-    found["free"] = _free(connection)
-    # Pages that are only in the log are part of the file as it is read.
-    found["log"] = max(0, on_disk(path) - sum(found.values()))
-    return found
-
-
-def held(connection: apsw.Connection) -> int:
-    return _pages(connection, "page_count") - _free(connection)
-
-
 def on_disk(path: Path) -> int:
+    """Return the bytes of a store with what SQLite keeps beside it."""
     parts = (beside(path, ending) for ending in ("", "-wal", "-shm"))
     return sum(part.stat().st_size for part in parts if part.exists())
-
-
-def _free(connection: apsw.Connection) -> int:
-    return _pages(connection, "freelist_count")
-
-
-def _pages(connection: apsw.Connection, pragma: str) -> int:
-    return int(connection.pragma(pragma)) * int(connection.pragma("page_size"))

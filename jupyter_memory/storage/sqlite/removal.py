@@ -61,18 +61,6 @@ def with_room(database: Database, forget: Callable[[], Result]) -> Result:
         ) from None
 
 
-def _compact(database: Database, least: float) -> None:
-    # Rewrite the file if more than this part of it is free. Where that is not possible now, it stays as it is.
-    connection = database.connection
-    if int(connection.pragma("freelist_count")) <= least * int(connection.pragma("page_count")):
-        return
-    with suppress(StoreError, MemoryError), translate_errors(database.path):
-        # In memory, although that takes as much as the store has: with a connection of its own and a temporary file in
-        # the store's folder, writes of other threads failed as busy.
-        connection.execute("vacuum")
-    _empty_log(database)
-
-
 def _make_room(database: Database) -> None:
     _reserve_of(database.path).unlink(missing_ok=True)
     sweep(database.path)
@@ -91,12 +79,18 @@ def _empty_log(database: Database) -> None:
 
 def scrub(database: Database, compact_at: float) -> None:
     """Overwrite what is left of what was removed; rewrite the file if more than this part of it is free."""
-    with database.read() as connection:
-        needed = scrubbing.pending(connection) is not None
+    with database.read() as session:
+        needed = scrubbing.pending(session) is not None
     if needed:
         sweep(database.path)
         database.scrub()
         if database.traces_may_remain and _reserve_of(database.path).exists():
             _make_room(database)
             database.scrub()
-        _compact(database, compact_at)
+        connection = database.connection
+        if int(connection.pragma("freelist_count")) > compact_at * int(connection.pragma("page_count")):
+            with suppress(StoreError, MemoryError), translate_errors(database.path):
+                # In memory, although that takes as much as the store has: with a connection of its own and a temporary
+                # file in the store's folder, writes of other threads failed as busy.
+                connection.execute("vacuum")
+            _empty_log(database)

@@ -108,30 +108,26 @@ def _overwrite(pages: apsw.VFSFile, begin: int, until: float) -> int | None:
     usable, count = size - header[20], pages.xFileSize() // size
     if count >= _MOST_PAGES:
         raise StoreError("The store has too many pages to overwrite what is left in them.")
+    lengths = np.zeros(256, np.int64)
+    lengths[list(_HEADERS)] = list(_HEADERS.values())
     page = max(begin, 1)  # the first page holds the names of tables, and none of their rows
     while page < count:
         together = min(_TOGETHER, count - page)
         block = pages.xRead(together * size, page * size)
-        for start, stop in _unallocated(block, size, usable):
+        headers = np.frombuffer(block, np.uint8).reshape(-1, size)[:, :8].astype(np.int64)
+        of_header = lengths[headers[:, 0]]
+        starts = of_header + 2 * (256 * headers[:, 3] + headers[:, 4])
+        stops = 256 * headers[:, 5] + headers[:, 6]
+        # A damaged header is left to the check of the store.
+        sound = (of_header > 0) & (starts < stops) & (stops <= usable)
+        offsets = size * np.arange(len(headers))
+        for start, stop in zip((offsets + starts)[sound].tolist(), (offsets + stops)[sound].tolist(), strict=True):
             if not _ZEROS.startswith(block[start:stop]):
                 pages.xWrite(_ZEROS[: stop - start], page * size + start)
         page += together
         if monotonic() >= until:
             return page
     return None
-
-
-def _unallocated(block: bytes, size: int, usable: int) -> Iterator[tuple[int, int]]:
-    headers = np.frombuffer(block, np.uint8).reshape(-1, size)[:, :8].astype(np.int64)
-    lengths = np.zeros(256, np.int64)
-    lengths[list(_HEADERS)] = list(_HEADERS.values())
-    of_header = lengths[headers[:, 0]]
-    starts = of_header + 2 * (256 * headers[:, 3] + headers[:, 4])
-    stops = 256 * headers[:, 5] + headers[:, 6]
-    # A damaged header is left to the check of the store.
-    sound = (of_header > 0) & (starts < stops) & (stops <= usable)
-    offsets = size * np.arange(len(headers))
-    yield from zip((offsets + starts)[sound].tolist(), (offsets + stops)[sound].tolist(), strict=True)
 
 
 # FTS5's ``secure-delete`` removes the words of a deleted row from the pages of the index. The words between the pages,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,8 +13,7 @@ import apsw
 import numpy as np
 
 from jupyter_memory.errors import InputError, StoreDamaged, StoreOpen
-from jupyter_memory.storage.snapshot import Snapshot, counts, taken
-from jupyter_memory.storage.sql import Cache
+from jupyter_memory.storage.snapshot import Storage, by_kind, counts
 from jupyter_memory.storage.sqlite import checks, file, removal, scrubbing, undo
 from jupyter_memory.storage.sqlite.copies import copied, copy_into, migrations, sweep, sync_folder
 from jupyter_memory.storage.sqlite.database import Database, translate_errors
@@ -23,19 +22,8 @@ from jupyter_memory.storage.sqlite.keyword import KeywordIndex
 from jupyter_memory.storage.sqlite.undo import SqliteForgotten
 from jupyter_memory.storage.sqlite.vectors import VectorIndex
 from jupyter_memory.storage.tables import memories
-from jupyter_memory.storage.transfer import Transfer
-from jupyter_memory.storage.writer import RunLog, Thumbnails, Writer
 from jupyter_memory.text.paths import absolute, make_private
 from jupyter_memory.types import Filters
-
-
-def backup(database: Database, target: Path) -> None:
-    target = absolute(target)
-    if target.exists():
-        raise InputError(f"{target} exists already. Choose another name: a backup never overwrites.")
-    sweep(target)
-    with _errors_of(target):
-        copy_into(database.connection, target)
 
 
 def restore(source: Path, to: Path, *, overwrite: bool) -> None:
@@ -109,39 +97,17 @@ Result = TypeVar("Result")
 _SMALL = 500_000_000  # bytes that are read in a fraction of a second
 
 
-class SqliteStorage:
-    """A store in one SQLite file; `storage.base.Storage` says what each method does."""
+class SqliteStorage(Storage):
+    """A store in one SQLite file."""
+
+    database: Database
+    path: Path
 
     def __init__(self, database: Database) -> None:
-        self.database = database
-        self.path, self.notices, self.created = database.path, database.notices, database.created
-        self.vectors = VectorIndex()
-        self.keywords = KeywordIndex(self.vectors.owners)
-        self._complete: Cache[Filters, bool] = Cache(16)
-        self.writer, self.runs, self.thumbnails = Writer(self), RunLog(self), Thumbnails(self)
-        self.transfer = Transfer(self)
+        vectors = VectorIndex()
+        super().__init__(database, database.path, KeywordIndex(vectors.owners), vectors)
         self.forgotten = SqliteForgotten(database, self)
         database.diagnosis.find_damage = self._first_damage
-
-    @property
-    def read_only(self) -> bool:
-        return self.database.read_only
-
-    @property
-    def replaced(self) -> bool:
-        return self.database.replaced
-
-    @property
-    def writes_at_once(self) -> bool:
-        return self.database.writes_at_once
-
-    @contextmanager
-    def snapshot(self, within: Filters | None = None) -> Iterator[Snapshot]:
-        with self.database.read() as session:
-            yield taken(self, session, within, self._complete)
-
-    def read(self) -> AbstractContextManager[Session]:
-        return self.database.read()
 
     def change(
         self,
@@ -176,8 +142,6 @@ class SqliteStorage:
 
     kept = staticmethod(undo.kept)
 
-    damaged_definitions = staticmethod(checks.damaged_definitions)
-
     def refused(self, spaces: Sequence[str], /) -> list[str]:
         return []
 
@@ -188,9 +152,6 @@ class SqliteStorage:
         wanted = np.unique(np.linspace(1, last, min(count, last)).astype(np.int64)).tolist() if last else []
         there = f"select id from chunks where {session.dialect.among('id', 'wanted')} order by id"
         return [row[0] for row in session.rows(there, wanted=wanted)]
-
-    def interrupt(self, thread: int, /) -> bool:
-        return self.database.interrupts.stop(thread)
 
     def stats(self) -> dict[str, Any]:
         with self.database.read() as session:
@@ -205,28 +166,52 @@ class SqliteStorage:
             }
 
     def sizes(self) -> Mapping[str, int]:
-        with self.database.read() as connection:
-            return file.sizes(connection, self.path)
+        # Together all that the store takes on disk: "free" is room in the file that is used again, "log" what SQLite
+        # keeps beside it and writes into it later. Every page of the file is looked at, 3 GB in a second.
+        with self.database.read() as session:
+            # A page of an index counts for its table.
+            pages: Any = session.execute(
+                """
+                select coalesce(tbl_name, dbstat.name), sum(pgsize)
+                from dbstat left join sqlite_schema on sqlite_schema.name = dbstat.name
+                where aggregate = true group by 1
+                """
+            )
+            found = {**by_kind(pages), "free": _pages(session, "freelist_count")}
+            # Pages that are only in the log are part of the file as it is read.
+            return {**found, "log": max(0, file.on_disk(self.path) - sum(found.values()))}
 
     def held(self) -> int:
-        with self.database.read() as connection:
-            return file.held(connection)
+        with self.database.read() as session:
+            return _pages(session, "page_count") - _pages(session, "freelist_count")
 
     def problems(self) -> Iterable[str]:
         return checks.problems(self.database, self.vectors)
 
     def backup(self, target: Path, /) -> None:
-        checks.refuse_broken(self.database)
-        backup(self.database, target)
+        with self.database.read() as session:
+            if session.execute("pragma quick_check(1)").get != "ok":
+                # The copy would be damaged, too.
+                raise StoreDamaged(
+                    f"{self.path} is damaged, so no backup was made. `jupyter-memory doctor` shows what is wrong. "
+                    "Restore an earlier backup with `jupyter-memory restore`."
+                )
+        target = absolute(target)
+        if target.exists():
+            raise InputError(f"{target} exists already. Choose another name: a backup never overwrites.")
+        sweep(target)
+        with _errors_of(target):
+            copy_into(self.database.connection, target)
 
     def _first_damage(self) -> str:
         try:
-            return next(iter(checks.damage(self.database)), "")
+            return next(iter(checks.damage(self.database, self.vectors)), "")
         except StoreDamaged as error:
             return str(error)
 
-    def close(self) -> None:
-        self.database.close()
+
+def _pages(session: Session, pragma: str) -> int:
+    return int(session.pragma(pragma)) * int(session.pragma("page_size"))
 
 
 def versions() -> dict[str, str]:

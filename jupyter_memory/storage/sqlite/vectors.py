@@ -205,7 +205,6 @@ class VectorIndex:
         self._known_codes: Cache[int, _Codes] = Cache(2)
 
     def register(self, connection: Session, embedder: Embedder, *, indexed: bool = True) -> Model:
-        """Return the embedder's model, with tables made for it; the first one of a store becomes the active one."""
         models.add(connection, embedder.fingerprint, embedder.name, embedder.dimensions)
         model = models.known(connection, embedder.fingerprint)
         assert model is not None
@@ -216,7 +215,6 @@ class VectorIndex:
         return model
 
     def for_writing(self, connection: Session, embedder: Embedder) -> Model:
-        """Return the embedder's model, which is the active one."""
         model, active = self.register(connection, embedder), models.active(connection)
         if active is not None and active.id != model.id:
             raise EmbeddingMismatch(mismatch(active, embedder))
@@ -240,7 +238,6 @@ class VectorIndex:
         return dropped
 
     def add(self, connection: Session, model: Model, chunks: Sequence[int], vectors: Vectors) -> int:
-        """Store the vectors of new chunks, float32 ``(len(chunks), dimensions)`` of unit length."""
         if not len(chunks):
             return 0
         of = codes(vectors)
@@ -254,7 +251,6 @@ class VectorIndex:
         return len(chunks)
 
     def remove(self, connection: Session, chunks: Sequence[int], of: Sequence[Model] | None = None) -> None:
-        """Remove the vectors of chunks, of every model or of some."""
         gone = [(chunk,) for chunk in chunks]
         for model in models.every(connection) if of is None else of:
             connection.executemany(f"delete from vectors_{model.id} where chunk = ?", gone)
@@ -286,7 +282,6 @@ class VectorIndex:
         return found
 
     def missing(self, connection: Session, model: Model, limit: int, after: int = 0) -> list[int]:
-        """Return chunks that have no vector of this model yet, those above ``after``, lowest first."""
         rows = connection.execute(
             f"""
             select id from chunks where id > ? and not exists (select 1 from codes_{model.id} where chunk = id)
@@ -311,17 +306,26 @@ class VectorIndex:
         count: int,
         threshold: float | None = None,
     ) -> list[ScoredChunk]:
-        floor = -2.0 if threshold is None else threshold
-        if not filters:
-            allowed = None
-        else:
+        floor, allowed = -2.0 if threshold is None else threshold, None
+        if filters:
             where, parameters = condition(SQLITE, filters)
             rows = connection.execute(
                 f"select chunks.id from chunks join memories on memories.key = chunks.memory where {where}",
                 parameters,
             )
             allowed = np.fromiter(chain.from_iterable(rows), np.int64)
-        known = self._codes(connection, model)
+        # What was added since the codes were read is read now.
+        state = removals(connection)
+        known = self._known_codes.get(state, model.id) or _NO_CODES
+        last = int(known.ids[-1]) if known.ids.size else 0
+        new: list[Any] = connection.execute(
+            f"select chunk, code from codes_{model.id} where chunk > ? order by chunk", (last,)
+        ).fetchall()
+        if new:
+            added = np.fromiter((row[0] for row in new), np.int64, len(new))
+            of_new = np.frombuffer(b"".join(code for _, code in new), np.uint64).reshape(len(new), -1)
+            known = _Codes(np.concatenate([known.ids, added]), np.concatenate([known.of, of_new]))
+            self._known_codes.put(state, model.id, known)
         ids, of = known.ids if allowed is None else allowed, known.of
         if ids.size <= EXACT:
             kept = _cosines(connection, model, query, ids).at_least(floor)
@@ -365,20 +369,6 @@ class VectorIndex:
         together = np.frombuffer(b"".join(row[2] for row in found), np.float32).reshape(-1, model.dimensions)
         ids = np.array([row[0] for row in found], np.int64)
         return ChunkVectors(ids, np.array([row[1] for row in found], np.int64), together)
-
-    def _codes(self, connection: Session, model: Model) -> _Codes:
-        state = removals(connection)
-        known = self._known_codes.get(state, model.id) or _NO_CODES
-        last = int(known.ids[-1]) if known.ids.size else 0
-        rows: list[Any] = connection.execute(
-            f"select chunk, code from codes_{model.id} where chunk > ? order by chunk", (last,)
-        ).fetchall()
-        if rows:
-            ids = np.fromiter((row[0] for row in rows), np.int64, len(rows))
-            of = np.frombuffer(b"".join(code for _, code in rows), np.uint64).reshape(len(rows), -1)
-            known = _Codes(np.concatenate([known.ids, ids]), np.concatenate([known.of, of]))
-            self._known_codes.put(state, model.id, known)
-        return known
 
 
 def _cosines(connection: Session, model: Model, query: Vectors, chunks: NDArray[np.int64]) -> ScoredChunks:

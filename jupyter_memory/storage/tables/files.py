@@ -177,10 +177,7 @@ def note_folder(session: Session, path: str, space: str, now: datetime) -> None:
     noted = _noted(session, space)
     if _above(path, noted) and path not in [folder.path for folder in noted]:
         return
-    there, places = session.dialect.below("folders.path", "path", [path])
-    session.changed(
-        f"delete from folders where {_of(session, 'folders')} and {there} and not watched", space=space, **places
-    )
+    _drop_below(session, "folders", path, space, "and not watched")
     row = {"space": space, "path": path, "indexed_at": to_micros(now)}
     session.insert("folders", [row], known="do update set indexed_at = excluded.indexed_at")
 
@@ -226,8 +223,7 @@ def watch_folder(session: Session, path: str, space: str, watched: bool) -> None
 
 def remove_folder(session: Session, path: str, space: str) -> None:
     """Remove a folder and those below it from the list."""
-    there, places = session.dialect.below("folders.path", "path", [path])
-    session.changed(f"delete from folders where {_of(session, 'folders')} and {there}", space=space, **places)
+    _drop_below(session, "folders", path, space)
 
 
 def listed_folders(session: Session, space: str) -> list[Folder]:
@@ -291,8 +287,7 @@ def drop_vacated(session: Session, space: str) -> None:
     for path in (folder.path for folder in _noted(session, space) if not folder.watched):
         if not os.path.lexists(path) and not _counts(session, path, space)[1]:
             _drop_folder(session, path, space)
-            there, places = session.dialect.below("files.path", "path", [path])
-            session.changed(f"delete from files where {_of(session, 'files')} and {there}", space=space, **places)
+            _drop_below(session, "files", path, space)
 
 
 def _of(session: Session, table: str) -> str:
@@ -306,6 +301,11 @@ def _noted(session: Session, space: str) -> list[NotedFolder]:
 
 def _above(path: str, folders: Iterable[NotedFolder]) -> list[NotedFolder]:
     return [folder for folder in folders if path != folder.path and is_at_or_below(path, folder.path)]
+
+
+def _drop_below(session: Session, table: str, path: str, space: str, further: str = "") -> None:
+    there, places = session.dialect.below(f"{table}.path", "path", [path])
+    session.changed(f"delete from {table} where {_of(session, table)} and {there} {further}", space=space, **places)
 
 
 def _drop_folder(session: Session, path: str, space: str) -> None:

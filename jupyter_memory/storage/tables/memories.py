@@ -24,6 +24,7 @@ from jupyter_memory.storage.base import (
 )
 from jupyter_memory.storage.cell_matching import Predecessor
 from jupyter_memory.storage.sql import SHOWN_TIER, Dialect, Session, UnreadableRow, condition
+from jupyter_memory.storage.tables import thumbnails
 from jupyter_memory.text.code import PYTHON, Definitions
 from jupyter_memory.text.identifiers import ident_column
 from jupyter_memory.types import Chunk, Draft, Filters, Memory, Selection
@@ -41,6 +42,18 @@ _FACETS = {
     "tag": "tags.tag", "tier": SHOWN_TIER, "path": "memories.source", "kind": "memories.kind", "lang": "memories.lang",
     "space": "memories.space", "session": "memories.session",
 }  # fmt: skip
+
+
+def _chosen(
+    session: Session, columns: str, table: str, column: str, values: Sequence[int | str], *, order: str = ""
+) -> list[Any]:
+    where = f"{session.dialect.of(table)} and {session.dialect.among(column, 'chosen')}"
+    return session.rows(f"select {columns} from {table} where {where} order by {order or column}", chosen=values)
+
+
+def _delete(session: Session, table: str, column: str, values: Sequence[int]) -> int:
+    where = f"{session.dialect.of(table)} and {session.dialect.among(column, 'chosen')}"
+    return session.changed(f"delete from {table} where {where}", chosen=values)
 
 
 def find_known(session: Session, identities: Sequence[Identity]) -> list[int | None]:
@@ -68,7 +81,7 @@ def insert(
     times: Sequence[datetime],
     before: Sequence[Predecessor | None] | None = None,
 ) -> list[int]:
-    """Write memories that are not there yet, some with the ids of those ``before`` them; return their keys.
+    """Write memories with their pictures, some with the ids of those ``before`` them; return their keys.
 
     ``times`` say when they are indexed.
     """
@@ -79,38 +92,48 @@ def insert(
     for key, (identity_, draft), time, id_, earlier in zip(
         keys, drafts, times, new_ids(len(drafts)), before or [None] * len(drafts), strict=True
     ):
-        indexed = to_micros(time)
-        source, kind, space, location, content = identity_
-        rows.append(
-            {
-                "source": source,
-                "kind": kind,
-                "space": space,
-                "location": location,
-                "content_hash": content,
-                "key": key,
-                "id": (earlier.id or id_) if earlier else id_,
-                "accessed": earlier.accessed if earlier else 0,
-                "tier": draft.tier,
-                "pinned": draft.pinned,
-                "lang": draft.lang,
-                "title": draft.title,
-                "severity": draft.severity,
-                "domain": draft.domain,
-                "session": draft.session,
-                "event_at": indexed if draft.event_at is None else to_micros(draft.event_at),
-                "indexed_at": indexed,
-                "valid_from": micros(draft.valid_from),
-                "valid_until": micros(draft.valid_until),
-                "metadata": _JSON.encode(dict(draft.metadata)) if draft.metadata else "{}",
-            }
-        )
+        row = columns(identity_, draft, time, earlier.accessed if earlier else 0)
+        rows.append({**row, "key": key, "id": (earlier.id or id_) if earlier else id_})
     # In one order, so that two writers of the same memories wait for each other rather than in a circle.
     session.insert("memories", sorted(rows, key=lambda row: tuple(row.values())[:5]))
     keyed = [(key, draft) for key, (_, draft) in zip(keys, drafts, strict=True)]
     session.insert("texts", [{"space": draft.space, "memory": key, "text": draft.text} for key, draft in keyed])
     _insert_tags(session, [(draft.space, key, draft.tags) for key, draft in keyed])
+    thumbnails.insert(session, keyed)
     return keys
+
+
+def columns(identity_: Identity, draft: Draft, indexed_at: datetime, accessed: int) -> dict[str, Any]:
+    """Return the columns of a memory, those of its identity first, but for its key and id."""
+    source, kind, space, location, content = identity_
+    return {
+        "source": source,
+        "kind": kind,
+        "space": space,
+        "location": location,
+        "content_hash": content,
+        "accessed": accessed,
+        "tier": draft.tier,
+        "pinned": draft.pinned,
+        "lang": draft.lang,
+        "title": draft.title,
+        "severity": draft.severity,
+        "domain": draft.domain,
+        "session": draft.session,
+        "event_at": to_micros(draft.event_at or indexed_at),
+        "indexed_at": to_micros(indexed_at),
+        "valid_from": micros(draft.valid_from),
+        "valid_until": micros(draft.valid_until),
+        "metadata": _JSON.encode(dict(draft.metadata)) if draft.metadata else "{}",
+    }
+
+
+def differs(session: Session, key: int, wanted: Mapping[str, Any], tags: Sequence[str]) -> bool:
+    """Return whether a memory has other values in some columns, or other tags."""
+    [held] = session.rows(
+        f"select {', '.join(wanted)} from memories where {session.dialect.of('memories')} and key = :key", key=key
+    )
+    return tuple(held) != tuple(wanted.values()) or set(load(session, [key])[key].tags) != set(tags)
 
 
 def _insert_tags(session: Session, tagged: Iterable[tuple[str, int, Iterable[str]]]) -> None:
@@ -120,8 +143,7 @@ def _insert_tags(session: Session, tagged: Iterable[tuple[str, int, Iterable[str
 
 def delete(session: Session, keys: Sequence[int]) -> int:
     """Remove memories and all that depends on them; the caller removes their words and vectors."""
-    of, among = session.dialect.of("memories"), session.dialect.among("key", "keys")
-    return session.changed(f"delete from memories where {of} and {among}", keys=keys)
+    return _delete(session, "memories", "key", keys)
 
 
 def set_tags(session: Session, key: int, tags: Iterable[str]) -> None:
@@ -227,8 +249,7 @@ def known_key(session: Session, memory_id: str) -> int:
 
 
 def keys_by_id(session: Session, ids: Sequence[str]) -> dict[str, int]:
-    of, among = session.dialect.of("memories"), session.dialect.among("id", "ids")
-    return dict(session.rows(f"select id, key from memories where {of} and {among} order by key", ids=ids))
+    return dict(_chosen(session, "id, key", "memories", "id", ids, order="key"))
 
 
 def keys_where(session: Session, filters: Filters, among: Sequence[str] | None = None) -> list[int]:
@@ -317,14 +338,12 @@ def event_span(session: Session, within: Filters) -> tuple[datetime, datetime]:
 
 
 def texts(session: Session, keys: Sequence[int]) -> dict[int, str]:
-    of, among = session.dialect.of("texts"), session.dialect.among("memory", "keys")
-    return dict(session.rows(f"select memory, text from texts where {of} and {among} order by memory", keys=keys))
+    return dict(_chosen(session, "memory, text", "texts", "memory", keys))
 
 
 def tiers(session: Session, keys: Sequence[int]) -> dict[int, str]:
     """Return the tiers with which memories were stored, which a pin hides."""
-    of, among = session.dialect.of("memories"), session.dialect.among("key", "keys")
-    return dict(session.rows(f"select key, tier from memories where {of} and {among} order by key", keys=keys))
+    return dict(_chosen(session, "key, tier", "memories", "key", keys))
 
 
 def tags(session: Session, within: Filters) -> list[str]:
@@ -390,9 +409,8 @@ def idents_of(draft: Draft) -> list[str]:
 
 def words_of(session: Session, chunks: Sequence[int]) -> list[ChunkWords]:
     """Return what the keyword index has to hold of chunks, as they are now."""
-    of, among = session.dialect.of("chunk_texts"), session.dialect.among("id", "chunks")
-    found = f"select space, id, title, context, text, tags, ident from chunk_texts where {of} and {among} order by id"
-    return [ChunkWords(*row) for row in session.rows(found, chunks=chunks)]
+    columns = "space, id, title, context, text, tags, ident"
+    return [ChunkWords(*row) for row in _chosen(session, columns, "chunk_texts", "id", chunks)]
 
 
 def first_words(session: Session, memory: int) -> tuple[int, str, str]:
@@ -418,8 +436,7 @@ def delete_chunks(session: Session, key: int) -> None:
 
 
 def chunks_of(session: Session, keys: Sequence[int]) -> list[int]:
-    of, among = session.dialect.of("chunks"), session.dialect.among("memory", "keys")
-    return [row[0] for row in session.rows(f"select id from chunks where {of} and {among} order by id", keys=keys)]
+    return [row[0] for row in _chosen(session, "id", "chunks", "memory", keys, order="id")]
 
 
 def count_chunks(session: Session) -> int:
@@ -445,39 +462,33 @@ def evenly(ids: Sequence[int], count: int) -> list[int]:
 
 
 def chunk_ids_by_memory(session: Session, keys: Sequence[int]) -> dict[int, list[int]]:
-    of, among = session.dialect.of("chunks"), session.dialect.among("memory", "keys")
     found: dict[int, list[int]] = {key: [] for key in keys}
-    for chunk, memory in session.rows(f"select id, memory from chunks where {of} and {among} order by id", keys=keys):
+    for chunk, memory in _chosen(session, "id, memory", "chunks", "memory", keys, order="id"):
         found[memory].append(chunk)
     return found
 
 
 def chunks_by_memory(session: Session, keys: Sequence[int]) -> dict[int, list[Chunk]]:
-    of, among = session.dialect.of("chunks"), session.dialect.among("memory", "keys")
     found: dict[int, list[Chunk]] = {}
-    for memory, *chunk in session.rows(
-        f"select memory, start, stop, context, line from chunks where {of} and {among} order by id", keys=keys
-    ):
+    columns = "memory, start, stop, context, line"
+    for memory, *chunk in _chosen(session, columns, "chunks", "memory", keys, order="id"):
         found.setdefault(memory, []).append(Chunk(*chunk))
     return found
 
 
 def spans(session: Session, chunks: Sequence[int]) -> dict[int, ChunkSpan]:
-    of, among = session.dialect.of("chunks"), session.dialect.among("id", "chunks")
-    found = f"select id, start, stop, line, context from chunks where {of} and {among} order by id"
-    return {row[0]: ChunkSpan(*row[1:]) for row in session.rows(found, chunks=chunks)}
+    rows = _chosen(session, "id, start, stop, line, context", "chunks", "id", chunks)
+    return {row[0]: ChunkSpan(*row[1:]) for row in rows}
 
 
 def passages(session: Session, chunks: Sequence[int]) -> dict[int, Passage]:
-    of, among = session.dialect.of("chunk_texts"), session.dialect.among("id", "chunks")
-    found = f"select id, title, context, text, tags from chunk_texts where {of} and {among} order by id"
-    return {row[0]: Passage(*row[1:]) for row in session.rows(found, chunks=chunks)}
+    rows = _chosen(session, "id, title, context, text, tags", "chunk_texts", "id", chunks)
+    return {row[0]: Passage(*row[1:]) for row in rows}
 
 
 def embedded_parts(session: Session, chunks: Sequence[int]) -> dict[int, EmbeddedParts]:
-    of, among = session.dialect.of("chunk_texts"), session.dialect.among("id", "chunks")
-    found = f"select id, kind, title, context, text from chunk_texts where {of} and {among} order by id"
-    return {row[0]: EmbeddedParts(*row[1:]) for row in session.rows(found, chunks=chunks)}
+    rows = _chosen(session, "id, kind, title, context, text", "chunk_texts", "id", chunks)
+    return {row[0]: EmbeddedParts(*row[1:]) for row in rows}
 
 
 def first_contexts(session: Session, ids: Sequence[str]) -> dict[str, str]:
@@ -496,16 +507,14 @@ def first_contexts(session: Session, ids: Sequence[str]) -> dict[str, str]:
 
 def keep_tokens(session: Session, tokens: Mapping[int, ChunkTokens]) -> int:
     """Store the tokens of those of these chunks that are there; return how many that are."""
-    of, among = session.dialect.of("chunk_texts"), session.dialect.among("id", "chunks")
-    there = session.rows(f"select space, id from chunk_texts where {of} and {among} order by id", chunks=list(tokens))
+    there = _chosen(session, "space, id", "chunk_texts", "id", list(tokens))
     rows = [{"space": space, "chunk": chunk, "ids": tokens[chunk].to_bytes()} for space, chunk in there]
     session.insert("chunk_tokens", rows, known="do update set ids = excluded.ids")
     return len(rows)
 
 
 def drop_tokens(session: Session, chunks: Sequence[int]) -> None:
-    of, among = session.dialect.of("chunk_tokens"), session.dialect.among("chunk", "chunks")
-    session.changed(f"delete from chunk_tokens where {of} and {among}", chunks=chunks)
+    _delete(session, "chunk_tokens", "chunk", chunks)
 
 
 def damaged_tokens(session: Session) -> list[int]:
@@ -574,12 +583,9 @@ def lacking_definitions(session: Session, count: int, after: int) -> list[int]:
 
 
 def definitions_of(session: Session, keys: Sequence[int]) -> dict[int, Definitions]:
-    of, among = session.dialect.of("definitions"), session.dialect.among("memory", "keys")
-    names = ", ".join(Definitions._fields)
-    rows = session.rows(f"select memory, {names} from definitions where {of} and {among} order by memory", keys=keys)
+    rows = _chosen(session, f"memory, {', '.join(Definitions._fields)}", "definitions", "memory", keys)
     return {row[0]: Definitions(*row[1:]) for row in rows}
 
 
 def drop_definitions(session: Session, keys: Sequence[int]) -> None:
-    of, among = session.dialect.of("definitions"), session.dialect.among("memory", "keys")
-    session.changed(f"delete from definitions where {of} and {among}", keys=keys)
+    _delete(session, "definitions", "memory", keys)

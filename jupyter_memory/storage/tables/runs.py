@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -38,22 +38,6 @@ def with_errors(ident: str, errors: Iterable[tuple[str, str]]) -> str:
             break
     said = "\n".join(told)
     return f"{ident}\n{said}\n{ident_column(said)}" if told else ident
-
-
-def _told_by(
-    before: Mapping[str, Any], count: int, first: int, last: int, outcome: str, error: str | None, environment: str
-) -> dict[str, Any]:
-    # The metadata of a memory with what its runs say; what else it has stays.
-    told = {
-        "runs": count,
-        "first_run": from_micros(first).isoformat(),
-        "last_run": from_micros(last).isoformat(),
-        "outcome": outcome,
-        "error": error,
-        "environment": environment or None,
-    }
-    kept = {name: value for name, value in before.items() if name not in told}
-    return {**kept, **{name: value for name, value in told.items() if value is not None}}
 
 
 def _run_of(row: Sequence[Any]) -> Run:
@@ -102,6 +86,18 @@ def noted(session: Session, runs: Sequence[Run]) -> set[RunKey]:
         wanted=[key(run) for run in runs],
     )
     return {(of_session, number, started) for of_session, number, started in rows}
+
+
+def add(session: Session, memory: int, found: Sequence[Run]) -> bool:
+    """Give a memory those of these runs that the store lacks; return whether there were any."""
+    seen = noted(session, found) if found else set()
+    added = False
+    for run in found:
+        if key(run) not in seen:
+            insert(session, memory, run)
+            seen.add(key(run))
+            added = True
+    return added
 
 
 def insert(session: Session, memory: int, run: Run) -> None:
@@ -173,12 +169,22 @@ def describe(session: Session, keys: Iterable[int]) -> None:
             f"select metadata, space, kind, content_hash from memories where {of_memories} and key = :memory",
             memory=memory,
         )
-        told = _told_by(json.loads(metadata), count, first, last, outcome, error, environment)
+        # What else the metadata hold stays.
+        told = {
+            "runs": count,
+            "first_run": from_micros(first).isoformat(),
+            "last_run": from_micros(last).isoformat(),
+            "outcome": outcome,
+            "error": error,
+            "environment": environment or None,
+        }
+        kept = {name: value for name, value in json.loads(metadata).items() if name not in told}
+        kept |= {name: value for name, value in told.items() if value is not None}
         changed = {
             "event_at": last,
             "session": of_session,
             "lang": language,
-            "metadata": json.dumps(told, ensure_ascii=False),
+            "metadata": json.dumps(kept, ensure_ascii=False),
         }
         # Another memory may hold the same text with this very place: then both stay where they are.
         [taken] = memories.find_known(session, [(notebook, kind, space, cell, content)])

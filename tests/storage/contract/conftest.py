@@ -1,4 +1,4 @@
-"""The storages that must pass the contract of `storage.base` and `storage.writing`: an empty store of each kind."""
+"""The storages that must pass the contract of `storage.snapshot` and `storage.writer`: an empty store of each kind."""
 
 from __future__ import annotations
 

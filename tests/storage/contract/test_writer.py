@@ -362,6 +362,24 @@ def test_what_it_says_of_itself(storage, tmp_path):
         assert not copy.exists()
 
 
+@pytest.mark.parametrize(
+    ("damage", "named"),
+    [
+        ("update texts set text = 'other' where memory = {}", "1 memory has another text or title than was stored"),
+        ("update memories set title = 'other' where key = {}", "1 memory has another text or title than was stored"),
+        ("update chunks set start = 900, stop = 910 where memory = {}", "1 memory has chunks that are no part of the"),
+        ("delete from texts where memory = {}", "1 row of memories has no text"),
+        ("delete from chunks where memory = {}", "1 row of memories has no chunk"),
+    ],
+)
+def test_damage_to_a_memory_is_named_with_its_cure(filled, damage, named):
+    """What somebody changed in the tables by hand is named in both databases, with the memory to forget."""
+    [id_] = [memory.id for memory in everything(filled) if memory.title == "Rate"]
+    key = seen(filled, lambda snapshot: snapshot.key_of(id_))
+    filled.change(lambda session: session.changed(damage.format(key)))
+    assert any(named in problem and f"jupyter-memory forget {id_}" in problem for problem in filled.problems())
+
+
 def test_a_snapshot_stays_as_it_is(storage):
     """What is written after a snapshot began is not seen in it."""
     add(storage, NOTE)
