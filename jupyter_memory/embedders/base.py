@@ -6,14 +6,21 @@ are the protocols here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
-from jupyter_memory.embedders.tokenizer import Tokens
+from jupyter_memory.embedders.tokenizer import Tokens, half_precision
 from jupyter_memory.errors import EmbedderError
+from jupyter_memory.runtime import one_core
 from jupyter_memory.types.protocols import Embedder, Vectors
+
+Floats = NDArray[np.float32]
+Ids = NDArray[np.integer]
+Done = TypeVar("Done")
 
 NO_DIRECTION = (
     "A vector has no direction (all zeros, or not a number), so it cannot be compared with others. "
@@ -97,3 +104,36 @@ def _checked(given: Any, shape: tuple[int, ...], embedder: Embedder) -> Vectors:
             f"{type(given).__name__} of shape {vectors.shape}. Nothing was stored."
         )
     return vectors
+
+
+class TokenTable:
+    """Token vectors as a NumPy array, ``rows`` of length ``width``, and the arithmetic for them."""
+
+    def __init__(self, file: Path) -> None:
+        self._table: Any = half_precision(file).astype(np.float32)
+        self.rows, self.width = self._table.shape
+
+    def run(self, work: Callable[[], Done], /) -> Done:
+        """Return what ``work`` returns in the thread that may compute."""
+        return work()
+
+    def total(self, ids: Ids, /) -> Floats:
+        """Return the sum of the rows of a few tokens, ``(1, width)``."""
+        total: Floats = self._table[ids].sum(axis=0, keepdims=True)
+        return total
+
+    def product(self, often: Floats, ids: Ids, /) -> Floats:
+        """Return ``(texts, width)``: how often each text has each of these tokens, times their rows."""
+        with one_core():
+            found: Floats = often @ self._table[ids]
+        return found
+
+    def means(self, sums: Floats, counts: Floats, dimensions: int, /) -> Vectors:
+        """Return the sums divided by the counts, ``(texts, 1)``, cut to these dimensions, with length 1."""
+        vectors = (sums / counts)[:, :dimensions]
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        # NaN fails these comparisons.
+        if not ((lengths > 0) & (lengths < np.inf)).all():
+            raise EmbedderError(NO_DIRECTION)
+        unit: Vectors = vectors / lengths
+        return unit

@@ -4,25 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from threading import local
-from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from jupyter_memory.embedders.base import NO_DIRECTION
+from jupyter_memory.embedders.base import NO_DIRECTION, Done, Floats, Ids, TokenTable
 from jupyter_memory.embedders.lifecycle import clear_cache, in_mlx_thread
 from jupyter_memory.embedders.mlx import BLAS, mx, on_cpu
 from jupyter_memory.errors import EmbedderError, InputError
 from jupyter_memory.types.protocols import Vectors
-
-Done = TypeVar("Done")
-Floats = NDArray[np.float32]
-Ids = NDArray[np.integer]
 
 # The share of a batch that may be padding.
 _MOST_PADDING = 0.12
@@ -56,7 +49,13 @@ def batches(lengths: Sequence[int], budget: int) -> Iterator[Batch]:
     start = 0
     while start < len(order):
         tokens = shape_of(lengths[order[start]])
-        count = _fitting([lengths[row] for row in order[start : start + max(1, budget // tokens)]], tokens)
+        count = used = 0
+        for row in order[start : start + max(1, budget // tokens)]:
+            used += lengths[row]
+            slots = tokens * (count + 1)
+            if count and slots - used > max(_MOST_PADDING * slots, slots - (count + 1) * lengths[order[start]]):
+                break
+            count += 1
         count = 1 << (count.bit_length() - 1)
         yield Batch(tuple(order[start : start + count]), tokens)
         start += count
@@ -78,66 +77,43 @@ def embedded(
     side; ``finish`` may wait for values.
     """
     vectors = np.empty((len(texts), dimensions), dtype=np.float32)
-    turn, most, budget = (_side_by_side, _cores(), _SLOTS_CPU) if on_cpu() else (_one_by_one, 1, _SLOTS_GPU)
+    is_cpu = on_cpu()
+    most, budget = (_cores(), _SLOTS_CPU) if is_cpu else (1, _SLOTS_GPU)
+
+    @in_mlx_thread
+    def computed(token_ids: Sequence[Sequence[int]], some: Sequence[Batch]) -> list[Vectors]:
+        if not is_cpu:
+            return [np.asarray(finish(compute(*_padded(token_ids, batch, padding)))) for batch in some]
+        # Streams that each compute on a thread of their own, and share the threads of OpenBLAS.
+        streams = getattr(_MINE, "streams", [])
+        if len(streams) < most:
+            streams = _MINE.streams = [mx.new_stream(mx.cpu) for _ in range(most)]
+        with BLAS.threads(most // len(some)):
+            found = []
+            for batch, stream in zip(some, streams, strict=False):
+                with mx.stream(stream):
+                    ids, mask = _padded(token_ids, batch, padding)
+                    even = all(len(token_ids[row]) == batch.tokens for row in batch.rows)
+                    found.append(compute(ids, None if even else mask))
+            mx.eval(found)
+        return [np.asarray(finish(one)) for one in found]
+
     for start in range(0, len(texts), _BLOCK):
         token_ids = tokenise(texts[start : start + _BLOCK])
         rest = batches([len(ids) for ids in token_ids], budget)
         # Between two turns others may compute, and whoever waits may be interrupted.
         while some := list(islice(rest, most)):
-            for batch, found in zip(some, turn(compute, token_ids, some, finish, padding), strict=True):
+            for batch, found in zip(some, computed(token_ids, some), strict=True):
                 vectors[[start + row for row in batch.rows]] = found
     clear_cache()
     return vectors
-
-
-@in_mlx_thread
-def _one_by_one(
-    compute: Compute, token_ids: Sequence[Sequence[int]], some: Sequence[Batch], finish: Finish, padding: int
-) -> list[Vectors]:
-    return [np.asarray(finish(compute(*_padded(token_ids, batch, padding)))) for batch in some]
-
-
-@in_mlx_thread
-def _side_by_side(
-    compute: Compute, token_ids: Sequence[Sequence[int]], some: Sequence[Batch], finish: Finish, padding: int
-) -> list[Vectors]:
-    with _streams(len(some)) as streams:
-        found = []
-        for batch, stream in zip(some, streams, strict=True):
-            with mx.stream(stream):
-                ids, mask = _padded(token_ids, batch, padding)
-                even = all(len(token_ids[row]) == batch.tokens for row in batch.rows)
-                found.append(compute(ids, None if even else mask))
-        mx.eval(found)
-    return [np.asarray(finish(one)) for one in found]
 
 
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _fitting(lengths: Sequence[int], tokens: int) -> int:
-    used = 0
-    for count, length in enumerate(lengths):
-        used += length
-        slots = tokens * (count + 1)
-        if count and slots - used > max(_MOST_PADDING * slots, slots - (count + 1) * lengths[0]):
-            return count
-    return len(lengths)
-
-
 _MINE = local()
-
-
-@contextmanager
-def _streams(count: int) -> Iterator[list[mx.Stream]]:
-    # Streams that each compute on a thread of their own, and share the threads of OpenBLAS.
-    cores = _cores()
-    streams = getattr(_MINE, "streams", [])
-    if len(streams) < cores:
-        streams = _MINE.streams = [mx.new_stream(mx.cpu) for _ in range(cores)]
-    with BLAS.threads(cores // count):
-        yield streams[:count]
 
 
 def _padded(token_ids: Sequence[Sequence[int]], batch: Batch, padding: int) -> tuple[mx.array, mx.array]:
@@ -176,19 +152,17 @@ def read_tensors(file: Path) -> dict[str, mx.array]:
     return tensors
 
 
-class MlxTable:
-    """Token vectors as an MLX array; see ``TokenTable``."""
+class MlxTable(TokenTable):
+    """Token vectors as an MLX array."""
 
+    @in_mlx_thread
     def __init__(self, file: Path) -> None:
-        self._table = _load(file)
-
-    @property
-    def rows(self) -> int:
-        return int(self._table.shape[0])
-
-    @property
-    def width(self) -> int:
-        return int(self._table.shape[1])
+        [table] = read_tensors(file).values()
+        self._table = table.astype(mx.float32)
+        # MLX is lazy, and another thread cannot finish what this one has begun.
+        mx.eval(self._table)
+        mx.clear_cache()
+        self.rows, self.width = self._table.shape
 
     @in_mlx_thread
     def run(self, work: Callable[[], Done], /) -> Done:
@@ -205,13 +179,3 @@ class MlxTable:
     def means(self, sums: Floats, counts: Floats, dimensions: int, /) -> Vectors:
         vectors: Vectors = np.asarray(shorten(mx.array(sums) / mx.array(counts), dimensions))
         return vectors
-
-
-@in_mlx_thread
-def _load(file: Path) -> mx.array:
-    [table] = read_tensors(file).values()
-    table = table.astype(mx.float32)
-    # MLX is lazy, and another thread cannot finish what this one has begun.
-    mx.eval(table)
-    mx.clear_cache()
-    return table

@@ -4,59 +4,32 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.util import find_spec
-from pathlib import Path
 from platform import machine
-from typing import ClassVar, Protocol, TypeVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.embedders.base import NO_DIRECTION, readable
+from jupyter_memory.embedders.base import Floats, Ids, TokenTable, readable
 from jupyter_memory.embedders.lifecycle import in_mlx_thread
-from jupyter_memory.embedders.tokenizer import WEIGHTS, Tokens, bundled_file, half_precision, tokens, unknown
-from jupyter_memory.errors import EmbedderError, InputError
-from jupyter_memory.runtime import one_core
+from jupyter_memory.embedders.tokenizer import WEIGHTS, Tokens, bundled_file, tokens, unknown
+from jupyter_memory.errors import InputError
 from jupyter_memory.text.identifiers import without_cjk
 from jupyter_memory.types.protocols import Vectors
-
-Floats = NDArray[np.float32]
-Ids = NDArray[np.integer]
-Done = TypeVar("Done")
 
 # The most texts and tokens that are counted together: larger groups have few tokens in common.
 _GROUP_ROWS = 32
 _GROUP_TOKENS = 8_192
 
 
-class TokenTable(Protocol):
-    """Token vectors, ``rows`` of length ``width``, and the arithmetic for them."""
-
-    @property
-    def rows(self) -> int: ...
-    @property
-    def width(self) -> int: ...
-
-    def run(self, work: Callable[[], Done], /) -> Done:
-        """Return what ``work`` returns in the thread that may compute."""
-
-    def total(self, ids: Ids, /) -> Floats:
-        """Return the sum of the rows of a few tokens, ``(1, width)``."""
-
-    def product(self, often: Floats, ids: Ids, /) -> Floats:
-        """Return ``(texts, width)``: how often each text has each of these tokens, times their rows."""
-
-    def means(self, sums: Floats, counts: Floats, dimensions: int, /) -> Vectors:
-        """Return the sums divided by the counts, ``(texts, 1)``, cut to these dimensions, with length 1."""
-
-
 @dataclass(frozen=True, slots=True)
 class Pooling:
-    """How the tokens of a text are weighed in their sum; as it is made, all alike.
+    """How the tokens of a text are weighed in their sum; by default, all alike.
 
     ``saturation`` is the share of a text at which a token counts half: the brackets and the ``self`` of a function do
     not drown its names. With a ``lead``, the first token of a text counts double, and the excess falls to a third in so
@@ -105,12 +78,9 @@ def sum_tokens(table: TokenTable, ids: Ids, ends: NDArray[np.int64], pooling: Po
     return sums
 
 
-# Which arithmetic the static model uses: MLX where that is fast, else NumPy, with the same numbers up to rounding.
-
-
 def arithmetic() -> str:
     """Return what the static model computes with, and the library that multiplies matrices for it."""
-    if not has_mlx():
+    if not is_installed():
         why = "is not installed, and only larger models need it" if runs_mlx() else "does not run here"
         return f"NumPy, since MLX {why}"
     if sys.platform != "linux":
@@ -121,13 +91,11 @@ def arithmetic() -> str:
     return f"NumPy ({blas.notice})" if blas.notice else f"MLX with {blas.name}"
 
 
-def has_mlx() -> bool:
-    """Return whether MLX is installed; an uninstall may leave the empty folder ``mlx``, which does not count."""
-    return is_installed("mlx.core")
+def is_installed(module: str = "mlx.core") -> bool:
+    """Return whether a module can be found; it is not imported, as that takes longer than all else of a status.
 
-
-def is_installed(module: str) -> bool:
-    """Return whether a module can be found; it is not imported, as that takes longer than all else of a status."""
+    An uninstall may leave the empty folder ``mlx``, which does not count.
+    """
     try:
         return find_spec(module) is not None
     except (ImportError, ValueError):
@@ -137,42 +105,6 @@ def is_installed(module: str) -> bool:
 def runs_mlx() -> bool:
     """Return whether MLX has wheels for this kind of machine: Linux, and Macs with Apple silicon."""
     return sys.platform == "linux" or (sys.platform == "darwin" and machine() == "arm64")
-
-
-class NumpyTable:
-    """Token vectors as a NumPy array; see ``TokenTable``."""
-
-    def __init__(self, file: Path) -> None:
-        self._table = half_precision(file).astype(np.float32)
-
-    @property
-    def rows(self) -> int:
-        return int(self._table.shape[0])
-
-    @property
-    def width(self) -> int:
-        return int(self._table.shape[1])
-
-    def run(self, work: Callable[[], Done], /) -> Done:
-        return work()
-
-    def total(self, ids: Ids, /) -> Floats:
-        total: Floats = self._table[ids].sum(axis=0, keepdims=True)
-        return total
-
-    def product(self, often: Floats, ids: Ids, /) -> Floats:
-        with one_core():
-            found: Floats = often @ self._table[ids]
-        return found
-
-    def means(self, sums: Floats, counts: Floats, dimensions: int, /) -> Vectors:
-        vectors = (sums / counts)[:, :dimensions]
-        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-        # NaN fails these comparisons.
-        if not ((lengths > 0) & (lengths < np.inf)).all():
-            raise EmbedderError(NO_DIRECTION)
-        unit: Vectors = vectors / lengths
-        return unit
 
 
 # On no judged set (conversations, abstracts, code, documentation) do these lose more relevant pairs than 0.3 loses
@@ -280,7 +212,7 @@ def _means(table: TokenTable, sums: Floats, counts: Floats, dimensions: int) -> 
 @cache
 def _model() -> TokenTable:
     file = bundled_file("weights")
-    if has_mlx():
+    if is_installed():
         from jupyter_memory.embedders.blas import fast_blas
 
         # With its own BLAS, MLX takes four times as long as NumPy, and it has no wheels for Windows and Intel Macs.
@@ -289,7 +221,7 @@ def _model() -> TokenTable:
                 from jupyter_memory.embedders.mlx_runtime import MlxTable
 
                 return MlxTable(file)
-    return NumpyTable(file)
+    return TokenTable(file)
 
 
 def _calls(texts: Sequence[str]) -> Iterator[tuple[list[int], list[str]]]:

@@ -20,7 +20,7 @@ from jupyter_memory.embedders.download import cache
 from jupyter_memory.embedders.download.cache import CachedModel, Manifest
 from jupyter_memory.embedders.download.hub import disk_explained
 from jupyter_memory.embedders.registry import ModelEntry, Wheel
-from jupyter_memory.embedders.static import has_mlx, is_installed, runs_mlx
+from jupyter_memory.embedders.static import is_installed, runs_mlx
 from jupyter_memory.errors import FetchError, InputError
 from jupyter_memory.runtime import counted
 from jupyter_memory.text.paths import absolute
@@ -246,7 +246,7 @@ def missing(entry: ModelEntry, *, to_fetch: bool = False) -> tuple[str, ...]:
     """
     if not entry.is_fetched:
         return ()
-    lacking = [] if has_mlx() else ["mlx"]
+    lacking = [] if is_installed() else ["mlx"]
     if to_fetch and entry.repository and not is_installed("huggingface_hub"):
         lacking.append("huggingface-hub")
     return tuple(lacking)
@@ -254,7 +254,7 @@ def missing(entry: ModelEntry, *, to_fetch: bool = False) -> tuple[str, ...]:
 
 def check_machine(entry: ModelEntry) -> None:
     """Raise ``FetchError`` where a model needs MLX and there is none for this kind of machine."""
-    if entry.is_fetched and not has_mlx() and not runs_mlx():
+    if entry.is_fetched and not is_installed() and not runs_mlx():
         raise FetchError(
             f"{entry.name} needs MLX, which has no packages for this machine, so nothing was fetched or copied. "
             "The store goes on with: model use static"
