@@ -220,7 +220,8 @@ def bundled_file(which: str) -> Path:
             return path
         problem, size = "is not the expected one: its content differs (sha256)", path.stat().st_size
         with suppress(ValueError, KeyError, TypeError):
-            begin, tensor = _header(path)
+            begin, tensors = safetensors_header(path)
+            [tensor] = tensors.values()
             if size < (whole := begin + tensor["data_offsets"][1]):
                 problem = f"is cut short: it has {size:,} of {whole:,} bytes"
     except OSError as error:
@@ -231,19 +232,21 @@ def bundled_file(which: str) -> Path:
     )
 
 
-def _header(path: Path) -> tuple[int, dict[str, list[int]]]:
+def safetensors_header(path: Path) -> tuple[int, dict[str, dict[str, list[int]]]]:
+    """Return where the tensors of a safetensors file begin, and what it says of each."""
     with path.open("rb") as file:
         # The length of a JSON header, the header, the tensors (https://github.com/huggingface/safetensors).
         size = int.from_bytes(file.read(8), "little")
         if size > path.stat().st_size:
             raise ValueError("the header is cut short")
-        [tensor] = (one for name, one in json.loads(file.read(size)).items() if name != "__metadata__")
-    return 8 + size, tensor
+        tensors = json.loads(file.read(size))
+    return 8 + size, {name: one for name, one in tensors.items() if name != "__metadata__"}
 
 
 def half_precision(path: Path) -> NDArray[np.float16]:
     """Return the table of a checked file in half precision; rows are read from the disk as they are asked for."""
-    begin, tensor = _header(path)
+    begin, tensors = safetensors_header(path)
+    [tensor] = tensors.values()
     rows, width = tensor["shape"]
     return np.memmap(path, np.float16, "r", begin + tensor["data_offsets"][0], (rows, width))
 
