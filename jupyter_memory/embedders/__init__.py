@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jupyter_memory.embedders.registry import MODELS, NOMIC, built_in, names, parted, registered
+from jupyter_memory.embedders.registry import MLX, MODELS, NOMIC, built_in, names, parted, registered
 from jupyter_memory.errors import EmbedderError, EmbedderUnavailable, InputError, UnknownEmbedder
 from jupyter_memory.lazy import exports
 from jupyter_memory.text.display import size
@@ -31,8 +31,6 @@ __getattr__, __dir__, __all__ = exports(
     },
 )
 __all__ += ["check_name", "default_name", "is_here", "names", "open_embedder"]
-
-MLX = "mlx:"
 
 
 def open_embedder(

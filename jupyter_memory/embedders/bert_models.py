@@ -50,10 +50,8 @@ def check_length(file: Path) -> None:
 
 
 def write_half(source: Path, file: Path, moved: Callable[[int], object]) -> None:
-    """Write the tensors of a folder into one safetensors file, one after the other.
-
-    By hand, as MLX writes all at once and says nothing when the disk is full.
-    """
+    """Write the tensors of a folder into one safetensors file, one after the other."""
+    # By hand, as MLX writes all at once and says nothing when the disk is full.
     tensors: dict[str, mx.array] = {}
     for part in sorted(source.glob("*.safetensors")):
         tensors |= read_tensors(part)
@@ -194,7 +192,7 @@ _UNCASED: dict[str, dict[str, Any]] = {
 def read_tokenizer(folder: Path, known: int, most: int) -> Tokenise:
     """Return the tokenizer of a model whose weights know so many tokens and which reads ``most`` of a text.
 
-    It marks the beginning and the end of each text; these two are among the ``most``.
+    The marks of beginning and end are among them.
     """
     file = folder / "tokenizer.json"
     missing = f"The tokenizer is missing in {folder}: copy tokenizer.json of the model's repository there."
@@ -333,10 +331,7 @@ _RECIPE = "ctx1"
 
 @dataclass(frozen=True)
 class NomicEmbedder:
-    """Embeds text with the nomic-bert model of a folder: ``config.json``, ``tokenizer.json`` and ``*.safetensors``.
-
-    The first text loads the files, once for all embedders of a process.
-    """
+    """Embeds text with the nomic-bert model of a folder: ``config.json``, ``tokenizer.json`` and ``*.safetensors``."""
 
     path: Path
     dimensions: int = 256
@@ -368,10 +363,7 @@ class NomicEmbedder:
 
 @dataclass(frozen=True)
 class MiniLmEmbedder:
-    """Embeds text with the model of a folder: ``config.json``, ``tokenizer.json`` and ``*.safetensors``.
-
-    The first text loads the files, once for all embedders of a process.
-    """
+    """Embeds text with the model of a folder: ``config.json``, ``tokenizer.json`` and ``*.safetensors``."""
 
     path: Path
     name: ClassVar[str] = "minilm"

@@ -1,15 +1,10 @@
 """A transformer's costly functions, from operations that MLX's CPU backend runs fast.
 
-On Linux MLX computes ``exp`` one value at a time, about 27 ns each, and softmax, sigmoid and silu with it. Sums and
-products take 0.3 ns as long as their arrays stay in the cache. So powers of two are polynomials here, made in two ways:
-
-- as the 32nd power of a `root`, where MLX finds a compiler (g++) and makes a few loops over whole arrays of them;
-- `by_bits` everywhere else: each operation is a loop of its own, so arrays are worked through in slices that stay in
-  the cache, one after the other.
-
-Softmax (`attend`), the gated MLP (`swiglu`) and GELU (`gelu`) use these powers; `rotate` and `layer_norm` save copies
-and sums. With all of it nomic embeds texts of 512 tokens 1.5 times as fast as with MLX's own functions, and the cells
-of notebooks 1.4 times (benchmarks/README.md). On a GPU, MLX's own functions are faster, and nothing of this is used.
+On Linux MLX computes ``exp`` one value at a time, about 27 ns each, and softmax, sigmoid and silu with it; sums and
+products take 0.3 ns while their arrays stay in the cache. So powers of two are polynomials here: the 32nd power of a
+`root` where MLX finds a compiler (g++), which makes a few loops over whole arrays of them; else `by_bits`, each of
+whose operations is a loop of its own, in slices that stay in the cache. nomic embeds texts of 512 tokens 1.5 times as
+fast so, and the cells of notebooks 1.4 times (benchmarks/README.md). A GPU is faster with MLX's own functions.
 """
 
 from __future__ import annotations
@@ -56,7 +51,7 @@ _SCORES = 262_144
 
 
 def swiglu(gate: mx.array, up: mx.array) -> mx.array:
-    """Return ``silu(gate) * up`` for ``(batch, tokens, width)``."""
+    """Return ``silu(gate) * up``, each ``(batch, tokens, width)``."""
     if compiles():
         return fused(_gated)(fused(_root_of_gate)(gate, mx.array(SMALLEST)), gate, up)
     return _in_slices(_swiglu, gate, up)
@@ -82,8 +77,7 @@ def attend(queries: mx.array, keys: mx.array, values: mx.array, mask: mx.array |
     """Return the values of each head, weighted by 2**(queries @ keys.T), as ``(batch, tokens, heads * size)``.
 
     It is softmax's mean where `rotate` has scaled the queries by log2(e) / sqrt(size). All are ``(heads, size, batch,
-    tokens)``, a column for each token: so the heads of one text are matrices as they lie there. ``mask``, ``(batch,
-    tokens)``, is 1 for the keys that count and 0 for padding.
+    tokens)``, so that the heads of one text are matrices as they lie there; ``mask`` is 1 for keys and 0 for padding.
     """
     heads, size, batch, tokens = queries.shape
     shown = mx.ones((batch, 1, 1, tokens)) if mask is None else mask[:, None, None, :]
@@ -211,20 +205,15 @@ def by_bits(x: mx.array) -> mx.array:
 
 
 def fused(function: Callable[..., mx.array]) -> Callable[..., mx.array]:
-    """Return a function of arrays compiled to a few loops, or unchanged without a compiler.
-
-    Its arrays should have one shape: for others MLX makes a loop that computes one value at a time.
-    """
+    """Return a function of arrays of one shape, compiled to a few loops, or unchanged without a compiler."""
+    # For arrays of several shapes, MLX makes a loop that computes one value at a time.
     return _compiled(function) if compiles() else function
 
 
 @cache
 def compiles() -> bool:
-    """Return whether MLX can compile loops here and keep them in a folder of ours.
-
-    MLX keeps them in a folder that every user of the machine could have made, and loads what it finds there. So loops
-    are compiled only if the folder belongs to this user.
-    """
+    """Return whether MLX can compile loops here and keep them in a folder of ours."""
+    # It loads what it finds in a folder that every user of the machine could have made.
     folder = Path(tempfile.gettempdir()) / "mlx"
     try:
         folder.mkdir(mode=0o700, exist_ok=True)

@@ -141,9 +141,8 @@ Read = TypeVar("Read")
 class Computing:
     """Lets one computation run at a time, and releases models that are idle: ``with computing:`` around every use.
 
-    Two at a time would need twice the memory and be no faster. Functions decorated with ``kept`` load the models, which
-    are released after ``minutes`` without a computation, never during one; 0 keeps them. A forked child keeps what its
-    parent had loaded.
+    Two at a time would need twice the memory and be no faster. Models are released after ``minutes`` without a
+    computation, never during one; 0 keeps them. A forked child keeps what its parent had loaded.
     """
 
     def __init__(self, minutes: float = 15.0) -> None:

@@ -22,6 +22,7 @@ from jupyter_memory.embedders.download import cache
 from jupyter_memory.embedders.lifecycle import computing, in_mlx_thread
 from jupyter_memory.embedders.mlx import mx, nn, on_cpu
 from jupyter_memory.embedders.mlx_runtime import Compute, embedded, read_tensors, shorten
+from jupyter_memory.embedders.registry import MLX
 from jupyter_memory.errors import EmbedderUnavailable, InputError, UnknownEmbedder
 from jupyter_memory.types.protocols import Vectors
 
@@ -341,8 +342,6 @@ def open_mlx_folder(folder: Path, recipe: Recipe) -> tuple[Tokenizer, Compute]:
     return tokenizer, vectors
 
 
-PREFIX = "mlx:"
-
 # Files that decide a vector, besides the weights.
 _RECIPE_FILES = ("*.json", "*/config.json", "vocab.txt", "*.model")
 _OWN = ("manifest.json",)
@@ -352,10 +351,7 @@ _RECIPE = "ctx1"
 
 @dataclass(frozen=True)
 class MlxEmbedder:
-    """Embeds text with the model of a folder, which looks as in its repository; mlx-embeddings computes it.
-
-    The first text loads the files, once for all embedders of a process.
-    """
+    """Embeds text with the model of a folder, which looks as in its repository; mlx-embeddings computes it."""
 
     name: str
     path: Path
@@ -414,11 +410,8 @@ class MlxEmbedder:
 
 
 def open_mlx(name: str, dimensions: int | None = None) -> MlxEmbedder:
-    """Return the embedder of ``"mlx:FOLDER"``, or of ``"mlx:owner/repository"`` if that has been fetched.
-
-    Nothing is fetched: a repository must be in the hub's cache on this machine.
-    """
-    given = name.removeprefix(PREFIX).strip()
+    """Return the embedder of ``"mlx:FOLDER"``, or of ``"mlx:owner/repository"`` if that is in the hub's cache here."""
+    given = name.removeprefix(MLX).strip()
     if not given:
         raise UnknownEmbedder('Say which model: "mlx:FOLDER" or "mlx:owner/repository".')
     if find_spec("mlx_embeddings") is None:
@@ -428,7 +421,7 @@ def open_mlx(name: str, dimensions: int | None = None) -> MlxEmbedder:
     folder = Path(given).expanduser()
     if folder.is_dir():
         folder = folder.resolve()
-        return MlxEmbedder(f"{PREFIX}{folder}", folder, dimensions or 0)
+        return MlxEmbedder(f"{MLX}{folder}", folder, dimensions or 0)
 
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
@@ -437,9 +430,9 @@ def open_mlx(name: str, dimensions: int | None = None) -> MlxEmbedder:
         cached = Path(snapshot_download(given, local_files_only=True))
     except (LocalEntryNotFoundError, HFValidationError) as missing:
         raise EmbedderUnavailable(
-            f"{PREFIX}{given} is not on this machine: there is no folder of this name, and the hub's cache does "
+            f"{MLX}{given} is not on this machine: there is no folder of this name, and the hub's cache does "
             "not hold it. Nothing is fetched for you, as nobody here knows its size and its licence. Look at "
             f"https://huggingface.co/{given}, fetch it yourself with: hf download {given}, and type the same "
             "again."
         ) from missing
-    return MlxEmbedder(f"{PREFIX}{given}", cached, dimensions or 0)
+    return MlxEmbedder(f"{MLX}{given}", cached, dimensions or 0)

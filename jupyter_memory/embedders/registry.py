@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 # The entry points of packages that add an embedder: a name, and a function that takes the wanted dimensions or None and
 # returns the embedder.
 GROUP = "jupyter_memory.embedders"
+# What begins the name of a model that mlx-embeddings runs.
+MLX = "mlx:"
 
 
 @dataclass(frozen=True, slots=True)

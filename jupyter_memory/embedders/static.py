@@ -31,9 +31,8 @@ _GROUP_TOKENS = 8_192
 class Pooling:
     """How the tokens of a text are weighed in their sum; by default, all alike.
 
-    ``saturation`` is the share of a text at which a token counts half: the brackets and the ``self`` of a function do
-    not drown its names. With a ``lead``, the first token of a text counts double, and the excess falls to a third in so
-    many tokens: a title, a signature or the claim of an abstract says more than what follows.
+    ``saturation`` is the share of a text at which a token counts half, so that brackets do not drown names. With a
+    ``lead``, the first token counts double, as a title or a signature does; the excess falls to a third in so many.
     """
 
     saturation: float = 0.0
@@ -44,12 +43,9 @@ MEAN = Pooling()
 
 
 def sum_tokens(table: TokenTable, ids: Ids, ends: NDArray[np.int64], pooling: Pooling = MEAN) -> Floats:
-    """Return float32 ``(len(ends), width)``: the weighted sum of the rows of ``table`` that each text names.
-
-    Text ``i`` names ``ids[ends[i - 1]:ends[i]]``. Words come back, within a text and from text to text, so a group of
-    texts is a matrix of how often each has each token, times the vectors of these tokens: half the time of gathering
-    a vector for every token.
-    """
+    """Return float32 ``(len(ends), width)``: the weighted sum of the rows that each text names, as in ``Tokens``."""
+    # Words come back, within a text and from text to text, so a group of texts is a matrix of how often each has each
+    # token, times the vectors of these tokens: half the time of gathering a vector for every token.
     sums = np.empty((len(ends), table.width), dtype=np.float32)
     counts = np.diff(ends, prepend=0)
     column = np.empty(table.rows, dtype=np.int64)
@@ -79,7 +75,7 @@ def sum_tokens(table: TokenTable, ids: Ids, ends: NDArray[np.int64], pooling: Po
 
 
 def arithmetic() -> str:
-    """Return what the static model computes with, and the library that multiplies matrices for it."""
+    """Return what the static model computes with, and what multiplies matrices for it."""
     if not is_installed():
         why = "is not installed, and only larger models need it" if runs_mlx() else "does not run here"
         return f"NumPy, since MLX {why}"
@@ -128,8 +124,6 @@ _WORD = re.compile(r"\w+")
 @dataclass(frozen=True)
 class StaticEmbedder:
     """Embeds a text as the mean of its tokens' vectors, weighed by place and share, cut to 256, 128 or 64 dimensions.
-
-    The first text loads the model's files, once for all embedders of a process.
 
     >>> StaticEmbedder(128).embed_query("monthly sales in Zürich").shape
     (128,)
@@ -181,10 +175,8 @@ class StaticEmbedder:
         return table.run(means)
 
     def reads(self, text: str, /) -> bool:
-        """Return whether the model knows one of the words of this text, or the text has none; signs do not count.
-
-        The vocabulary has some characters of Chinese, Japanese, Korean and Thai, but nothing was learnt of them.
-        """
+        # Signs do not count. Of Chinese, Japanese, Korean and Thai the vocabulary has some characters, but nothing was
+        # learnt of them.
         words = " ".join(_WORD.findall(text[:_PIECE]))
         ids = tokens([without_cjk(words)]).ids
         return not words or bool((ids != unknown()).any())
