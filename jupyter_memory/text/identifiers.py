@@ -111,12 +111,9 @@ def plainer(text: str) -> list[str]:
 
 
 def ident_column(text: str) -> str:
-    """Return what the keyword index's column ``ident`` holds for a text: identifiers whole and in parts, bigrams.
-
-    The full-text index takes a camel-case name for one word, so its parts are added. It splits other names at
-    underscores and dots, so they are added in one piece. Words with ligatures or raised digits are added in plain
-    characters.
-    """
+    """Return what the keyword index's column ``ident`` holds for a text: identifiers whole and in parts, bigrams."""
+    # The full-text index takes a camel-case name for one word, so its parts are added. It splits other names at
+    # underscores and dots, so they are added in one piece.
     pattern = _ASCII_IDENTIFIER
     if not text.isascii():
         # Composed, as a query is: decomposed Hangul would not be recognised.
@@ -245,8 +242,7 @@ def _compounds(kinds: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.
     return begins[several], ends[several]
 
 
-# Names that are stored again with every chunk: titles, headings, tags. They are kept short: without a limit, a store
-# grows with the length of a heading times the number of chunks below it.
+# Without a limit, a store grows with the length of a heading times the number of chunks below it.
 # Characters of a title, a heading, a tag or a language.
 LONGEST_NAME = 200
 # Tags of a file, and tags of a memory that somebody adds.
@@ -278,10 +274,7 @@ def without_file(title: str, source: str) -> str:
 
 
 def heading_path(headings: Sequence[str]) -> str:
-    """Return the headings that lead down to a place, in at most 2,000 characters.
-
-    Where they are longer, each is shortened; of very many, the first and the last five are left.
-    """
+    """Return the headings that lead down to a place, in at most 2,000 characters: shortened, or the first and last."""
     # Counted, not joined: a heading may be as long as its file, and stand above thousands of chunks.
     if sum(map(len, headings)) + len(_BELOW) * len(headings) <= _LONGEST_PATH:
         return _BELOW.join(headings)

@@ -52,8 +52,7 @@ _TELLING = {
 class Asked:
     """The language that the function words of a question show, and by how many different words.
 
-    ``language`` is None where no such word occurs, or where two languages share those that do; ``is_english`` tells
-    that English words are at least as many.
+    It is None where none occurs or two languages share them; ``is_english``: English words are at least as many.
     """
 
     language: Prose | None = None
@@ -177,12 +176,9 @@ _LETTER, _IDEOGRAPH, _EMOJI = 1.0, 1.25, 3.0
 
 
 def estimated_tokens(text: str) -> int:
-    """Return about how many tokens a text has, rather too many than too few.
-
-    For English prose, code, outputs, JSON, Chinese and Japanese, this is .96 to 1.5 times what o200k, cl100k and the
-    tokenizers of Claude 2 and Gemma 3 count. For German, it is .85 and .91 times what the older two of them count
-    (Claude 2, cl100k). The estimate of joined lines is at most the sum of theirs, plus one for each line break.
-    """
+    """Return about how many tokens a text has; of joined lines, at most their sum plus one for each line break."""
+    # For English prose, code, outputs, JSON, Chinese and Japanese, this is .96 to 1.5 times what o200k, cl100k and the
+    # tokenizers of Claude 2 and Gemma 3 count; for German, .85 and .91 times what Claude 2 and cl100k count.
     tokens = 0.0
     for found in _PARTS.finditer(text):
         part = found.group()

@@ -36,9 +36,7 @@ class _Timestamp(Protocol):
 
 
 def parse_moment(text: str, *, now: datetime, end: bool = False) -> datetime:
-    """Return the moment that a text names, in UTC: the start of a period, or its end with ``end``.
-
-    Naive times are local. ``now`` must be aware.
+    """Return the moment that a text names, in UTC: the start of a period, or its end; ``now`` is aware.
 
     Raises:
         QueryError: the text cannot be read as a time, or could be read as two.
@@ -74,11 +72,7 @@ def goes_on(time: str, words: str, now: datetime) -> bool:
 
 
 def parse_day(text: str, now: datetime) -> tuple[datetime, datetime]:
-    """Return the period that a text names as ``(since, until)`` in UTC; an exact time means its day.
-
-    Raises:
-        QueryError: the text cannot be read as a time, or could be read as two.
-    """
+    """Return the period that a text names as ``(since, until)`` in UTC; an exact time means its day."""
     zone = zone_of(now)
     start, end = _read_period(text, now)
     if start == end:

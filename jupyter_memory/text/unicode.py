@@ -57,10 +57,8 @@ def without_data(text: str) -> str:
 
 
 def marked(text: str) -> str:
-    """Return a text in which a mark stands for each character that nobody sees, or that would make the rest lie.
-
-    Every text of a memory passes through here before it is shown to a person. A mark has nothing that HTML escapes.
-    """
+    """Return a text with a mark for each character that is not seen or reorders others, as a person may be shown it."""
+    # A mark has nothing that HTML escapes.
     return text if text.isprintable() else _UNSEEN.sub(_mark, text)
 
 
