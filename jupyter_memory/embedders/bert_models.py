@@ -349,16 +349,13 @@ class NomicEmbedder:
         return f"nomic-bert-{revision(self.path)}/d{self.dimensions}/search_query+search_document/mean-ln/{_RECIPE}"
 
     def embed_documents(self, texts: Sequence[str], /) -> Vectors:
-        return self._embed("search_document: ", texts)
+        # The model card normalises the mean before it is cut.
+        prefixed = [f"search_document: {text}" for text in texts]
+        return _embed(open_nomic, self.path, prefixed, self.dimensions, layer_norm=True)
 
     def embed_query(self, text: str, /) -> Vectors:
-        vector: Vectors = self._embed("search_query: ", [text])[0]
+        vector: Vectors = _embed(open_nomic, self.path, [f"search_query: {text}"], self.dimensions, layer_norm=True)[0]
         return vector
-
-    def _embed(self, prefix: str, texts: Sequence[str]) -> Vectors:
-        prefixed = [prefix + text for text in texts]
-        # The model card normalises the mean before it is cut.
-        return _embed(open_nomic, self.path, prefixed, self.dimensions, layer_norm=True)
 
 
 @dataclass(frozen=True)

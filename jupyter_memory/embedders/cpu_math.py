@@ -54,7 +54,7 @@ def swiglu(gate: mx.array, up: mx.array) -> mx.array:
     """Return ``silu(gate) * up``, each ``(batch, tokens, width)``."""
     if compiles():
         return fused(_gated)(fused(_root_of_gate)(gate, mx.array(SMALLEST)), gate, up)
-    return _in_slices(_swiglu, gate, up)
+    return _in_slices(lambda gate, up: gate * up / (1.0 + by_bits(mx.minimum(gate * -LOG2_E, 126.0))), gate, up)
 
 
 def gelu(x: mx.array) -> mx.array:
@@ -85,6 +85,14 @@ def attend(queries: mx.array, keys: mx.array, values: mx.array, mask: mx.array |
         # Padding takes the key of the first token: its own key would count in the largest score.
         keys, values = keys * mask + keys[..., :1] * (1.0 - mask), values * mask
     queries, keys, values = (array.transpose(2, 0, 1, 3) for array in (queries, keys, values))
+
+    def weighted(queries: mx.array, keys: mx.array, values: mx.array, shown: mx.array) -> mx.array:
+        # A row for each key: the largest of a column takes a fifth of the time of the largest of a row.
+        scores = keys.swapaxes(-1, -2) @ queries
+        weights = exp2(scores - mx.max(scores, axis=-2, keepdims=True))
+        # A product sums as fast as it multiplies, and leaves the padding out.
+        return (values @ weights) / (shown @ weights)
+
     rows = max(1, _SCORES // (heads * tokens * tokens))
     some = max(1, min(heads, _SCORES // (tokens * tokens)))
     found: list[mx.array] = []
@@ -94,7 +102,7 @@ def attend(queries: mx.array, keys: mx.array, values: mx.array, mask: mx.array |
             (*(array[here, head : head + some] for array in (queries, keys, values)), shown[here])
             for head in range(0, heads, some)
         )
-        found.append(mx.concatenate(in_turn(pieces, _attend, after=found[-1:]), axis=1))
+        found.append(mx.concatenate(in_turn(pieces, weighted, after=found[-1:]), axis=1))
     return mx.concatenate(found).transpose(0, 3, 1, 2).reshape(batch, tokens, heads * size)
 
 
@@ -120,10 +128,6 @@ def _gated(root: mx.array, gate: mx.array, up: mx.array) -> mx.array:
     return gate * up / (1.0 + squared(root))
 
 
-def _swiglu(gate: mx.array, up: mx.array) -> mx.array:
-    return gate * up / (1.0 + by_bits(mx.minimum(gate * -LOG2_E, 126.0)))
-
-
 def _gelu(x: mx.array, widest: mx.array) -> mx.array:
     # The sums are in pairs, and the bound is an argument, as in `root`. What lies beyond |x| on one side is taken from
     # x or 0, so that the error does not grow with x.
@@ -133,14 +137,6 @@ def _gelu(x: mx.array, widest: mx.array) -> mx.array:
     above = (_ABOVE[0] + _ABOVE[1] * square) + (_ABOVE[2] + _ABOVE[3] * square) * fourth
     below = (_BELOW[0] + _BELOW[1] * square) + (_BELOW[2] + _BELOW[3] * square) * fourth + _BELOW[4] * (fourth * fourth)
     return mx.maximum(x, 0.0) - inside * (0.5 - inside * above / below)
-
-
-def _attend(queries: mx.array, keys: mx.array, values: mx.array, shown: mx.array) -> mx.array:
-    # A row for each key: the largest of a column takes a fifth of the time of the largest of a row.
-    scores = keys.swapaxes(-1, -2) @ queries
-    weights = exp2(scores - mx.max(scores, axis=-2, keepdims=True))
-    # A product sums as fast as it multiplies, and leaves the padding out.
-    return (values @ weights) / (shown @ weights)
 
 
 def _turned(x: mx.array, other: mx.array, cosines: mx.array, sines: mx.array) -> mx.array:

@@ -76,8 +76,18 @@ class _Worker:
         self._starting.release()
 
     def run(self, work: Callable[[], Done]) -> Done:
-        thread = self._thread or self._started()
-        if thread is threading.current_thread():
+        if self._thread is None:
+            with self._starting:
+                if self._thread is None:
+                    # A queue of its own: a start that was interrupted may have left a thread that waits at the other.
+                    self._jobs = SimpleQueue()
+                    # No program waits for it to end.
+                    thread = threading.Thread(
+                        target=self._work, args=(self._jobs,), name="jupyter_memory.mlx", daemon=True
+                    )
+                    thread.start()
+                    self._thread = thread
+        if self._thread is threading.current_thread():
             return work()
         job = _Job(work)
         self._jobs.put(job)
@@ -90,17 +100,6 @@ class _Worker:
         finally:
             # The error's traceback holds this frame.
             del job
-
-    def _started(self) -> threading.Thread:
-        with self._starting:
-            if self._thread is None:
-                # A queue of its own: a start that was interrupted may have left a thread that waits at the other.
-                self._jobs = SimpleQueue()
-                # No program waits for it to end.
-                thread = threading.Thread(target=self._work, args=(self._jobs,), name="jupyter_memory.mlx", daemon=True)
-                thread.start()
-                self._thread = thread
-            return self._thread
 
     @staticmethod
     def _work(jobs: SimpleQueue[_Job]) -> None:

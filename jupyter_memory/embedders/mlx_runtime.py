@@ -78,7 +78,8 @@ def embedded(
     """
     vectors = np.empty((len(texts), dimensions), dtype=np.float32)
     is_cpu = on_cpu()
-    most, budget = (_cores(), _SLOTS_CPU) if is_cpu else (1, _SLOTS_GPU)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    most, budget = (cores, _SLOTS_CPU) if is_cpu else (1, _SLOTS_GPU)
 
     @in_mlx_thread
     def computed(token_ids: Sequence[Sequence[int]], some: Sequence[Batch]) -> list[Vectors]:
@@ -107,10 +108,6 @@ def embedded(
                 vectors[[start + row for row in batch.rows]] = found
     clear_cache()
     return vectors
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 _MINE = local()

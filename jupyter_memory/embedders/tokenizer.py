@@ -24,16 +24,11 @@ from jupyter_memory.text.identifiers import Kept
 from jupyter_memory.text.unicode import storable
 from jupyter_memory.types.chunk_tokens import FEW, ChunkTokens
 
-# Ranges of characters; a place among their bounds is odd inside of a range.
-
-
-def _bounds(ranges: str) -> tuple[int, ...]:
-    found = (one.partition("-") for one in ranges.split())
-    return tuple(chain.from_iterable((int(first, 16), int(last or first, 16) + 1) for first, _, last in found))
-
-
-_UNICODE = tomllib.loads((Path(__file__).parent / "unicode8.toml").read_text("utf-8"))
-_REMOVED, _PUNCTUATION, _IDEOGRAPHS = (_bounds(_UNICODE[one]) for one in ("removed", "punctuation", "ideographs"))
+# The bounds of ranges of characters: a place among them is odd inside of a range.
+_REMOVED, _PUNCTUATION, _IDEOGRAPHS = (
+    [bound for one in ranges.split() for bound in (int(one.partition("-")[0], 16), int(one.rpartition("-")[2], 16) + 1)]
+    for ranges in tomllib.loads((Path(__file__).parent / "unicode8.toml").read_text("utf-8")).values()
+)
 
 
 def _is_within(bounds: Sequence[int], code: int) -> bool:

@@ -28,7 +28,6 @@ DEFAULT_ENDPOINT = "https://huggingface.co"
 _ADDRESS = re.compile(r"https?://(?:[^\s/@]*@)?[\w.-]+(?::\d+)?(?:/\S*)?")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _SHA1 = re.compile(r"[0-9a-f]{40}")
-_CHUNK = 1 << 20
 # Attempts without a new byte before giving up, and the seconds before the second of them.
 _ATTEMPTS = 3
 _PAUSE = 0.5
@@ -125,9 +124,7 @@ def fits(remote: Remote, file: Path) -> bool:
     else:
         return True
     with file.open("rb") as opened:
-        while chunk := opened.read(_CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest() == remote.etag
+        return hashlib.file_digest(opened, lambda: digest).hexdigest() == remote.etag
 
 
 def _pull(remote: Remote, file: Path, moved: Callable[[int], object]) -> None:
