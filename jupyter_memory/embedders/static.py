@@ -116,6 +116,8 @@ _RECIPE = "ctx1"
 # Characters tokenised as one piece, and in one call: that needs about 100 bytes for each.
 _PIECE = 8_192
 _CALL = 131_072
+# A piece ends before a space if it has one.
+_PIECES = re.compile(rf"(.{{1,{_PIECE}}})(?: |\Z)|.{{{_PIECE}}}", re.DOTALL)
 # Texts whose sums are held at once.
 _BLOCK = 4_096
 _WORD = re.compile(r"\w+")
@@ -221,7 +223,8 @@ def _calls(texts: Sequence[str]) -> Iterator[tuple[list[int], list[str]]]:
     pieces: list[str] = []
     size = 0
     for row, text in enumerate(texts):
-        for piece in _pieces(readable(text)):
+        for match in _PIECES.finditer(readable(text)):
+            piece = match[1] or match[0]
             owners.append(row)
             pieces.append(piece)
             size += len(piece)
@@ -230,14 +233,3 @@ def _calls(texts: Sequence[str]) -> Iterator[tuple[list[int], list[str]]]:
                 owners, pieces, size = [], [], 0
     if pieces:
         yield owners, pieces
-
-
-def _pieces(text: str) -> Iterator[str]:
-    start = 0
-    while len(text) - start > _PIECE:
-        end = text.rfind(" ", start + 1, start + _PIECE + 1)
-        if end < 0:
-            end = start + _PIECE
-        yield text[start:end]
-        start = end + text.startswith(" ", end)
-    yield text[start:]
