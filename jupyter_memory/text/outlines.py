@@ -6,7 +6,6 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import accumulate, islice, pairwise
 from pathlib import Path
 
@@ -129,7 +128,8 @@ def _python_blocks(text: str, places: Sequence[Place]) -> list[Block]:
                 begin = above
             elif len(lines[above]) - len(bare) <= len(indent[0]) and bare[0] not in ")]}":
                 break
-        end = _after(indent.end()).search(text, offsets[place.line])
+        after = re.compile(rf"^[ \t]{{0,{min(indent.end(), 100)}}}+[^\s)\]}}#]", re.MULTILINE)
+        end = after.search(text, offsets[place.line])
         start, stop = offsets[begin], end.start() if end else len(text)
         about = _about(lines, place.line - 1) if stop - start > _NEVER_CUT else ""
         found.append(Block(start, stop, place.level, place.name, about))
@@ -145,11 +145,6 @@ def _about(lines: Sequence[str], line: int) -> str:
     if quotes := _DOCSTRING.match(below):
         signature.append(below[quotes.end() :].rstrip("\"' "))
     return " ".join(signature)
-
-
-@lru_cache(64)
-def _after(indent: int) -> re.Pattern[str]:
-    return re.compile(rf"^[ \t]{{0,{min(indent, 100)}}}+[^\s)\]}}#]", re.MULTILINE)
 
 
 def outline(lang: str, text: str, places: Sequence[Place] = ()) -> list[Block]:
