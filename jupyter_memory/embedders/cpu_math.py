@@ -89,7 +89,9 @@ def attend(queries: mx.array, keys: mx.array, values: mx.array, mask: mx.array |
     def weighted(queries: mx.array, keys: mx.array, values: mx.array, shown: mx.array) -> mx.array:
         # A row for each key: the largest of a column takes a fifth of the time of the largest of a row.
         scores = keys.swapaxes(-1, -2) @ queries
-        weights = exp2(scores - mx.max(scores, axis=-2, keepdims=True))
+        scores = scores - mx.max(scores, axis=-2, keepdims=True)
+        # Two loops, without a look at the bits: 2**x to 1e-5 of its value for x from -40, and below at most 2**-40.
+        weights = fused(squared)(fused(root)(scores, mx.array(SMALLEST))) if compiles() else by_bits(scores)
         # A product sums as fast as it multiplies, and leaves the padding out.
         return (values @ weights) / (shown @ weights)
 
@@ -164,17 +166,10 @@ def in_turn(
     return done[first:]
 
 
-def exp2(x: mx.array) -> mx.array:
-    """Return 2**x to 1e-5 of its value for float32 ``x`` from -40 to 25; below, a value of at most 2**-40."""
-    if not compiles():
-        return by_bits(x)
-    # Two loops, without a look at the bits. The bound is an argument: with a constant, the compiler would prepare a
-    # path for values at the bound, and then compute one value at a time.
-    return fused(squared)(fused(root)(x, mx.array(SMALLEST)))
-
-
 def root(x: mx.array, smallest: mx.array) -> mx.array:
     """Return 2**(x / 32), at least 2**(smallest / 32); summed in pairs, as MLX fuses only 11 steps in a row."""
+    # The bound is an argument: with a constant, the compiler would prepare a path for values at the bound, and then
+    # compute one value at a time.
     x = mx.maximum(x, smallest)
     square = x * x
     first, second, third, fourth = (_ROOT[one] + _ROOT[one + 1] * x for one in range(0, 8, 2))

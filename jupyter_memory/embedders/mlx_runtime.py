@@ -42,29 +42,25 @@ class Batch:
 def batches(lengths: Sequence[int], budget: int) -> Iterator[Batch]:
     """Yield batches, the longest texts first, that hold every row once.
 
-    A batch has a power of two of rows and a length of `shape_of`, so that few shapes occur and compiled graphs
-    are used again; it has at most ``budget`` slots, or one row.
+    A batch has a power of two of rows, and one of eight lengths to an octave, so that few shapes occur and compiled
+    graphs are used again; it has at most ``budget`` slots, or one row.
     """
     order = sorted(range(len(lengths)), key=lambda row: -lengths[row])
     start = 0
     while start < len(order):
-        tokens = shape_of(lengths[order[start]])
+        longest = lengths[order[start]]
+        step = max(1, (1 << (longest.bit_length() - 1)) // 8)
+        tokens = -(-longest // step) * step
         count = used = 0
         for row in order[start : start + max(1, budget // tokens)]:
             used += lengths[row]
             slots = tokens * (count + 1)
-            if count and slots - used > max(_MOST_PADDING * slots, slots - (count + 1) * lengths[order[start]]):
+            if count and slots - used > max(_MOST_PADDING * slots, slots - (count + 1) * longest):
                 break
             count += 1
         count = 1 << (count.bit_length() - 1)
         yield Batch(tuple(order[start : start + count]), tokens)
         start += count
-
-
-def shape_of(length: int) -> int:
-    """Return the length to which a text is padded: at most an eighth more, with eight lengths to an octave."""
-    step = max(1, (1 << (length.bit_length() - 1)) // 8)
-    return -(-length // step) * step
 
 
 def embedded(

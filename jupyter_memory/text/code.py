@@ -265,7 +265,8 @@ def _phrases(node: ast.AST) -> Iterator[str]:
 
 
 def _call(node: ast.Call) -> Iterator[str]:
-    name = called(node)
+    by = node.func
+    name = by.attr if isinstance(by, ast.Attribute) else by.id if isinstance(by, ast.Name) else ""
     if name:
         yield f"call {name}"
     for keyword in node.keywords:
@@ -275,12 +276,6 @@ def _call(node: ast.Call) -> Iterator[str]:
             shown = f"={value.value!r}"[:_LONGEST_VALUE] if isinstance(value, ast.Constant) else f":{_kind(value)}"
             yield f"kw {keyword.arg}{shown}"
     yield from (f"arg {name}:{_kind(argument)}" for argument in node.args)
-
-
-def called(node: ast.Call) -> str:
-    """Return the last name of what a call calls; nothing where it has none."""
-    by = node.func
-    return by.attr if isinstance(by, ast.Attribute) else by.id if isinstance(by, ast.Name) else ""
 
 
 def _kind(node: ast.expr) -> str:
