@@ -44,7 +44,7 @@ class Tokens:
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """The number of tokens of each text."""
+        """Return how many tokens each text has."""
         return np.diff(self.ends, prepend=0)
 
 

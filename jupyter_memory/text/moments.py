@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, date, datetime, timedelta
-from typing import Protocol, runtime_checkable
 
 from jupyter_memory.errors import QueryError
 from jupyter_memory.text.date_phrases import whole_phrase
@@ -30,11 +29,6 @@ _NEVER = re.compile(r"\W*\w{0,2}$|\W*\d+$|\d{4}[-/.]|-|.*\bdecades?\b|.*\bh\d\b|
 _NO_TIME_OF_DAY = re.compile(r"\d{4}-\d\d-\d\d[t ]\d\d:\d\d")
 
 
-@runtime_checkable
-class _Timestamp(Protocol):
-    def to_pydatetime(self, *, warn: bool) -> datetime: ...
-
-
 def parse_moment(text: str, *, now: datetime, end: bool = False) -> datetime:
     """Return the moment that a text names, in UTC: the start of a period, or its end; ``now`` is aware.
 
@@ -47,9 +41,9 @@ def parse_moment(text: str, *, now: datetime, end: bool = False) -> datetime:
 
 def moment(value: str | date | datetime | None, now: datetime, *, end: bool = False) -> datetime | None:
     """Return an aware time in UTC. Naive times are local, and with ``end`` a day means its end."""
-    if isinstance(value, _Timestamp):
+    if (converted := getattr(value, "to_pydatetime", None)) is not None:
         # A Timestamp is a datetime that cannot be converted like one. NaT, unequal to itself, is no time.
-        value = value.to_pydatetime(warn=False) if value == value else None
+        value = converted(warn=False) if value == value else None
     if value is None:
         return None
     if isinstance(value, str):
