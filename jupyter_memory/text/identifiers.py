@@ -93,7 +93,10 @@ def parts(identifier: str) -> list[str]:
             return words
         return " ".join(_PART.findall(identifier)).lower().split()
     # The pattern knows ASCII letters only, so every other letter is replaced by one of its kind.
-    shape = "".join(map(_kind, identifier))
+    shape = "".join(
+        "A" if one.isupper() else "a" if one.islower() else "の" if one.isalpha() and not one.isascii() else one
+        for one in identifier
+    )
     return [identifier[match.start() : match.end()].lower() for match in _PART.finditer(shape)]
 
 
@@ -178,14 +181,6 @@ def _taken_apart(name: str) -> tuple[str, ...]:
         return ()
     whole = ["".join(split_by_the_index)] if len(split_by_the_index) > 1 else []
     return (name, *whole, *(pieces if split_by_the_index != pieces else []))
-
-
-def _kind(character: str) -> str:
-    if character.isupper():
-        return "A"
-    if character.islower():
-        return "a"
-    return character if character.isascii() or not character.isalpha() else "の"
 
 
 def ident_columns(texts: Sequence[str]) -> list[str]:
