@@ -17,20 +17,8 @@ from traitlets import TraitError
 from jupyter_memory.config import existing_path, load_config
 from jupyter_memory.interface.commands.command import Front, Shown
 from jupyter_memory.interface.opening import line_of, open_file
+from jupyter_memory.text import display
 from jupyter_memory.text.dates import age
-from jupyter_memory.text.display import (
-    Entry,
-    Paint,
-    coloured,
-    columns,
-    fit,
-    fit_end,
-    has_colours,
-    listing,
-    percent,
-    unpainted,
-    width,
-)
 from jupyter_memory.text.identifiers import without_file
 from jupyter_memory.text.paths import is_at_or_below
 from jupyter_memory.text.unicode import marked
@@ -46,32 +34,32 @@ if TYPE_CHECKING:
 _DOT = " · "
 
 
-def results(answer: Answer, cells: int, paint: Paint = unpainted) -> str:
+def results(answer: Answer, cells: int, paint: display.Paint = display.unpainted) -> str:
     """Return the hits of a search in lines of at most so many cells; ``paint`` colours a text."""
     now, home = datetime.now(UTC), str(Path("~").expanduser())
     entries = []
     for hit in answer.hits:
         memory = hit.memory
-        about = [memory.id, _day(hit), *([fit(", ".join(memory.tags), cells // 3)] if memory.tags else [])]
+        about = [memory.id, _day(hit), *([display.fit(", ".join(memory.tags), cells // 3)] if memory.tags else [])]
         if hit.freshness in ("changed", "gone"):
             about.append(f"file {hit.freshness}")
         if path := memory.source:
-            left = cells - 4 - sum(width(part) + len(_DOT) for part in about)
+            left = cells - 4 - sum(display.width(part) + len(_DOT) for part in about)
             shown = f"~{path[len(home) :]}" if path != home and is_at_or_below(path, home) else path
-            about.insert(2, fit_end(shown + (f":{hit.location}" if hit.location else ""), left))
+            about.insert(2, display.fit_end(shown + (f":{hit.location}" if hit.location else ""), left))
         snippet, marks = hit.plain_snippet()
-        facts = (percent(hit.strength), age(memory.event_at, now))
+        facts = (display.percent(hit.strength), age(memory.event_at, now))
         title = without_file(hit.title, memory.source)
-        entries.append(Entry(str(hit.rank), title, snippet, marks, hit.badges, facts, _DOT.join(about)))
-    return listing(entries, cells, paint)
+        entries.append(display.Entry(str(hit.rank), title, snippet, marks, hit.badges, facts, _DOT.join(about)))
+    return display.listing(entries, cells, paint)
 
 
 def _lines(rows: Sequence[tuple[str, ...]], cells: int) -> str:
-    lines = columns(rows).splitlines()
+    lines = display.columns(rows).splitlines()
     for place, line in enumerate(lines):
-        if width(line) > cells:
+        if display.width(line) > cells:
             # The inner spaces of a line of columns are kept.
-            while width(line) > cells - 1:
+            while display.width(line) > cells - 1:
                 line = line[:-1]
             lines[place] = line.rstrip() + "…"
     return "\n".join(lines)
@@ -97,7 +85,8 @@ class Terminal(Front):
         self._named = f" --store {shlex.quote(file)}" if file is not None else ""
         self._store: MemoryStore | None = None
         self._hits: dict[str, Hit] = {}
-        self._paint = coloured if colours and has_colours(sys.stdout, os.environ) else unpainted
+        is_painted = colours and display.has_colours(sys.stdout, os.environ)
+        self._paint = display.coloured if is_painted else display.unpainted
         if file is not None:
             if not file.strip():
                 raise click.BadParameter("it is empty: name the store's file", param_hint="--store")
@@ -176,7 +165,8 @@ class Terminal(Front):
             return
         rows = []
         for hit in answer.hits:
-            strength, size = percent(hit.strength) or format(hit.score, ".4f"), f"{hit.memory.token_estimate} tokens"
+            strength = display.percent(hit.strength) or format(hit.score, ".4f")
+            size = f"{hit.memory.token_estimate} tokens"
             rows.append((f"{hit.rank:>2}", hit.memory.id, f"{strength:>4}", size, hit.title))
         self._page(_lines(rows, _width()))
 
@@ -184,7 +174,7 @@ class Terminal(Front):
         # They hold marks already for what nobody sees, and colours, which ``say`` would mark.
         lines = shutil.get_terminal_size((100, 24)).lines
         if _is_terminal(sys.stdout) and shown.count("\n") + 1 >= lines:
-            click.echo_via_pager(f"{shown}\n", color=self._paint is coloured)
+            click.echo_via_pager(f"{shown}\n", color=self._paint is display.coloured)
         else:
             click.echo(shown)
 
@@ -207,7 +197,7 @@ class Terminal(Front):
         for one in constants(profile):
             value = f"{one.value:g}" if isinstance(one.value, float) else str(one.value)
             rows.append((one.part, one.name, one.form, one.constant, value))
-        self.say(columns(rows))
+        self.say(display.columns(rows))
 
     def confirm(self, question: str, *, yes: bool, command: str, loss: str = "", plan: str = "") -> bool:
         if plan:

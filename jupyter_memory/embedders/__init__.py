@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jupyter_memory.embedders.registry import MODELS, NOMIC, built_in, names, parted, registered
+from jupyter_memory.embedders.registry import MLX, MODELS, NOMIC, built_in, names, parted, registered
 from jupyter_memory.errors import EmbedderError, EmbedderUnavailable, InputError, UnknownEmbedder
 from jupyter_memory.lazy import exports
 from jupyter_memory.text.display import size
@@ -31,8 +31,6 @@ __getattr__, __dir__, __all__ = exports(
     },
 )
 __all__ += ["check_name", "default_name", "is_here", "names", "open_embedder"]
-
-MLX = "mlx:"
 
 
 def open_embedder(
@@ -114,25 +112,22 @@ def _by_name(name: str, dimensions: int | None, models: Path | None) -> Embedder
             from jupyter_memory.embedders.static import StaticEmbedder
 
             return StaticEmbedder() if wanted is None else StaticEmbedder(wanted)
-        return _open_fetched(base, wanted, models) if base in MODELS else _open_registered(base, wanted)
+        if base not in MODELS:
+            return _open_registered(base, wanted)
+        cached = _cached(base, models)
+        if (folder := cached.found) is None:
+            raise EmbedderUnavailable(
+                f"The weights of {base} are not on this machine. To fetch them ({size(cached.entry.download)}), type "
+                f"%memory model use {base}, or in a terminal jupyter-memory model use {base}."
+            )
+        from jupyter_memory.embedders.bert_models import MiniLmEmbedder, NomicEmbedder
+
+        return MiniLmEmbedder(folder) if base == "minilm" else NomicEmbedder(folder, wanted or NOMIC.default)
     except ImportError as missing:
         raise EmbedderUnavailable(
             f"The embedding model {name!r} cannot run here: {missing}. Keyword search works without it. "
             "The larger models need MLX, on Apple silicon or Linux: pip install 'jupyter-memory[hub]'"
         ) from missing
-
-
-def _open_fetched(name: str, dimensions: int | None, models: Path | None) -> Embedder:
-    cached = _cached(name, models)
-    folder = cached.found
-    if folder is None:
-        raise EmbedderUnavailable(
-            f"The weights of {name} are not on this machine. To fetch them ({size(cached.entry.download)}), type "
-            f"%memory model use {name}, or in a terminal jupyter-memory model use {name}."
-        )
-    from jupyter_memory.embedders.bert_models import MiniLmEmbedder, NomicEmbedder
-
-    return MiniLmEmbedder(folder) if name == "minilm" else NomicEmbedder(folder, dimensions or NOMIC.default)
 
 
 def _open_registered(name: str, dimensions: int | None) -> Embedder:

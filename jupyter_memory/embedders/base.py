@@ -1,8 +1,4 @@
-"""What an embedder can do, and its vectors, checked before they are stored or compared.
-
-Any object can be an embedder. What every embedder must have is the protocol `Embedder`; what it may declare beyond that
-are the protocols here.
-"""
+"""What an embedder may declare beyond the protocol `Embedder`, and its vectors, checked before they are used."""
 
 from __future__ import annotations
 
@@ -31,10 +27,7 @@ class TokenEmbedder(Protocol):
 
 @runtime_checkable
 class QuickEmbedder(Protocol):
-    """An embedder that may be ``quick``: it computes a question's vector faster than a store reads a kept one.
-
-    Then none is kept. An embedder without the attribute counts as slow.
-    """
+    """An embedder whose vectors of questions are not kept if it is ``quick``: a store reads them more slowly."""
 
     @property
     def quick(self) -> bool: ...
@@ -42,7 +35,7 @@ class QuickEmbedder(Protocol):
 
 @runtime_checkable
 class ReadingEmbedder(Protocol):
-    """An embedder that can say whether it knows a word of a text; any other is taken to know some of every text."""
+    """An embedder that can say whether it knows a word of a text; any other counts as knowing one of every text."""
 
     def reads(self, text: str, /) -> bool: ...
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
@@ -20,11 +21,9 @@ from jupyter_memory.embedders.lifecycle import computing, in_mlx_thread
 from jupyter_memory.embedders.mlx import mx, nn, on_cpu
 from jupyter_memory.embedders.mlx_runtime import Tokenise, embedded, read_tensors, shorten
 from jupyter_memory.embedders.registry import NOMIC
-from jupyter_memory.embedders.tokenizer import UNKNOWN, WordPiece
+from jupyter_memory.embedders.tokenizer import UNKNOWN, WordPiece, safetensors_header
 from jupyter_memory.errors import EmbedderUnavailable, InputError
 from jupyter_memory.types.protocols import Vectors
-
-# Safetensors files: read, checked for their length, and written in half precision one tensor at a time.
 
 # How a safetensors header calls the types that are written here.
 _TYPES = {mx.float16: "F16", mx.float32: "F32", mx.int32: "I32", mx.int64: "I64", mx.uint32: "U32", mx.bool_: "BOOL"}
@@ -35,12 +34,9 @@ _SHOWN = 4
 def check_length(file: Path) -> None:
     """Refuse a file that is shorter than its header says, with the tensors that are missing."""
     size = file.stat().st_size
-    with file.open("rb") as opened:
-        length = int.from_bytes(opened.read(8), "little")
-        header = opened.read(length) if length < size else b""
     try:
-        entries = json.loads(header)
-        ends = {name: 8 + length + entry["data_offsets"][1] for name, entry in entries.items() if name[:2] != "__"}
+        begin, tensors = safetensors_header(file)
+        ends = {name: begin + tensor["data_offsets"][1] for name, tensor in tensors.items()}
     except (ValueError, KeyError, TypeError, AttributeError) as broken:
         raise EmbedderUnavailable(
             f"{file} is not a safetensors file, or its beginning is lost. Fetch it again."
@@ -54,10 +50,8 @@ def check_length(file: Path) -> None:
 
 
 def write_half(source: Path, file: Path, moved: Callable[[int], object]) -> None:
-    """Write the tensors of a folder into one safetensors file, one after the other.
-
-    By hand, as MLX writes all at once and says nothing when the disk is full.
-    """
+    """Write the tensors of a folder into one safetensors file, one after the other."""
+    # By hand, as MLX writes all at once and says nothing when the disk is full.
     tensors: dict[str, mx.array] = {}
     for part in sorted(source.glob("*.safetensors")):
         tensors |= read_tensors(part)
@@ -96,23 +90,30 @@ def some(names: Iterable[str]) -> str:
     return shown if len(names) <= _SHOWN else f"{shown} and {len(names) - _SHOWN} more"
 
 
+def read_json(file: Path, missing: str) -> Any:
+    """Return what a JSON file holds; ``missing`` is the message of the error if there is none."""
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise EmbedderUnavailable(missing) from error
+    except ValueError as broken:
+        raise EmbedderUnavailable(f"{file} cannot be read: {broken}. Fetch it again.") from broken
+
+
 def read_config(folder: Path, family: Family) -> dict[str, Any]:
     """Return the configuration of the model in a folder; one of another architecture is refused."""
-    try:
-        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except FileNotFoundError as missing:
-        raise EmbedderUnavailable(
-            f"There is no model in {folder}: config.json is missing. It should hold config.json, tokenizer.json and "
-            f"model.safetensors, as the repository {family.repository} has them."
-        ) from missing
-    except ValueError as broken:
-        raise EmbedderUnavailable(f"{folder / 'config.json'} cannot be read: {broken}. Fetch it again.") from broken
+    config = read_json(
+        folder / "config.json",
+        f"There is no model in {folder}: config.json is missing. It should hold config.json, tokenizer.json and "
+        f"model.safetensors, as the repository {family.repository} has them.",
+    )
     if not isinstance(config, dict) or config.get("model_type") != family.kind:
         found = config.get("model_type") if isinstance(config, dict) else config
         raise EmbedderUnavailable(
             f"The model in {folder} is of the type {found!r}, not {family.kind}. Other types: model use mlx:FOLDER"
         )
-    for key, allowed in family.expected.items():
+    for key, written in family.expected.items():
+        allowed = [None if one == "null" else one for one in written]
         if config.get(key, allowed[0]) not in allowed:
             raise EmbedderUnavailable(
                 f"The model in {folder} cannot run here: its config.json says {key} is {config[key]!r}, "
@@ -172,8 +173,6 @@ def fill(model: nn.Module, weights: Mapping[str, mx.array], config: Mapping[str,
     mx.clear_cache()
 
 
-# Texts to the token ids of a model, with the vocabulary in its folder, which must be that of an uncased BERT.
-
 # Few tokens are longer than this many characters.
 _CHARACTERS = 40
 _BEGIN, _END = "[CLS]", "[SEP]"
@@ -193,18 +192,11 @@ _UNCASED: dict[str, dict[str, Any]] = {
 def read_tokenizer(folder: Path, known: int, most: int) -> Tokenise:
     """Return the tokenizer of a model whose weights know so many tokens and which reads ``most`` of a text.
 
-    It marks the beginning and the end of each text; these two are among the ``most``.
+    The marks of beginning and end are among them.
     """
     file = folder / "tokenizer.json"
-    try:
-        said = json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError as missing:
-        raise EmbedderUnavailable(
-            f"The tokenizer is missing in {folder}: copy tokenizer.json of the model's repository there."
-        ) from missing
-    except ValueError as broken:
-        raise EmbedderUnavailable(f"{file} cannot be read: {broken}. Fetch it again.") from broken
-    vocabulary = _vocabulary(said)
+    missing = f"The tokenizer is missing in {folder}: copy tokenizer.json of the model's repository there."
+    vocabulary = _vocabulary(read_json(file, missing))
     if not {UNKNOWN, _BEGIN, _END} <= vocabulary.keys():
         raise EmbedderUnavailable(
             f"{file} is not the tokenizer of an uncased BERT, which this model needs. Fetch it again, or use the model "
@@ -240,113 +232,24 @@ def _vocabulary(said: Any) -> dict[str, int]:
     return in_order if list(in_order.values()) == list(range(len(in_order))) else {}
 
 
-# The families that the package runs itself: what their configurations and checkpoints are called, opened once.
-
-
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Models of one architecture, whose ``config.json`` has the ``model_type`` ``kind``.
-
-    ``expected`` has the values that each key of a configuration may have, the first where it is left out: with others
-    the model has another architecture. ``sizes`` maps our names of sizes to those there, ``names`` are patterns of the
-    names of tensors with what replaces them, in this order, and ``unused`` is the pattern of heads for other tasks and
-    of tables that are computed here. A text is read up to ``tokens``; a head's values come in ``parts``.
-    """
+    """Models of one architecture, as ``bert_models.toml`` describes them."""
 
     kind: str
     repository: str
-    shape: type[NomicShape | BertShape]
     tokens: int
     parts: int
-    expected: Mapping[str, tuple[Any, ...]]
-    sizes: Mapping[str, tuple[str, ...]]
-    names: tuple[tuple[str, str], ...]
+    expected: Mapping[str, Sequence[object]]
+    sizes: Mapping[str, Sequence[str]]
+    names: Mapping[str, str]
     unused: str
 
 
-# With the names of the hub and of transformers. Positions turn one half of a head's values with the other.
-_NOMIC = Family(
-    kind="nomic_bert",
-    repository=NOMIC.repository,
-    shape=NomicShape,
-    tokens=2_048,
-    parts=2,
-    expected={
-        "prenorm": (False,),
-        "activation_function": ("swiglu",),
-        "hidden_act": ("silu",),
-        "qkv_proj_bias": (False,),
-        "mlp_fc1_bias": (False,),
-        "mlp_fc2_bias": (False,),
-        "rotary_emb_fraction": (1, 1.0),
-        "rotary_emb_interleaved": (False,),
-        "rotary_emb_scale_base": (None,),
-        "parallel_block": (False,),
-        "use_rms_norm": (False, None),
-    },
-    sizes={
-        "vocabulary": ("vocab_size",),
-        "width": ("n_embd", "hidden_size"),
-        "layers": ("n_layer", "num_hidden_layers"),
-        "heads": ("n_head", "num_attention_heads"),
-        "inner": ("n_inner", "intermediate_size"),
-        "token_types": ("type_vocab_size",),
-        "rotary_base": ("rotary_emb_base", "rope_theta"),
-        "epsilon": ("layer_norm_epsilon", "layer_norm_eps"),
-    },
-    names=(
-        (r"^(?:nomic_bert|bert|model)\.", ""),
-        (r"^encoder\.layers\.", "layers."),
-        (r"^embeddings\.word_embeddings\.", "words."),
-        (r"^embeddings\.token_type_embeddings\.", "types."),
-        (r"^(?:emb_ln|embeddings\.LayerNorm)\.", "norm."),
-        (r"\.(?:attn|self_attn)\.", ".attention."),
-        (r"\.(?:out_proj|o_proj)\.", ".out."),
-        (r"\.q_proj\.", ".query."),
-        (r"\.k_proj\.", ".key."),
-        (r"\.v_proj\.", ".value."),
-        (r"\.(?:fc11|up_proj)\.", ".up."),
-        (r"\.(?:fc12|gate_proj)\.", ".gate."),
-        (r"\.(?:fc2|down_proj)\.", ".down."),
-        (r"\.(?:norm1|post_attention_layernorm)\.", ".attention_norm."),
-        (r"\.(?:norm2|post_mlp_layernorm)\.", ".mlp_norm."),
-    ),
-    unused=r"^(?:cls|pooler|classifier)\.|(?:position_ids|inv_freq)$",
-)
-# With the names of transformers; as published, the beginning of a longer text counts.
-_MINILM = Family(
-    kind="bert",
-    repository="sentence-transformers/all-MiniLM-L6-v2",
-    shape=BertShape,
-    tokens=256,
-    parts=1,
-    expected={"hidden_act": ("gelu",), "position_embedding_type": ("absolute", None), "is_decoder": (False,)},
-    sizes={
-        "vocabulary": ("vocab_size",),
-        "width": ("hidden_size",),
-        "layers": ("num_hidden_layers",),
-        "heads": ("num_attention_heads",),
-        "inner": ("intermediate_size",),
-        "positions": ("max_position_embeddings",),
-        "token_types": ("type_vocab_size",),
-        "epsilon": ("layer_norm_eps",),
-    },
-    names=(
-        (r"^bert\.", ""),
-        (r"^encoder\.layer\.", "layers."),
-        (r"^embeddings\.word_embeddings\.", "words."),
-        (r"^embeddings\.position_embeddings\.", "positions."),
-        (r"^embeddings\.token_type_embeddings\.", "types."),
-        (r"^embeddings\.LayerNorm\.", "norm."),
-        (r"\.attention\.self\.", ".attention."),
-        (r"\.attention\.output\.dense\.", ".attention.out."),
-        (r"\.attention\.output\.LayerNorm\.", ".attention_norm."),
-        (r"\.intermediate\.dense\.", ".mlp.up."),
-        (r"\.output\.dense\.", ".mlp.down."),
-        (r"\.output\.LayerNorm\.", ".mlp_norm."),
-    ),
-    unused=r"^(?:cls|pooler|classifier)\.|position_ids$",
-)
+_FAMILIES = {
+    name: Family(**row) for name, row in tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8")).items()
+}
+_NOMIC, _MINILM = _FAMILIES["nomic"], _FAMILIES["minilm"]
 _STACKED = re.compile(r"\.Wqkv\.")
 
 
@@ -394,7 +297,7 @@ def forget_folders() -> None:
 
 def width_of(folder: Path, kind: str) -> int:
     """Return the length of the vectors of ``"nomic"`` or ``"minilm"`` in a folder; its weights are not read."""
-    family = _NOMIC if kind == "nomic" else _MINILM
+    family = _FAMILIES[kind]
     return shape_in(read_config(folder, family), family).width
 
 
@@ -402,14 +305,15 @@ def shape_in(config: Mapping[str, Any], family: Family = _NOMIC) -> NomicShape |
     """Return the sizes in a configuration."""
     said = {**config, **(config.get("rope_parameters") or {})}
     found = [(ours, said.get(theirs)) for ours, words in family.sizes.items() for theirs in words]
-    return family.shape(**{ours: size for ours, size in found if size is not None})
+    shape = NomicShape if family is _NOMIC else BertShape
+    return shape(**{ours: size for ours, size in found if size is not None})
 
 
 def renamed(tensors: Mapping[str, mx.array], family: Family = _NOMIC) -> dict[str, mx.array]:
     """Return the tensors under the names of `Bert`, stacked ones taken apart."""
     renamed: dict[str, mx.array] = {}
     for name, value in tensors.items():
-        for theirs, ours in family.names:
+        for theirs, ours in family.names.items():
             name = re.sub(theirs, ours, name)
         if re.search(family.unused, name):
             continue
@@ -421,18 +325,13 @@ def renamed(tensors: Mapping[str, mx.array], family: Family = _NOMIC) -> dict[st
     return renamed
 
 
-# Texts to vectors.
-
 # Counts up when the text that an embedder receives is composed in another way.
 _RECIPE = "ctx1"
 
 
 @dataclass(frozen=True)
 class NomicEmbedder:
-    """Embeds text with the nomic-bert model of a folder: ``config.json``, ``tokenizer.json`` and ``*.safetensors``.
-
-    The first text loads the files, once for all embedders of a process.
-    """
+    """Embeds text with the nomic-bert model of a folder: ``config.json``, ``tokenizer.json`` and ``*.safetensors``."""
 
     path: Path
     dimensions: int = 256
@@ -450,24 +349,18 @@ class NomicEmbedder:
         return f"nomic-bert-{revision(self.path)}/d{self.dimensions}/search_query+search_document/mean-ln/{_RECIPE}"
 
     def embed_documents(self, texts: Sequence[str], /) -> Vectors:
-        return self._embed("search_document: ", texts)
+        # The model card normalises the mean before it is cut.
+        prefixed = [f"search_document: {text}" for text in texts]
+        return _embed(open_nomic, self.path, prefixed, self.dimensions, layer_norm=True)
 
     def embed_query(self, text: str, /) -> Vectors:
-        vector: Vectors = self._embed("search_query: ", [text])[0]
+        vector: Vectors = _embed(open_nomic, self.path, [f"search_query: {text}"], self.dimensions, layer_norm=True)[0]
         return vector
-
-    def _embed(self, prefix: str, texts: Sequence[str]) -> Vectors:
-        prefixed = [prefix + text for text in texts]
-        # The model card normalises the mean before it is cut.
-        return _embed(open_nomic, self.path, prefixed, self.dimensions, layer_norm=True)
 
 
 @dataclass(frozen=True)
 class MiniLmEmbedder:
-    """Embeds text with the model of a folder: ``config.json``, ``tokenizer.json`` and ``*.safetensors``.
-
-    The first text loads the files, once for all embedders of a process.
-    """
+    """Embeds text with the model of a folder: ``config.json``, ``tokenizer.json`` and ``*.safetensors``."""
 
     path: Path
     name: ClassVar[str] = "minilm"

@@ -1,15 +1,10 @@
 """A transformer's costly functions, from operations that MLX's CPU backend runs fast.
 
-On Linux MLX computes ``exp`` one value at a time, about 27 ns each, and softmax, sigmoid and silu with it. Sums and
-products take 0.3 ns as long as their arrays stay in the cache. So powers of two are polynomials here, made in two ways:
-
-- as the 32nd power of a `root`, where MLX finds a compiler (g++) and makes a few loops over whole arrays of them;
-- `by_bits` everywhere else: each operation is a loop of its own, so arrays are worked through in slices that stay in
-  the cache, one after the other.
-
-Softmax (`attend`), the gated MLP (`swiglu`) and GELU (`gelu`) use these powers; `rotate` and `layer_norm` save copies
-and sums. With all of it nomic embeds texts of 512 tokens 1.5 times as fast as with MLX's own functions, and the cells
-of notebooks 1.4 times (benchmarks/README.md). On a GPU, MLX's own functions are faster, and nothing of this is used.
+On Linux MLX computes ``exp`` one value at a time, about 27 ns each, and softmax, sigmoid and silu with it; sums and
+products take 0.3 ns while their arrays stay in the cache. So powers of two are polynomials here: the 32nd power of a
+`root` where MLX finds a compiler (g++), which makes a few loops over whole arrays of them; else `by_bits`, each of
+whose operations is a loop of its own, in slices that stay in the cache. nomic embeds texts of 512 tokens 1.5 times as
+fast so, and the cells of notebooks 1.4 times (benchmarks/README.md). A GPU is faster with MLX's own functions.
 """
 
 from __future__ import annotations
@@ -56,10 +51,10 @@ _SCORES = 262_144
 
 
 def swiglu(gate: mx.array, up: mx.array) -> mx.array:
-    """Return ``silu(gate) * up`` for ``(batch, tokens, width)``."""
+    """Return ``silu(gate) * up``, each ``(batch, tokens, width)``."""
     if compiles():
         return fused(_gated)(fused(_root_of_gate)(gate, mx.array(SMALLEST)), gate, up)
-    return _in_slices(_swiglu, gate, up)
+    return _in_slices(lambda gate, up: gate * up / (1.0 + by_bits(mx.minimum(gate * -LOG2_E, 126.0))), gate, up)
 
 
 def gelu(x: mx.array) -> mx.array:
@@ -82,8 +77,7 @@ def attend(queries: mx.array, keys: mx.array, values: mx.array, mask: mx.array |
     """Return the values of each head, weighted by 2**(queries @ keys.T), as ``(batch, tokens, heads * size)``.
 
     It is softmax's mean where `rotate` has scaled the queries by log2(e) / sqrt(size). All are ``(heads, size, batch,
-    tokens)``, a column for each token: so the heads of one text are matrices as they lie there. ``mask``, ``(batch,
-    tokens)``, is 1 for the keys that count and 0 for padding.
+    tokens)``, so that the heads of one text are matrices as they lie there; ``mask`` is 1 for keys and 0 for padding.
     """
     heads, size, batch, tokens = queries.shape
     shown = mx.ones((batch, 1, 1, tokens)) if mask is None else mask[:, None, None, :]
@@ -91,6 +85,16 @@ def attend(queries: mx.array, keys: mx.array, values: mx.array, mask: mx.array |
         # Padding takes the key of the first token: its own key would count in the largest score.
         keys, values = keys * mask + keys[..., :1] * (1.0 - mask), values * mask
     queries, keys, values = (array.transpose(2, 0, 1, 3) for array in (queries, keys, values))
+
+    def weighted(queries: mx.array, keys: mx.array, values: mx.array, shown: mx.array) -> mx.array:
+        # A row for each key: the largest of a column takes a fifth of the time of the largest of a row.
+        scores = keys.swapaxes(-1, -2) @ queries
+        scores = scores - mx.max(scores, axis=-2, keepdims=True)
+        # Two loops, without a look at the bits: 2**x to 1e-5 of its value for x from -40, and below at most 2**-40.
+        weights = fused(squared)(fused(root)(scores, mx.array(SMALLEST))) if compiles() else by_bits(scores)
+        # A product sums as fast as it multiplies, and leaves the padding out.
+        return (values @ weights) / (shown @ weights)
+
     rows = max(1, _SCORES // (heads * tokens * tokens))
     some = max(1, min(heads, _SCORES // (tokens * tokens)))
     found: list[mx.array] = []
@@ -100,7 +104,7 @@ def attend(queries: mx.array, keys: mx.array, values: mx.array, mask: mx.array |
             (*(array[here, head : head + some] for array in (queries, keys, values)), shown[here])
             for head in range(0, heads, some)
         )
-        found.append(mx.concatenate(in_turn(pieces, _attend, after=found[-1:]), axis=1))
+        found.append(mx.concatenate(in_turn(pieces, weighted, after=found[-1:]), axis=1))
     return mx.concatenate(found).transpose(0, 3, 1, 2).reshape(batch, tokens, heads * size)
 
 
@@ -126,10 +130,6 @@ def _gated(root: mx.array, gate: mx.array, up: mx.array) -> mx.array:
     return gate * up / (1.0 + squared(root))
 
 
-def _swiglu(gate: mx.array, up: mx.array) -> mx.array:
-    return gate * up / (1.0 + by_bits(mx.minimum(gate * -LOG2_E, 126.0)))
-
-
 def _gelu(x: mx.array, widest: mx.array) -> mx.array:
     # The sums are in pairs, and the bound is an argument, as in `root`. What lies beyond |x| on one side is taken from
     # x or 0, so that the error does not grow with x.
@@ -139,14 +139,6 @@ def _gelu(x: mx.array, widest: mx.array) -> mx.array:
     above = (_ABOVE[0] + _ABOVE[1] * square) + (_ABOVE[2] + _ABOVE[3] * square) * fourth
     below = (_BELOW[0] + _BELOW[1] * square) + (_BELOW[2] + _BELOW[3] * square) * fourth + _BELOW[4] * (fourth * fourth)
     return mx.maximum(x, 0.0) - inside * (0.5 - inside * above / below)
-
-
-def _attend(queries: mx.array, keys: mx.array, values: mx.array, shown: mx.array) -> mx.array:
-    # A row for each key: the largest of a column takes a fifth of the time of the largest of a row.
-    scores = keys.swapaxes(-1, -2) @ queries
-    weights = exp2(scores - mx.max(scores, axis=-2, keepdims=True))
-    # A product sums as fast as it multiplies, and leaves the padding out.
-    return (values @ weights) / (shown @ weights)
 
 
 def _turned(x: mx.array, other: mx.array, cosines: mx.array, sines: mx.array) -> mx.array:
@@ -174,17 +166,10 @@ def in_turn(
     return done[first:]
 
 
-def exp2(x: mx.array) -> mx.array:
-    """Return 2**x to 1e-5 of its value for float32 ``x`` from -40 to 25; below, a value of at most 2**-40."""
-    if not compiles():
-        return by_bits(x)
-    # Two loops, without a look at the bits. The bound is an argument: with a constant, the compiler would prepare a
-    # path for values at the bound, and then compute one value at a time.
-    return fused(squared)(fused(root)(x, mx.array(SMALLEST)))
-
-
 def root(x: mx.array, smallest: mx.array) -> mx.array:
     """Return 2**(x / 32), at least 2**(smallest / 32); summed in pairs, as MLX fuses only 11 steps in a row."""
+    # The bound is an argument: with a constant, the compiler would prepare a path for values at the bound, and then
+    # compute one value at a time.
     x = mx.maximum(x, smallest)
     square = x * x
     first, second, third, fourth = (_ROOT[one] + _ROOT[one + 1] * x for one in range(0, 8, 2))
@@ -211,20 +196,15 @@ def by_bits(x: mx.array) -> mx.array:
 
 
 def fused(function: Callable[..., mx.array]) -> Callable[..., mx.array]:
-    """Return a function of arrays compiled to a few loops, or unchanged without a compiler.
-
-    Its arrays should have one shape: for others MLX makes a loop that computes one value at a time.
-    """
+    """Return a function of arrays of one shape, compiled to a few loops, or unchanged without a compiler."""
+    # For arrays of several shapes, MLX makes a loop that computes one value at a time.
     return _compiled(function) if compiles() else function
 
 
 @cache
 def compiles() -> bool:
-    """Return whether MLX can compile loops here and keep them in a folder of ours.
-
-    MLX keeps them in a folder that every user of the machine could have made, and loads what it finds there. So loops
-    are compiled only if the folder belongs to this user.
-    """
+    """Return whether MLX can compile loops here and keep them in a folder of ours."""
+    # It loads what it finds in a folder that every user of the machine could have made.
     folder = Path(tempfile.gettempdir()) / "mlx"
     try:
         folder.mkdir(mode=0o700, exist_ok=True)

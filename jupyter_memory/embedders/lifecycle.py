@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 if TYPE_CHECKING:
     from functools import _lru_cache_wrapper
 
-# Notebooks, servers and watchers start threads for a moment, and MLX would never end what it has opened for them.
-
 Given = ParamSpec("Given")
 Done = TypeVar("Done")
 
@@ -44,20 +42,21 @@ class _Job:
             self.done.release()
 
 
-class Worker:
-    """A thread that runs calls one after another; it begins with the first one, and again in a forked child.
+class _Worker:
+    # A thread that runs calls one after another; it begins with the first one, and again in a forked child. Notebooks,
+    # servers and watchers start threads for a moment, and MLX would never end what it has opened for them.
+    #
+    # A caller may be interrupted while it waits: the call is run to its end, and what it returns is dropped. So calls
+    # should be short, and own what they write to.
+    #
+    # A fork waits for the calls that were asked for before it, and those that are asked for meanwhile wait for the
+    # fork: a child would never get a lock that a call holds, be it MLX's or that of a module that is imported.
 
-    A caller may be interrupted while it waits: the call is run to its end, and what it returns is dropped. So calls
-    should be short, and own what they write to.
-
-    A fork waits for the calls that were asked for before it, and those that are asked for meanwhile wait for the fork:
-    a child would never get a lock that a call holds, be it MLX's or that of a module that is imported.
-    """
-
-    def __init__(self, name: str) -> None:
-        self._name = name
+    def __init__(self) -> None:
         self._begin()
-        atexit.register(self._end)
+        # A thread that is stopped within MLX would crash the program: it ends its call and begins no other, though
+        # threads that still compute ask for more.
+        atexit.register(lambda: self._park(threading.Event()))
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(before=self._before_fork, after_in_parent=self._go_on, after_in_child=self._begin)
 
@@ -77,9 +76,18 @@ class Worker:
         self._starting.release()
 
     def run(self, work: Callable[[], Done]) -> Done:
-        """Return what ``work`` returns in the thread, or raise what it raises; at once if this is the thread."""
-        thread = self._thread or self._started()
-        if thread is threading.current_thread():
+        if self._thread is None:
+            with self._starting:
+                if self._thread is None:
+                    # A queue of its own: a start that was interrupted may have left a thread that waits at the other.
+                    self._jobs = SimpleQueue()
+                    # No program waits for it to end.
+                    thread = threading.Thread(
+                        target=self._work, args=(self._jobs,), name="jupyter_memory.mlx", daemon=True
+                    )
+                    thread.start()
+                    self._thread = thread
+        if self._thread is threading.current_thread():
             return work()
         job = _Job(work)
         self._jobs.put(job)
@@ -93,26 +101,10 @@ class Worker:
             # The error's traceback holds this frame.
             del job
 
-    def _started(self) -> threading.Thread:
-        with self._starting:
-            if self._thread is None:
-                # A queue of its own: a start that was interrupted may have left a thread that waits at the other.
-                self._jobs = SimpleQueue()
-                # No program waits for it to end.
-                thread = threading.Thread(target=self._work, args=(self._jobs,), name=self._name, daemon=True)
-                thread.start()
-                self._thread = thread
-            return self._thread
-
     @staticmethod
     def _work(jobs: SimpleQueue[_Job]) -> None:
         while True:
             jobs.get().run()
-
-    def _end(self) -> None:
-        # A thread that is stopped within MLX would crash the program: it ends its call and begins no other, though
-        # threads that still compute ask for more.
-        self._park(threading.Event())
 
     def _park(self, until: threading.Event) -> None:
         if self._thread is not None and self._thread is not threading.current_thread():
@@ -126,7 +118,7 @@ class Worker:
             parked.wait(_PATIENCE)
 
 
-_worker = Worker("jupyter_memory.mlx")
+_worker = _Worker()
 
 
 def in_mlx_thread(function: Callable[Given, Done]) -> Callable[Given, Done]:
@@ -148,9 +140,8 @@ Read = TypeVar("Read")
 class Computing:
     """Lets one computation run at a time, and releases models that are idle: ``with computing:`` around every use.
 
-    Two at a time would need twice the memory and be no faster. Functions decorated with ``kept`` load the models, which
-    are released after ``minutes`` without a computation, never during one; 0 keeps them. A forked child keeps what its
-    parent had loaded.
+    Two at a time would need twice the memory and be no faster. Models are released after ``minutes`` without a
+    computation, never during one; 0 keeps them. A forked child keeps what its parent had loaded.
     """
 
     def __init__(self, minutes: float = 15.0) -> None:

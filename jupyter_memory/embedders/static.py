@@ -31,11 +31,10 @@ _GROUP_TOKENS = 8_192
 
 @dataclass(frozen=True, slots=True)
 class Pooling:
-    """How the tokens of a text are weighed in their sum; as it is made, all alike.
+    """How the tokens of a text are weighed in their sum; by default, all alike.
 
-    ``saturation`` is the share of a text at which a token counts half: the brackets and the ``self`` of a function do
-    not drown its names. With a ``lead``, the first token of a text counts double, and the excess falls to a third in so
-    many tokens: a title, a signature or the claim of an abstract says more than what follows.
+    ``saturation`` is the share of a text at which a token counts half, so that brackets do not drown names. With a
+    ``lead``, the first token counts double, as a title or a signature does; the excess falls to a third in so many.
     """
 
     saturation: float = 0.0
@@ -78,7 +77,7 @@ def _sums(ids: Ids, ends: NDArray[np.int64]) -> Floats:
 
 def arithmetic() -> str:
     """Return what computes: NumPy for the static model, MLX and a library for its products for larger ones."""
-    if not has_mlx():
+    if not is_installed():
         why = "is not installed, and only larger models need it" if runs_mlx() else "does not run here"
         return f"NumPy, since MLX {why}"
     from jupyter_memory.embedders.blas import fast_blas
@@ -87,13 +86,11 @@ def arithmetic() -> str:
     return f"NumPy; for larger models MLX with {blas.name}" + (f" ({blas.notice})" if blas.notice else "")
 
 
-def has_mlx() -> bool:
-    """Return whether MLX is installed; an uninstall may leave the empty folder ``mlx``, which does not count."""
-    return is_installed("mlx.core")
+def is_installed(module: str = "mlx.core") -> bool:
+    """Return whether a module can be found; it is not imported, as that takes longer than all else of a status.
 
-
-def is_installed(module: str) -> bool:
-    """Return whether a module can be found; it is not imported, as that takes longer than all else of a status."""
+    An uninstall may leave the empty folder ``mlx``, which does not count.
+    """
     try:
         return find_spec(module) is not None
     except (ImportError, ValueError):
@@ -118,6 +115,8 @@ _RECIPE = "ctx1"
 # Characters tokenised as one piece, and in one call: that needs about 100 bytes for each.
 _PIECE = 8_192
 _CALL = 131_072
+# A piece ends before a space if it has one.
+_PIECES = re.compile(rf"(.{{1,{_PIECE}}})(?: |\Z)|.{{{_PIECE}}}", re.DOTALL)
 # Texts whose sums are held at once.
 _BLOCK = 4_096
 _WORD = re.compile(r"\w+")
@@ -126,8 +125,6 @@ _WORD = re.compile(r"\w+")
 @dataclass(frozen=True)
 class StaticEmbedder:
     """Embeds a text as the mean of its tokens' vectors, weighed by place and share, cut to 256, 128 or 64 dimensions.
-
-    The first text loads the model's files, once for all embedders of a process.
 
     >>> StaticEmbedder(128).embed_query("monthly sales in Zürich").shape
     (128,)
@@ -182,10 +179,8 @@ class StaticEmbedder:
         return unit
 
     def reads(self, text: str, /) -> bool:
-        """Return whether the model knows one of the words of this text, or the text has none; signs do not count.
-
-        The vocabulary has some characters of Chinese, Japanese, Korean and Thai, but nothing was learnt of them.
-        """
+        # Signs do not count. Of Chinese, Japanese, Korean and Thai the vocabulary has some characters, but nothing was
+        # learnt of them.
         words = " ".join(_WORD.findall(text[:_PIECE]))
         ids = tokens([without_cjk(words)]).ids
         return not words or bool((ids != unknown()).any())
@@ -207,7 +202,8 @@ def _calls(texts: Sequence[str]) -> Iterator[tuple[list[int], list[str]]]:
     pieces: list[str] = []
     size = 0
     for row, text in enumerate(texts):
-        for piece in _pieces(readable(text)):
+        for match in _PIECES.finditer(readable(text)):
+            piece = match[1] or match[0]
             owners.append(row)
             pieces.append(piece)
             size += len(piece)
@@ -216,14 +212,3 @@ def _calls(texts: Sequence[str]) -> Iterator[tuple[list[int], list[str]]]:
                 owners, pieces, size = [], [], 0
     if pieces:
         yield owners, pieces
-
-
-def _pieces(text: str) -> Iterator[str]:
-    start = 0
-    while len(text) - start > _PIECE:
-        end = text.rfind(" ", start + 1, start + _PIECE + 1)
-        if end < 0:
-            end = start + _PIECE
-        yield text[start:end]
-        start = end + text.startswith(" ", end)
-    yield text[start:]

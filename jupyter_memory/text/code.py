@@ -6,10 +6,12 @@ import ast
 import builtins
 import re
 import symtable
+import tomllib
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import chain, islice
+from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from jupyter_memory.text.markdown import source_of
@@ -29,21 +31,10 @@ EVERYDAY = _PROSE | {"data"}
 _DOCUMENTS = frozenset({"pdf", "docx", "pptx"})
 # Other names of what is written for people.
 _FOR_PEOPLE = _PROSE | _DOCUMENTS | {"", "md", "txt", "plain", "restructuredtext", "html", "latex", "org", "asciidoc"}
-# Languages by other names that kernels, magics and chunks give them.
-_ALIASES = {
-    "ipython": PYTHON, "ipython3": PYTHON, "python3": PYTHON, "python2": PYTHON, "py": PYTHON, "cython": PYTHON,
-    "c++": "cpp", "c++11": "cpp", "c++14": "cpp", "c++17": "cpp", "c++20": "cpp", "c++23": "cpp", "xcpp": "cpp",
-    "js": "javascript", "node": "javascript", "ojs": "javascript", "ts": "typescript", "rs": "rust",
-    "sh": "bash", "shell": "bash", "zsh": "bash", "bigquery": "sql", "sqlite": "sql", "jl": "julia", "ir": "r",
-    "md": "markdown", "tex": "latex", "svg": "html",
-}  # fmt: skip
-# Magics of IPython and its extensions whose cell is in another language than the kernel's, with its name.
-_MAGICS = {
-    "bash": "bash", "sh": "bash", "zsh": "bash", "cmd": "batch", "powershell": "powershell", "perl": "perl",
-    "ruby": "ruby", "r": "r", "julia": "julia", "octave": "octave", "cython": "cython", "sql": "sql", "bigquery": "sql",
-    "html": "html", "svg": "html", "javascript": "javascript", "js": "javascript", "latex": "latex",
-    "markdown": "markdown",
-}  # fmt: skip
+_ALIASES, _MAGICS = (
+    {name: lang for lang, names in rows.items() for name in names.split()}
+    for rows in tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8")).values()
+)
 # A magic in the first line of a cell; `%%script bash` names its program.
 _CELL_MAGIC = re.compile(r"%%(?:script[ \t]+(?:--?\S+[ \t]+)*+(?:\S*/)?)?(\w+)")
 # Those that run the rest of the cell as it is written there.
@@ -51,10 +42,7 @@ _AROUND = frozenset({"capture", "time", "timeit", "prun"})
 
 
 def language(lang: str, text: str) -> str:
-    """Return the language of a text in lower case: what its notebook or file says (``lang``), or what it looks like.
-
-    The empty string is for what is neither labelled nor looks like Python.
-    """
+    """Return the language of a text: ``lang``, what its notebook or file says, else Python if it looks like that."""
     return lang.lower() or (PYTHON if _PYTHON.search(text, 0, _READ) else "")
 
 
@@ -69,7 +57,7 @@ def known_language(name: str) -> str:
 
 
 def kernel_language(name: str) -> str:
-    """Return the language of a kernel by its name, where its notebook says nothing else.
+    """Return the language of a kernel by its name.
 
     >>> kernel_language("ir"), kernel_language("julia-1.11"), kernel_language("sas")
     ('r', 'julia', 'sas')
@@ -120,7 +108,7 @@ class Definitions(NamedTuple):
     """The names that a source defines, each once, in their order, separated by blanks.
 
     ``defined`` are the classes and functions of its top level, ``assigned`` its variables, ``nested`` the classes and
-    functions within others. They stay in one piece, since a search looks at those of hundreds of files.
+    functions within others. A search looks at those of hundreds of files.
     """
 
     defined: str = ""
@@ -156,11 +144,22 @@ def definitions_and_places(kind: str, lang: str, text: str) -> tuple[Definitions
     table = _read(source, lambda plain: symtable.symtable(plain, _NAMED, "exec"))
     if table is None:
         return Definitions(), []
-    places = []
-    for outer in _defined(table):
+    top, places = list(_defined(table)), []
+    for outer in top:
         places.append(Place(outer.get_lineno(), 1, outer.get_name()))
         places += [Place(inner.get_lineno(), 2, inner.get_name()) for inner in _defined(outer)]
-    return _definitions(table), places
+
+    children = max(1, len(table.get_children()))
+    names = islice(table.get_identifiers(), _COMPARED // children)
+    symbols = (table.lookup(name) for name in names)
+    assigned = (one.get_name() for one in symbols if one.is_assigned() and not one.is_namespace())
+    within = []
+    waiting = [child for one in reversed(top) for child in reversed(list(_defined(one)))]
+    while waiting:
+        one = waiting.pop()
+        within.append(one.get_name())
+        waiting += reversed(list(_defined(one)))
+    return Definitions(_few(one.get_name() for one in top), _few(assigned), _few(within)), places
 
 
 def syntax_tree(source: str) -> ast.Module | None:
@@ -179,22 +178,6 @@ def _read(source: str, read: Callable[[str], Tree]) -> Tree | None:
         # Not Python, a null character or half a surrogate pair, nested too deeply, nested far too deeply.
         plain = _COMMAND_TAKEN.sub(r"\1 0", _COMMAND.sub(r"\1pass", source))
     return _read(plain, read) if plain != source else None
-
-
-def _definitions(table: symtable.SymbolTable) -> Definitions:
-    top = list(_defined(table))
-    children = max(1, len(table.get_children()))
-    names = islice(table.get_identifiers(), _COMPARED // children)
-    symbols = (table.lookup(name) for name in names)
-    assigned = (one.get_name() for one in symbols if one.is_assigned() and not one.is_namespace())
-
-    within = []
-    waiting = [child for one in reversed(top) for child in reversed(list(_defined(one)))]
-    while waiting:
-        one = waiting.pop()
-        within.append(one.get_name())
-        waiting += reversed(list(_defined(one)))
-    return Definitions(_few(one.get_name() for one in top), _few(assigned), _few(within))
 
 
 def _defined(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
@@ -227,10 +210,7 @@ _SILENT = (
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words of some code: ``own`` are variables, texts and their pieces, ``within`` all words in texts.
-
-    What libraries call their parts is in neither.
-    """
+    """The words of some code but for names of libraries: ``own`` are variables and texts, ``within`` words of texts."""
 
     own: frozenset[str]
     within: frozenset[str]
@@ -285,7 +265,8 @@ def _phrases(node: ast.AST) -> Iterator[str]:
 
 
 def _call(node: ast.Call) -> Iterator[str]:
-    name = called(node)
+    by = node.func
+    name = by.attr if isinstance(by, ast.Attribute) else by.id if isinstance(by, ast.Name) else ""
     if name:
         yield f"call {name}"
     for keyword in node.keywords:
@@ -295,12 +276,6 @@ def _call(node: ast.Call) -> Iterator[str]:
             shown = f"={value.value!r}"[:_LONGEST_VALUE] if isinstance(value, ast.Constant) else f":{_kind(value)}"
             yield f"kw {keyword.arg}{shown}"
     yield from (f"arg {name}:{_kind(argument)}" for argument in node.args)
-
-
-def called(node: ast.Call) -> str:
-    """Return the last name of what a call calls; nothing where it has none."""
-    by = node.func
-    return by.attr if isinstance(by, ast.Attribute) else by.id if isinstance(by, ast.Name) else ""
 
 
 def _kind(node: ast.expr) -> str:
@@ -336,8 +311,7 @@ def changed_names(nodes: Iterable[ast.AST]) -> frozenset[str]:
 def origins(statement: ast.stmt, earlier: Sequence[ast.stmt], quoted: Set[str] = frozenset()) -> frozenset[str]:
     """Return what the statements do that made what a statement reads, step by step back through the earlier ones.
 
-    Statements with a text that has one of the ``quoted`` words are among them: they may have made the file that is not
-    found, or the column.
+    Those with a text that has one of the ``quoted`` words are among them: they may have made the missing column.
     """
     wanted = _read_names(own_nodes(statement))
     found: set[str] = set()

@@ -71,7 +71,6 @@ Reader = Callable[[re.Match[str], datetime], Named | None]
 
 
 def _naming(match: re.Match[str], period: Period, unit: str, sure: float, **more: object) -> Named:
-    """Return the time that a match names; ``more`` are the other fields of ``Named``."""
     middle = period.start + (period.end - period.start) / 2
     return Named(match.start(), match.end(), period, target=middle, unit=unit, sure=sure, **more)  # type: ignore[arg-type]
 
@@ -104,6 +103,11 @@ _PART = "(?:q[1-4]|h[12])"
 
 def _day(year: int, month: int, day: int) -> Period:
     return whole("day", datetime(year, month, day))  # noqa: DTZ001
+
+
+def _months(year: int, month: int, count: int = 1) -> Period:
+    start = datetime(year, month, 1)  # noqa: DTZ001
+    return Period(start, shifted(start, count, "month"))
 
 
 def _month(word: str) -> int:
@@ -143,8 +147,7 @@ def _month_and_day(match: re.Match[str], local: datetime) -> Named | None:
 
 @_reads(rf"(?P<m>{MONTH}),? (?:of )?(?P<y>{YEAR})")
 def _month_and_year(match: re.Match[str], local: datetime) -> Named | None:
-    period = whole("month", datetime(int(match["y"]), _month(match["m"]), 1))  # noqa: DTZ001
-    return _naming(match, period, "month", 0.9)
+    return _naming(match, _months(int(match["y"]), _month(match["m"])), "month", 0.9)
 
 
 @_reads(rf"(?:(?P<which>{WHICH}) )?(?P<m>{MONTH})")
@@ -152,7 +155,7 @@ def _month_alone(match: re.Match[str], local: datetime) -> Named | None:
     month = _month(match["m"])
 
     def of(year: int) -> Period:
-        return whole("month", datetime(year, month, 1))  # noqa: DTZ001
+        return _months(year, month)
 
     if which := match["which"]:
         return _yearless(match, of, local, "month", 0.85 if which.lower() == "this" else 0.8, which=which)
@@ -164,12 +167,12 @@ def _year(match: re.Match[str], local: datetime) -> Named | None:
     year = int(match[0])
     if not 2000 <= year <= local.year:
         return None
-    return _naming(match, whole("year", datetime(year, 1, 1)), "year", 0.7, alone=False)  # noqa: DTZ001
+    return _naming(match, _months(year, 1, 12), "year", 0.7, alone=False)
 
 
 @_reads(r"(\d{4})-(0[1-9]|1[0-2])(?!\d)")
 def _year_and_month(match: re.Match[str], local: datetime) -> Named | None:
-    return _naming(match, whole("month", datetime(int(match[1]), int(match[2]), 1)), "month", 0.85, alone=False)  # noqa: DTZ001
+    return _naming(match, _months(int(match[1]), int(match[2])), "month", 0.85, alone=False)
 
 
 @_reads(r"(\d{4})-?W(\d\d)(?!\d)")
@@ -213,8 +216,7 @@ def _fiscal(match: re.Match[str], local: datetime) -> Named | None:
 
 def _part_of_year(year: int, part: str) -> Period:
     months = {"q": 3, "h": 6}.get(part[:1], 12)
-    start = datetime(year, 1 + (int(part[1:] or 1) - 1) * months, 1)  # noqa: DTZ001
-    return Period(start, shifted(start, months, "month"))
+    return _months(year, 1 + (int(part[1:] or 1) - 1) * months, months)
 
 
 # Times relative to now: ``yesterday``, ``three weeks ago``, ``last Tuesday``.
@@ -417,13 +419,6 @@ _FRAMEWORK = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Holiday:
-    of: _OfYear
-    early: int = 0
-    late: int = 0
-
-
 def _fixed(month: int, day: int) -> _OfYear:
     return lambda year: whole("day", datetime(year, month, day))  # noqa: DTZ001
 
@@ -448,32 +443,32 @@ def _thanksgiving(length: int = 1) -> _OfYear:
     return of
 
 
-# By their names without apostrophes.
-_HOLIDAYS: Mapping[str, _Holiday] = {
-    "new years eve": _Holiday(_fixed(12, 31)),
-    "new years day": _Holiday(_fixed(1, 1)),
-    "new years": _Holiday(_fixed(1, 1), early=1),
-    "new year": _Holiday(_fixed(1, 1), early=1),
-    "valentines day": _Holiday(_fixed(2, 14)),
-    "ash wednesday": _Holiday(_from_easter(-46)),
-    "palm sunday": _Holiday(_from_easter(-7)),
-    "good friday": _Holiday(_from_easter(-2)),
-    "easter weekend": _Holiday(_from_easter(-2, 4)),
-    "easter sunday": _Holiday(_from_easter(0)),
-    "easter monday": _Holiday(_from_easter(1)),
-    "easter": _Holiday(_from_easter(0), early=2, late=1),
-    "ascension day": _Holiday(_from_easter(39)),
-    "pentecost": _Holiday(_from_easter(49), early=1, late=1),
-    "whitsun": _Holiday(_from_easter(49), early=1, late=1),
-    "halloween": _Holiday(_fixed(10, 31)),
-    "thanksgiving weekend": _Holiday(_thanksgiving(4)),
-    "thanksgiving day": _Holiday(_thanksgiving()),
-    "thanksgiving": _Holiday(_thanksgiving(), late=3),
-    "christmas eve": _Holiday(_fixed(12, 24)),
-    "christmas day": _Holiday(_fixed(12, 25)),
-    "christmas": _Holiday(_fixed(12, 25), early=1, late=1),
-    "xmas": _Holiday(_fixed(12, 25), early=1, late=1),
-    "boxing day": _Holiday(_fixed(12, 26)),
+# By their names without apostrophes, with the days before and after that may be meant too.
+_HOLIDAYS: Mapping[str, tuple[_OfYear, int, int]] = {
+    "new years eve": (_fixed(12, 31), 0, 0),
+    "new years day": (_fixed(1, 1), 0, 0),
+    "new years": (_fixed(1, 1), 1, 0),
+    "new year": (_fixed(1, 1), 1, 0),
+    "valentines day": (_fixed(2, 14), 0, 0),
+    "ash wednesday": (_from_easter(-46), 0, 0),
+    "palm sunday": (_from_easter(-7), 0, 0),
+    "good friday": (_from_easter(-2), 0, 0),
+    "easter weekend": (_from_easter(-2, 4), 0, 0),
+    "easter sunday": (_from_easter(0), 0, 0),
+    "easter monday": (_from_easter(1), 0, 0),
+    "easter": (_from_easter(0), 2, 1),
+    "ascension day": (_from_easter(39), 0, 0),
+    "pentecost": (_from_easter(49), 1, 1),
+    "whitsun": (_from_easter(49), 1, 1),
+    "halloween": (_fixed(10, 31), 0, 0),
+    "thanksgiving weekend": (_thanksgiving(4), 0, 0),
+    "thanksgiving day": (_thanksgiving(), 0, 0),
+    "thanksgiving": (_thanksgiving(), 0, 3),
+    "christmas eve": (_fixed(12, 24), 0, 0),
+    "christmas day": (_fixed(12, 25), 0, 0),
+    "christmas": (_fixed(12, 25), 1, 1),
+    "xmas": (_fixed(12, 25), 1, 1),
+    "boxing day": (_fixed(12, 26), 0, 0),
 }
 _SEASON = "|".join(_SEASONS)
 _HOLIDAY = "|".join(_HOLIDAYS).replace("years", "year['’]?s").replace("valentines", "valentine['’]?s")
@@ -514,25 +509,18 @@ def _season(match: re.Match[str], local: datetime) -> Named | None:
 
 
 def _of_season(season: str) -> _OfYear:
-    def of(year: int) -> Period:
-        start = datetime(year, _SEASONS[season], 1)  # noqa: DTZ001
-        return Period(start, shifted(start, 3, "month"))
-
-    return of
+    return lambda year: _months(year, _SEASONS[season], 3)
 
 
 @_reads(rf"(?:(?P<which>{WHICH}) )?(?P<h>{_HOLIDAY})\b(?:,? (?:of |in )?(?P<y>{YEAR}))?")
 def _holiday(match: re.Match[str], local: datetime) -> Named | None:
-    holiday, which = _HOLIDAYS[_name(match["h"])], match["which"] or ""
-    named: Named | None
+    of, before, after = _HOLIDAYS[_name(match["h"])]
+    more = {"early": timedelta(days=before), "late": timedelta(days=after), "of": of}
     if match["y"]:
-        named = _naming(match, holiday.of(int(match["y"])), "day", 0.9)
-    elif which:
-        named = _yearless(match, holiday.of, local, "day", 0.85, which=which, counted=True)
-    else:
-        named = _yearless(match, holiday.of, local, "day", 0.8, alone=False, recurring=True)
-    early, late = timedelta(days=holiday.early), timedelta(days=holiday.late)
-    return named and replace(named, early=early, late=late, of=holiday.of)
+        return _naming(match, of(int(match["y"])), "day", 0.9, **more)
+    if which := match["which"]:
+        return _yearless(match, of, local, "day", 0.85, which=which, counted=True, **more)
+    return _yearless(match, of, local, "day", 0.8, alone=False, recurring=True, **more)
 
 
 def _name(words: str) -> str:
@@ -545,7 +533,7 @@ def _name(words: str) -> str:
 )
 def _years_back(match: re.Match[str], local: datetime) -> Named | None:
     name = _name(match["many"] or match["one"])
-    of = _of_season(name) if name in _SEASONS else _HOLIDAYS[name].of
+    of = _of_season(name) if name in _SEASONS else _HOLIDAYS[name][0]
     last = _yearless(match, of, local, "year" if name in _SEASONS else "day", 0.75, which="last", counted=True, of=of)
     years = (cardinal(match["n"]) or 0) if match["n"] else 2
     return last.years_later(1 - years) if last is not None and years > 0 else None
@@ -681,25 +669,23 @@ def _part_of(match: re.Match[str], other: Named) -> Named | None:
 
 
 def _pieces(unit: str, start: datetime, end: datetime, nth: int | None) -> list[Period]:
+    week = timedelta(weeks=1)
     if unit == "week":
-        week = timedelta(days=7)
         if nth is None:
             return [Period(end - week, end)]
         firsts = [start + number * week for number in range(-(-(end - start) // week))]
         return [Period(first, min(first + week, end)) for first in firsts]
     if unit == "half":
         months = (end.year - start.year) * 12 + end.month - start.month
-        if months > 1:
-            middle = whole("day", shifted(start, months // 2, "month") + (months % 2) * timedelta(days=15)).start
-        else:
-            middle = whole("day", start + (end - start) / 2).start
+        of_months = shifted(start, months // 2, "month") + (months % 2) * timedelta(days=15)
+        middle = whole("day", of_months if months > 1 else start + (end - start) / 2).start
         return [Period(start, middle), Period(middle, end)]
     if unit == "quarter":
         quarters = [shifted(start, number, "quarter") for number in range(5)]
         return [Period(*ends) for ends in pairwise(quarters)] if quarters[-1] == end else []
     first = start + timedelta(days=(DAYS.get(unit, 5) - start.weekday()) % 7)
     days = 2 if unit == "weekend" else 1
-    firsts = [first + number * timedelta(weeks=1) for number in range(-(-(end - first) // timedelta(weeks=1)))]
+    firsts = [first + number * week for number in range(-(-(end - first) // week))]
     return [Period(day, day + timedelta(days=days)) for day in firsts]
 
 

@@ -19,10 +19,8 @@ class Period(NamedTuple):
 
 
 def zone_of(now: datetime) -> tzinfo | None:
-    """Return the named zone that a moment is given in, None for this machine's own.
-
-    An offset says nothing about last summer's clock, and stored moments are in UTC: both stand for this machine's zone.
-    """
+    """Return the named zone that a moment is given in, None for this machine's own."""
+    # An offset says nothing about last summer's clock, and stored moments are in UTC: both stand for this machine's.
     return now.tzinfo if isinstance(now.tzinfo, ZoneInfo) else None
 
 

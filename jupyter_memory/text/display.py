@@ -107,10 +107,7 @@ BY_WORDS, BY_MEANING = "32", "36"
 
 
 def has_colours(stream: IO[str] | None, environment: Mapping[str, str]) -> bool:
-    """Return whether colours are shown on a stream: on a terminal that can, unless NO_COLOR is set (no-color.org).
-
-    A program whose standard output is closed has no stream.
-    """
+    """Return whether colours are shown on a stream: on a terminal that can, unless NO_COLOR is set (no-color.org)."""
     is_wanted = not environment.get("NO_COLOR") and environment.get("TERM") != "dumb"
     return stream is not None and stream.isatty() and is_wanted
 
@@ -279,18 +276,15 @@ _FENCE = re.compile(r"`{3,}")
 
 
 class WholeText(str):
-    """A text as it is stored; only how it is shown depends on what it is.
+    """A text as it is stored; ``markdown`` is what a notebook shows of it, and ``shown`` is for a terminal."""
 
-    ``markdown`` is what a notebook shows: JupyterLab's own renderer removes what would run, and shows formulas and
-    tables. ``shown`` is for a terminal.
-    """
+    # JupyterLab's own renderer removes what would run, and shows formulas and tables.
 
     markdown: str
     shown: str
 
     @classmethod
     def of(cls, text: str, kind: str, lang: str) -> Self:
-        """Return the text of a memory of this kind and language."""
         whole = cls(text)
         if is_markdown(kind, lang):
             whole.markdown, whole.shown = marked(text), marked(plain(text)[0])
@@ -302,7 +296,6 @@ class WholeText(str):
 
     @classmethod
     def joined(cls, texts: Sequence[tuple[str, WholeText]]) -> Self:
-        """Return several texts as one, each below its heading."""
         whole = cls("\n\n".join(f"{heading}\n{text}" for heading, text in texts))
         whole.markdown = "\n\n".join(f"{_fenced(heading)}\n\n{text.markdown}" for heading, text in texts)
         whole.shown = "\n\n".join(f"{marked(heading)}\n{text.shown}" for heading, text in texts)

@@ -93,7 +93,10 @@ def parts(identifier: str) -> list[str]:
             return words
         return " ".join(_PART.findall(identifier)).lower().split()
     # The pattern knows ASCII letters only, so every other letter is replaced by one of its kind.
-    shape = "".join(map(_kind, identifier))
+    shape = "".join(
+        "A" if one.isupper() else "a" if one.islower() else "の" if one.isalpha() and not one.isascii() else one
+        for one in identifier
+    )
     return [identifier[match.start() : match.end()].lower() for match in _PART.finditer(shape)]
 
 
@@ -111,12 +114,9 @@ def plainer(text: str) -> list[str]:
 
 
 def ident_column(text: str) -> str:
-    """Return what the keyword index's column ``ident`` holds for a text: identifiers whole and in parts, bigrams.
-
-    The full-text index takes a camel-case name for one word, so its parts are added. It splits other names at
-    underscores and dots, so they are added in one piece. Words with ligatures or raised digits are added in plain
-    characters.
-    """
+    """Return what the keyword index's column ``ident`` holds for a text: identifiers whole and in parts, bigrams."""
+    # The full-text index takes a camel-case name for one word, so its parts are added. It splits other names at
+    # underscores and dots, so they are added in one piece.
     pattern = _ASCII_IDENTIFIER
     if not text.isascii():
         # Composed, as a query is: decomposed Hangul would not be recognised.
@@ -183,14 +183,6 @@ def _taken_apart(name: str) -> tuple[str, ...]:
     return (name, *whole, *(pieces if split_by_the_index != pieces else []))
 
 
-def _kind(character: str) -> str:
-    if character.isupper():
-        return "A"
-    if character.islower():
-        return "a"
-    return character if character.isascii() or not character.isalpha() else "の"
-
-
 def ident_columns(texts: Sequence[str]) -> list[str]:
     """Return what ``ident_column`` does for each text."""
     # Composed, as a query is.
@@ -245,8 +237,7 @@ def _compounds(kinds: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.
     return begins[several], ends[several]
 
 
-# Names that are stored again with every chunk: titles, headings, tags. They are kept short: without a limit, a store
-# grows with the length of a heading times the number of chunks below it.
+# Without a limit, a store grows with the length of a heading times the number of chunks below it.
 # Characters of a title, a heading, a tag or a language.
 LONGEST_NAME = 200
 # Tags of a file, and tags of a memory that somebody adds.
@@ -278,10 +269,7 @@ def without_file(title: str, source: str) -> str:
 
 
 def heading_path(headings: Sequence[str]) -> str:
-    """Return the headings that lead down to a place, in at most 2,000 characters.
-
-    Where they are longer, each is shortened; of very many, the first and the last five are left.
-    """
+    """Return the headings that lead down to a place, in at most 2,000 characters: shortened, or the first and last."""
     # Counted, not joined: a heading may be as long as its file, and stand above thousands of chunks.
     if sum(map(len, headings)) + len(_BELOW) * len(headings) <= _LONGEST_PATH:
         return _BELOW.join(headings)

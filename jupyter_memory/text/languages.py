@@ -3,76 +3,21 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil
-from typing import Literal
+from pathlib import Path
+from typing import Literal, get_args
 
 from Stemmer import Stemmer
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-STOP_WORDS = _words("""
-    a about above after again all also am an and any are aren't as at be because been before being below
-    between both but by can can't cannot could couldn't did didn't do does doesn't doing don't down during
-    each few for from further had hadn't has hasn't have haven't having he her here hers herself him himself
-    his how i if in into is isn't it its itself just let's me more most my myself no nor not of off on once
-    only or other our ours ourselves out over own same she should shouldn't so some such than that the their
-    theirs them themselves then there these they this those through to too under until up very was wasn't we
-    were weren't what what's when where which while who whom why will with won't would wouldn't you your yours
-    yourself yourselves
-""")
-_GERMAN = _words("""
-    aber alle allem allen aller alles als also am an andere anderen anderer anderes auch auf aus bei beim bin
-    bis bist da dabei dadurch dafür daher damit dann daran darauf daraus darin das dass daß davon dazu dein
-    deine dem den denn der deren des deshalb dessen die dies diese diesem diesen dieser dieses doch dort du
-    durch ein eine einem einen einer eines einige er es etwas euch euer für gab gegen gibt habe haben hat hatte
-    hatten hier hin hinter ich ihm ihn ihnen ihr ihre ihrem ihren ihrer im in indem ins ist jede jedem jeden
-    jeder jedes jetzt kann kein keine keinem keinen keiner können könnte machen macht man manche mein meine
-    meinem meinen meiner mich mir mit muss müssen nach nicht nichts noch nun nur ob oder ohne sehr sein seine
-    seinem seinen seiner seit sich sie sind so soll sollen sollte sondern sonst über um und uns unser unsere
-    unserem unseren unserer unter viel vom von vor wann war waren warum was weil welche welchem welchen welcher
-    welches wem wen wenn wer werde werden wessen weshalb wie wieder wieso wieviel will wir wird wo wobei wodurch
-    wofür woher wohin womit worden wurde wurden zu zum zur zwar zwischen
-""")
-_FRENCH = _words("""
-    afin ai aucun aucune aussi autre autres aux avait avec avez avoir avons avaient ayant bien car ce ceci cela
-    celle celles celui ces cet cette ceux chaque chez combien comme comment dans de depuis des donc dont du elle
-    elles en encore entre est et étaient était étant été êtes être eu eux fait faire faut fut furent il ils je
-    jusque la là laquelle le lequel les lesquels leur leurs lorsque lui ma mais me même mes moi mon ne ni nos
-    notre nous on ont ou où par parce pas peu peut plus pour pourquoi puis puisque quand que quel quelle quelles
-    quels qui quoi sa sans se selon sera seront ses si soit sommes son sont sous suis sur ta te tes toi ton tous
-    tout toute toutes très trop tu un une vers voici vos votre vous
-""")
-_SPANISH = _words("""
-    al algo algún alguna algunas alguno algunos ante antes aquel aquella aquellas aquello aquellos aquí así aun
-    aún aunque cada como cómo con contra cual cuál cuáles cuales cuando cuándo cuanta cuánta cuántas cuanto
-    cuánto cuántos de del desde después donde dónde dos durante el él ella ellas ellos en entonces entre era
-    eran es esa esas ese eso esos esta está están estaba estaban estamos estas este esto estos estoy fue fueron
-    ha había habían hace hacemos hacen hacer han hasta hay hemos hizo la las le les lo los mas más me mi mis
-    mientras muy nada ni ningún ninguna no nos nosotros nuestra nuestras nuestro nuestros o os otra otras otro
-    otros para pero poco por porque puede pueden pues que qué quien quién quienes quiénes se sea según ser sí
-    sido sin sino sobre sois somos son soy su sus también tan tanto te tenemos tener tenía tiene tienen toda
-    todas todavía todo todos tras tu tus un una unas uno unos usted ustedes vosotros y ya yo
-""")
 
 Prose = Literal["german", "french", "spanish"]
 
 _WORD = re.compile(r"[^\W\d_]+")
 # French words that lose their vowel before another: l'écart, qu'une.
 _ELIDED = re.compile(r"(?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu|quoiqu)['’](?=\w)", re.IGNORECASE)
-# English words that others have as well: "Qui a décidé", "so war es".
-_SHARED = {"a", *STOP_WORDS & (_GERMAN | _FRENCH | _SPANISH)}
-# Words of English, of code and of file names that other languages have for function words.
-_ELSEWHERE = _words("""
-    also am an and as at bin but can car de del den die dir do du el en era es fin for fue hat has he in is it
-    la le man mais me mes mi mit more no nos o on or out par plus ser set si sin so some son sur ten tu un us
-    war was we will y yo
-""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,16 +27,24 @@ class Language:
     name: str
     stop_words: frozenset[str]
     frequent: tuple[str, ...]
+    endings: tuple[str, ...]
 
 
+def _words(lang: str, key: str = "stop_words") -> tuple[str, ...]:
+    return tuple(_DATA[lang][key].split())
+
+
+_DATA: Mapping[str, Mapping[str, str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+STOP_WORDS = frozenset(_words("english"))
 LANGUAGES: Mapping[Prose, Language] = {
-    "german": Language("German", _GERMAN, ("der", "und", "ist", "mit", "nicht", "den", "auf", "wird")),
-    "french": Language("French", _FRENCH, ("les", "des", "est", "une", "dans", "pour", "sur", "avec")),
-    "spanish": Language("Spanish", _SPANISH, ("los", "las", "una", "con", "para", "por", "del", "que")),
+    key: Language(_DATA[key]["name"], frozenset(_words(key)), _words(key, "frequent"), _words(key, "endings"))
+    for key in get_args(Prose)
 }
+# English words that others have as well: "Qui a décidé", "so war es".
+_SHARED = {"a"}.union(*(STOP_WORDS & one.stop_words for one in LANGUAGES.values()))
 # The function words that neither English nor code has.
-_TELLING: Mapping[Prose, frozenset[str]] = {
-    key: one.stop_words - _ELSEWHERE - STOP_WORDS for key, one in LANGUAGES.items()
+_TELLING = {
+    key: one.stop_words.difference(STOP_WORDS, _words("english", "elsewhere")) for key, one in LANGUAGES.items()
 }
 
 
@@ -99,8 +52,7 @@ _TELLING: Mapping[Prose, frozenset[str]] = {
 class Asked:
     """The language that the function words of a question show, and by how many different words.
 
-    ``language`` is None where no such word occurs, or where two languages share those that do; ``is_english`` tells
-    that English words are at least as many.
+    It is None where none occurs or two languages share them; ``is_english``: English words are at least as many.
     """
 
     language: Prose | None = None
@@ -135,26 +87,6 @@ _LETTERS = re.compile("[a-zß-öø-ÿœ]+")
 SHORTEST = 4
 
 
-_ENDINGS: Mapping[Prose, str] = {
-    "german": """
-        e en er ern es em n s se sen ses st t te ten ter tes tem et etes ete eten end ende enden ender endes
-        endem ung ungen bar bare baren lich liche lichen licher liches ig ige igen iger iges igem isch ische
-        ischen ischer ischem isches heit heiten keit keiten in innen ieren iert ierte ierten ierter iertes
-        ierung ierungen
-    """,
-    "french": """
-        e s es é ée és ées er ez ent ait aient ant ante ants antes era eront erait ons ions ation ations ateur
-        ateurs atrice atrices ement ements eur eurs euse euses if ifs ive ives ité ités ique iques iquement able
-        ables al ale aux ales alement ir is it ie ies irent issent issait isse issant issants ition itions eux
-        euse ment aire aires ence ences ance ances iste isme el elle els elles ellement
-    """,
-    "spanish": """
-        o a os as e es ar er ir ado ada ados adas ido ida idos idas ando iendo an en ó aba aban aron ieron ará
-        arán aría amos emos imos ación aciones ador adora adores adoras amiento amientos imiento imientos ante
-        antes anza able ables ible ibles ico ica icos icas icamente idad idades ivo iva ivos ivas mente amente
-        al ales oso osa osos osas ista istas ería ió ción ciones or ores ora encia encias ancia ancias
-    """,
-}
 # Snowball knows the endings of German verbs, but not that -ieren is one syllable more.
 _IEREN = re.compile(r"ier(?:en|t|te|ten|tes|ter|tem|ung|ungen|end|ende|enden|bar|bare|baren|barer|bares|barem)$")
 _SPELLED_OUT = {"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"}
@@ -198,7 +130,7 @@ def forms(word: str, language: Prose) -> tuple[str, ...]:
             bases.append(base + base[-1:])
     if language == "german":
         bases.append("".join(_SPELLED_OUT.get(letter, letter) for letter in word))
-    endings = ("", *_ENDINGS[language].split())
+    endings = ("", *LANGUAGES[language].endings)
     return tuple(dict.fromkeys(base + ending for base in (*bases, word) for ending in endings))
 
 
@@ -244,12 +176,9 @@ _LETTER, _IDEOGRAPH, _EMOJI = 1.0, 1.25, 3.0
 
 
 def estimated_tokens(text: str) -> int:
-    """Return about how many tokens a text has, rather too many than too few.
-
-    For English prose, code, outputs, JSON, Chinese and Japanese, this is .96 to 1.5 times what o200k, cl100k and the
-    tokenizers of Claude 2 and Gemma 3 count. For German, it is .85 and .91 times what the older two of them count
-    (Claude 2, cl100k). The estimate of joined lines is at most the sum of theirs, plus one for each line break.
-    """
+    """Return about how many tokens a text has; of joined lines, at most their sum plus one for each line break."""
+    # For English prose, code, outputs, JSON, Chinese and Japanese, this is .96 to 1.5 times what o200k, cl100k and the
+    # tokenizers of Claude 2 and Gemma 3 count; for German, .85 and .91 times what Claude 2 and cl100k count.
     tokens = 0.0
     for found in _PARTS.finditer(text):
         part = found.group()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -139,8 +139,7 @@ _OUTPUTS = "\n\nOut:\n"
 def context(name: str, headings: Sequence[str], above: str = "", when: datetime | str | None = None) -> str:
     """Return the prefix of a cell or chunk: one line for each thing that is known of it.
 
-    ``above`` is the Markdown just above it, of which the first 60 words are used, up to 1,000 characters. ``when`` is
-    aware and shown in local time, or a day as ``day`` returns it.
+    Of the Markdown ``above``, 60 words are used; ``when`` is aware, and shown in local time, or what ``day`` returns.
     """
     words = _plain_heading(above).split(" ", _WORDS_ABOVE)[:_WORDS_ABOVE] if above else ()
     told = words_within(" ".join(words), _LONGEST_ABOVE)
@@ -234,8 +233,7 @@ def outputs_of(text: str) -> str:
     return text.partition(_OUTPUTS)[2]
 
 
-# Markdown as its reader sees it. A snippet is cut out of its text, so a link or an emphasis may have lost one of its
-# ends: what is left of it is removed, too.
+# A snippet is cut out of its text, so a link or an emphasis may have lost one of its ends: the other is removed too.
 
 _Span = tuple[int, int]
 _CUT = "…"
@@ -304,10 +302,15 @@ def _marks(text: str) -> Iterator[_Span]:
         if found.lastindex is not None:
             yield found.start(), found.start(found.lastindex)
             yield found.end(found.lastindex), found.end()
-    inside = _Inside([found.span() for found in verbatim])
+    spans = [found.span() for found in verbatim]
+
+    def inside(place: int) -> bool:
+        before = bisect_right(spans, (place, len(text) + 1))
+        return before > 0 and place < spans[before - 1][1]
+
     for pattern in (_LINK, _CUT_LINK):
         for link in pattern.finditer(text):
-            if link.start() not in inside:
+            if not inside(link.start()):
                 yield link.start(), link.start(1)
                 yield link.end(1), link.end() - text.endswith(_CUT, link.start(), link.end())
     if beginning := _LINK_END.match(text):
@@ -316,25 +319,15 @@ def _marks(text: str) -> Iterator[_Span]:
         yield address.start(), address.start() + 1
         yield address.end() - 1, address.end()
     for pattern in (_CUT_LABEL, _TAG, _HEADING, _RULE, _FENCE, _TABLE_RULE, _QUOTE, _ESCAPE):
-        yield from (mark.span() for mark in pattern.finditer(text) if mark.start() not in inside)
+        yield from (mark.span() for mark in pattern.finditer(text) if not inside(mark.start()))
     yield from _emphasis(text, inside)
 
 
-class _Inside:
-    def __init__(self, stretches: Sequence[_Span]) -> None:
-        self._starts = [start for start, _ in stretches]
-        self._ends = [end for _, end in stretches]
-
-    def __contains__(self, place: int) -> bool:
-        before = bisect_right(self._starts, place)
-        return before > 0 and place < self._ends[before - 1]
-
-
-def _emphasis(text: str, inside: _Inside) -> Iterator[_Span]:
+def _emphasis(text: str, inside: Callable[[int], bool]) -> Iterator[_Span]:
     # Pairs, and those that lost the other one where the text was cut.
     opened: dict[str, list[_Span]] = {}
     for found in _EMPHASIS.finditer(text):
-        if found.start() in inside:
+        if inside(found.start()):
             continue
         mark, span = found[0], found.span()
         before, after = text[span[0] - 1 : span[0]] if span[0] else "", text[span[1] : span[1] + 1]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, date, datetime, timedelta
-from typing import Protocol, runtime_checkable
 
 from jupyter_memory.errors import QueryError
 from jupyter_memory.text.date_phrases import whole_phrase
@@ -30,15 +29,8 @@ _NEVER = re.compile(r"\W*\w{0,2}$|\W*\d+$|\d{4}[-/.]|-|.*\bdecades?\b|.*\bh\d\b|
 _NO_TIME_OF_DAY = re.compile(r"\d{4}-\d\d-\d\d[t ]\d\d:\d\d")
 
 
-@runtime_checkable
-class _Timestamp(Protocol):
-    def to_pydatetime(self, *, warn: bool) -> datetime: ...
-
-
 def parse_moment(text: str, *, now: datetime, end: bool = False) -> datetime:
-    """Return the moment that a text names, in UTC: the start of a period, or its end with ``end``.
-
-    Naive times are local. ``now`` must be aware.
+    """Return the moment that a text names, in UTC: the start of a period, or its end; ``now`` is aware.
 
     Raises:
         QueryError: the text cannot be read as a time, or could be read as two.
@@ -49,9 +41,9 @@ def parse_moment(text: str, *, now: datetime, end: bool = False) -> datetime:
 
 def moment(value: str | date | datetime | None, now: datetime, *, end: bool = False) -> datetime | None:
     """Return an aware time in UTC. Naive times are local, and with ``end`` a day means its end."""
-    if isinstance(value, _Timestamp):
+    if (converted := getattr(value, "to_pydatetime", None)) is not None:
         # A Timestamp is a datetime that cannot be converted like one. NaT, unequal to itself, is no time.
-        value = value.to_pydatetime(warn=False) if value == value else None
+        value = converted(warn=False) if value == value else None
     if value is None:
         return None
     if isinstance(value, str):
@@ -74,11 +66,7 @@ def goes_on(time: str, words: str, now: datetime) -> bool:
 
 
 def parse_day(text: str, now: datetime) -> tuple[datetime, datetime]:
-    """Return the period that a text names as ``(since, until)`` in UTC; an exact time means its day.
-
-    Raises:
-        QueryError: the text cannot be read as a time, or could be read as two.
-    """
+    """Return the period that a text names as ``(since, until)`` in UTC; an exact time means its day."""
     zone = zone_of(now)
     start, end = _read_period(text, now)
     if start == end:

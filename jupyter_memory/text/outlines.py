@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import accumulate, islice, pairwise
+from pathlib import Path
 
 from jupyter_memory.text.code import PYTHON, Place
 
@@ -48,56 +49,22 @@ _DEEPEST = 8
 # Lines of comments and annotations above a block.
 _ABOVE = 40
 _LONGEST_NAME = 120
-# In these patterns a blank is one or more blanks or tabs, and a blank with an asterisk is any number of them.
-# Words before a parenthesis that begin a statement, not a function.
-_STATEMENTS = r"(?!(?:if|for|while|switch|catch|return|else|do|try|new|throw|case|await|yield|import|using|typedef)\b)"
-_NAME_AND_PARAMETERS = r"[^\n;={}()#\"']{0,160}?(?<![\w:~$])([\w:~$]+) *\("
-# A method in a language with braces, and a function at the beginning of a line: neither ends like a statement.
-_METHOD = rf"{_STATEMENTS}[A-Za-z_~]{_NAME_AND_PARAMETERS}[^\n;]*\{{ *$"
-_FUNCTION = rf"(?<!.){_STATEMENTS}[A-Za-z_]{_NAME_AND_PARAMETERS}[^\n;]*$"
-_JAVASCRIPT = (
-    r"(?:export )?(?:default )?(?:declare )?(?:abstract )?(?:async )?"
-    r"(?:function\*?|class|interface|enum|namespace|type) ([\w$]+)"
-    r"|(?:export )?(?:const|let|var) ([\w$]+)[^\n=]{0,200}= *(?:async\b *)?(?:\(|function\b|[\w$]+ *=>)"
-    rf"|{_METHOD}"
-)
-_ACCESS = r"(?:(?:public|protected|private|internal|static|final|abstract|sealed|implicit|override|lazy|inline) ){0,6}"
-_CREATED = r"(?:table|view|function|procedure|index|trigger|schema|type|sequence|macro)"
-_HOW = r"(?:(?:global|local|temp|temporary|unique|materialized|external|transient) ){0,3}"
-_PATTERNS = {
-    "r": r"([\w.]+) *(?:<<?-|=) *(?:function\b|R6Class\b|\\\()"
-    r"|set(?:Class|Generic|Method|RefClass)\( *[\"']([\w.]+)|#+ ([^\n#=-]{1,80})[-=#]{4,} *$",
-    "julia": r"(?:function|macro|struct|mutable struct|abstract type|(?:bare)?module) ([\w.!]+)"
-    r"|(?<!.)([\w.!]+)\([^\n=]{0,200}\) *=(?!=)",
-    "sql": rf"create (?:or replace )?{_HOW}{_CREATED} (?:if not exists )?([\w.\"`\[\]]+)"
-    r"|(?<!.)(?:select\b|(?:with|insert into|update|delete from|merge into|alter table)\b *([\w.]*))",
-    "bash": r"function ([\w:.-]+)|([\w:.-]+) *\(\)",
-    "javascript": _JAVASCRIPT,
-    "typescript": _JAVASCRIPT,
-    "java": rf"{_ACCESS}(?:class|interface|enum|record|@interface) (\w+)|{_METHOD}",
-    "scala": rf"(?:case )?{_ACCESS}(?:case )?(?:def|class|object|trait|enum|given) (\w+)",
-    "c": rf"(?:typedef )?(?:struct|enum|union) (\w+)[^\n;]*$|# *define (\w+)\(|{_FUNCTION}",
-    "cpp": r"(?:typedef )?(?:class|struct|enum(?: class)?|union|namespace) ([\w:]+)[^\n;]*$"
-    rf"|{_FUNCTION}|{_METHOD}",
-    "rust": r"(?:pub(?:\([^)\n]{0,40}\))? )?(?:(?:async|unsafe|const|default|extern \"C\") ){0,4}"
-    r"(?:fn|struct|enum|trait|mod|union|macro_rules!) (\w+)|(impl\b[^\n{;]{1,100})",
-    "go": r"func (?:\([^)\n]{0,100}\) *)?(\w+)|type (\w+)",
-    "matlab": r"function (?:[^\n=(]{0,100}= *)?([\w.]+)|classdef (?:\([^)\n]{0,100}\) *)?(\w+)",
-    "sas": r"(proc \w+|data [\w.&]+|%macro \w+)",
-    "stan": r"((?:transformed )?(?:functions|data|parameters|model)|generated quantities) *\{",
-}
-_WITHOUT_CASE = frozenset({"sql", "sas"})
+_PATTERNS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+_PART = re.compile("%([A-Z]+)%")
 _BLANK = re.compile(r" (\*?)")
 
 
-def _compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
+def _compiled(lang: str, patterns: Sequence[str]) -> re.Pattern[str]:
+    pattern = "|".join(patterns)
+    while _PART.search(pattern):
+        pattern = _PART.sub(lambda found: _PATTERNS["parts"][found[1]], pattern)
     spaced = _BLANK.sub(lambda found: r"[ \t]*+" if found[1] else r"[ \t]++", pattern)
-    return re.compile(rf"^(?P<indent>[ \t]{{0,{_DEEPEST}}}+)(?:{spaced})", re.MULTILINE | flags)
+    flags = re.MULTILINE | (re.IGNORECASE if lang in ("sql", "sas") else 0)
+    return re.compile(rf"^(?P<indent>[ \t]{{0,{_DEEPEST}}}+)(?:{spaced})", flags)
 
 
-_BEGINNINGS = {
-    lang: _compiled(pattern, re.IGNORECASE if lang in _WITHOUT_CASE else 0) for lang, pattern in _PATTERNS.items()
-}
+_BEGINNINGS = {lang: _compiled(lang, patterns) for lang, patterns in _PATTERNS["beginnings"].items()}
+_BEGINNINGS["typescript"] = _BEGINNINGS["javascript"]
 # A line that closes a block; what comes after it is outside.
 _CLOSING = (
     re.compile(r"^(?:[}\])]|end\b)[^\n]*+\n?", re.MULTILINE),
@@ -107,8 +74,7 @@ _CLOSING = (
 _COMMENTS = ("#", "//", "--", "/*", "*", "%", "@", "'''", '"""', "[[")
 
 
-def code_blocks(lang: str, text: str) -> list[Block]:
-    """Return the blocks of a source in one of the known languages, none for another language."""
+def _code_blocks(lang: str, text: str) -> list[Block]:
     pattern = _BEGINNINGS.get(lang)
     if pattern is None:
         return []
@@ -162,7 +128,8 @@ def _python_blocks(text: str, places: Sequence[Place]) -> list[Block]:
                 begin = above
             elif len(lines[above]) - len(bare) <= len(indent[0]) and bare[0] not in ")]}":
                 break
-        end = _after(indent.end()).search(text, offsets[place.line])
+        after = re.compile(rf"^[ \t]{{0,{min(indent.end(), 100)}}}+[^\s)\]}}#]", re.MULTILINE)
+        end = after.search(text, offsets[place.line])
         start, stop = offsets[begin], end.start() if end else len(text)
         about = _about(lines, place.line - 1) if stop - start > _NEVER_CUT else ""
         found.append(Block(start, stop, place.level, place.name, about))
@@ -180,31 +147,18 @@ def _about(lines: Sequence[str], line: int) -> str:
     return " ".join(signature)
 
 
-@lru_cache(64)
-def _after(indent: int) -> re.Pattern[str]:
-    return re.compile(rf"^[ \t]{{0,{min(indent, 100)}}}+[^\s)\]}}#]", re.MULTILINE)
-
-
-# Sections are cut at every level; the methods of a class belong together.
-_ALL_LEVELS = 9
-
-
 def outline(lang: str, text: str, places: Sequence[Place] = ()) -> list[Block]:
-    """Return the blocks of a text in their order, none where its language has no outline.
-
-    ``places`` are the definitions that Python found in a source of its own.
-    """
+    """Return the blocks of a text in order; ``places`` are the definitions that Python found in a source of its own."""
     if lang == PYTHON:
         return _python_blocks(text, places)
-    return sections(lang, text) if lang in _DOCUMENTS else code_blocks(lang, text)
+    return _sections(lang, text) if lang in _DOCUMENTS else _code_blocks(lang, text)
 
 
 def stretches(lang: str, blocks: Sequence[Block], length: int) -> list[tuple[int, int]]:
     """Return the stretches into which the blocks of a text cut it: functions and classes, or sections of any level."""
-    deepest = _ALL_LEVELS if lang in _DOCUMENTS else 1
-    edges = {edge for one in blocks if one.level <= deepest for edge in (one.start, one.end)}
-    cuts = sorted({0, length, *edges})
-    return list(pairwise(cuts))
+    is_document = lang in _DOCUMENTS
+    edges = {edge for one in blocks if is_document or one.level == 1 for edge in (one.start, one.end)}
+    return list(pairwise(sorted({0, length, *edges})))
 
 
 _MOST = 20_000
@@ -223,10 +177,7 @@ _DOCUMENTS = {
 }
 
 
-def sections(lang: str, text: str) -> list[Block]:
-    """Return the sections of a document, none for another language."""
-    if lang not in _DOCUMENTS:
-        return []
+def _sections(lang: str, text: str) -> list[Block]:
     found = []
     for match in islice(_DOCUMENTS[lang].finditer(text), _MOST):
         level, title = len(match["level"]), match["title"]

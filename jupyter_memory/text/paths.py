@@ -23,11 +23,7 @@ _WINDOWS = re.compile(r"[A-Za-z]:\\|\\\\[^\\]")
 
 
 def absolute(path: str | Path) -> Path:
-    """Return a path from the root, with ``~`` spelled out.
-
-    Raises:
-        InputError: the path is empty, ``~name`` is nobody here, or the working folder is gone.
-    """
+    """Return a path from the root, with ``~`` spelled out; ``InputError`` if that cannot be done."""
     # pathlib takes "" for the working folder, but it usually comes from a variable that was never set.
     if path == "":
         raise InputError("The path is empty. Name a file or a folder; a dot is the folder you are in.")
@@ -40,13 +36,7 @@ def absolute(path: str | Path) -> Path:
 
 
 def plain_path(path: str | Path) -> Path:
-    """Return a path from the root without ``.``, ``..`` and doubled slashes; the disk is not looked at.
-
-    A backslash is a character like any other where it does not separate folders, and so is a percent sign.
-
-    Raises:
-        InputError: as ``absolute``, or the path holds a NUL.
-    """
+    """Return a path from the root without ``.``, ``..`` and doubled slashes; the disk is not looked at."""
     written = str(path)
     if "\0" in written:
         raise InputError("A path cannot hold a NUL character. Check the path.")
@@ -58,16 +48,14 @@ def plain_path(path: str | Path) -> Path:
 
 
 def normal(path: str | Path) -> Path:
-    """Return the one spelling of a path by which indexed files are kept: ``plain``, as the disk has it; links stay.
+    """Return the one spelling of a path by which indexed files are kept: ``plain_path`` as the disk has it; links stay.
 
-    On systems that take ``NOTES`` for ``notes``, and two forms of ``ü`` for one, it is written as the disk has it.
-    On other systems another form of ``ü`` is tried if nothing has the name as it was typed.
+    Where ``NOTES`` and ``notes`` are two files, only another form of ``ü`` is tried, if nothing has the name as typed.
     """
     found = plain_path(path)
     if sys.platform in ("darwin", "win32"):
-        there = Path(
-            found.anchor.upper() if found.drive else found.anchor
-        )  # c: is C:, a server has one name in any case
+        # c: is C:, a server has one name in any case.
+        there = Path(found.anchor.upper() if found.drive else found.anchor)
         for name in found.parts[1:]:
             try:
                 # What does not exist is spelt as it was typed.
@@ -88,9 +76,7 @@ def is_at_or_below(path: str, folder: str) -> bool:
 
 
 def separator(path: str) -> str:
-    r"""Return what separates the folders of a path: a backslash behind a drive or a server of Windows, else a slash.
-
-    A store knows paths of the machine that indexed them, whichever machine reads them.
+    r"""Return what separates the folders of a path on the machine that indexed it: a backslash on Windows, or a slash.
 
     >>> separator(r"C:\notes"), separator(r"\\server\share"), separator("/home/a\\b"), separator("https://x")
     ('\\', '\\', '/', '/')
@@ -124,20 +110,15 @@ def is_missing(path: str) -> bool:
 
 
 def make_private(folder: Path) -> None:
-    """Make a folder with those above it that are missing, each for its owner alone.
-
-    ``mkdir(mode=0o700, parents=True)`` would give that mode to the last folder only.
-    """
+    """Make a folder with those above it that are missing, each for its owner alone."""
+    # `mkdir(mode=0o700, parents=True)` would give that mode to the last folder only.
     if not folder.is_dir():
         make_private(folder.parent)
         folder.mkdir(mode=0o700, exist_ok=True)
 
 
 def called_before(path: Path, known: Iterable[str]) -> Path:
-    """Return a path below the name of the known folder that contains it, where a link gives that folder two names.
-
-    So ``~/notes``, a link to ``/data/notes``, is indexed once, whichever of the two names is used.
-    """
+    """Return a path below the known name of its folder, so that a folder with two names, by a link, is indexed once."""
     names = list(known)
     try:
         folder = path if path.is_dir() else path.parent
@@ -170,10 +151,7 @@ def spelling(name: str, entries: Iterable[str]) -> str:
 
 
 def path_forms(path: str) -> list[str]:
-    """Return a path with letters such as ü in either form: as one character, or as u and dots; each name on its own.
-
-    Both look the same, and a zip file from a Mac has the other one. If many names differ, all have the same form.
-    """
+    """Return a path with letters such as ü in either form, one character or u and dots, as in a zip file from a Mac."""
     if path.isascii():
         return [path]
     mark = separator(path)
@@ -187,8 +165,6 @@ def path_forms(path: str) -> list[str]:
 def _folded(name: str) -> str:
     return normalize("NFC", name).casefold()
 
-
-# Where a store is: a file, or a database on a PostgreSQL server, whose URL holds no password.
 
 # Two letters at least: `C://` begins a path of Windows.
 _URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+):/(?P<second>/)?")
@@ -243,13 +219,8 @@ def is_address(written: str | Path) -> bool:
 
 
 def database_address(written: str | Path) -> DatabaseAddress:
-    """Return the database that a URL names.
-
-    The errors do not repeat it: what it is may hold a password.
-
-    Raises:
-        InputError: the URL is of no PostgreSQL server, is not spelt as one, or holds a password.
-    """
+    """Return the database that a URL names; ``InputError`` if it is of no PostgreSQL server or holds a password."""
+    # The errors do not repeat it: what it is may hold a password.
     plain = str(written).strip()
     if _SETTINGS.search(plain):
         raise InputError(

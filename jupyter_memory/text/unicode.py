@@ -16,7 +16,7 @@ _EMBEDDED = re.compile(r"(data:[\w.+-]{1,40}/[\w.+-]{1,80}(?:;[\w.=-]{1,60})?;ba
 # and line breaks, DEL, C1 controls, and the characters that change the direction of writing.
 _UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 # Unicode has pictures of the C0 controls and of DEL: ␛ for ESC.
-_PICTURES, _DEL, _PICTURE_OF_DEL = 0x2400, "\x7f", "␡"
+_PICTURES = {chr(code): chr(0x2400 + code) for code in range(0x20)} | {"\x7f": "␡"}
 
 
 def encodable(text: str) -> str:
@@ -57,18 +57,11 @@ def without_data(text: str) -> str:
 
 
 def marked(text: str) -> str:
-    """Return a text in which a mark stands for each character that nobody sees, or that would make the rest lie.
-
-    Every text of a memory passes through here before it is shown to a person. A mark has nothing that HTML escapes.
-    """
-    return text if text.isprintable() else _UNSEEN.sub(_mark, text)
-
-
-def _mark(found: re.Match[str]) -> str:
-    character = found[0]
-    if character == _DEL:
-        return _PICTURE_OF_DEL
-    return chr(_PICTURES + ord(character)) if character < " " else f"[U+{ord(character):04X}]"
+    """Return a text with a mark for each character that is not seen or reorders others, as a person may be shown it."""
+    # A mark has nothing that HTML escapes.
+    if text.isprintable():
+        return text
+    return _UNSEEN.sub(lambda found: _PICTURES.get(found[0]) or f"[U+{ord(found[0]):04X}]", text)
 
 
 def json_text(value: Any, *, indent: int | None = None, allow_nan: bool = True, compact: bool = False) -> str:

