@@ -51,7 +51,6 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_two_hundred_errors_with_a_fix_and_fifty_without(notation) -> None:
     """No case is written twice; each was met, mended and met again, and each unseen one is met only now."""
     cases, unseen = (notation["read_folder"](folder) for folder in ("cases", "unseen"))
-
     assert (len(cases), len(unseen)) == (200, 50)
     assert len({case.name for case in (*cases, *unseen)}) == 250
     assert len({case.cause for case in (*cases, *unseen)}) == 250
@@ -81,9 +80,7 @@ def test_two_thousand_other_cells(monkeypatch: pytest.MonkeyPatch) -> None:
         build["Ran"](one.name, tuple(cell.source for cell in one.cells), (build["Outcome"](),) * len(one.cells))
         for one in build["other_notebooks"]()
     ]
-
     taken = list(build["beside"](filled, 2_000))
-
     assert len({one.notebook for one in filled}) == len(filled) == 14 * 12
     assert sum(len(one.sources) for one in taken) == sum(len(one.outcomes) for one in taken) == 2_000
     assert taken[0].notebook.startswith("samples/") and not taken[-1].notebook.startswith("samples/")
@@ -93,7 +90,6 @@ def test_cells_run_for_real(built: Path) -> None:
     """History holds what the kernel sent: outcome, type, message, and the strings of the traceback, colours and all."""
     history = [json.loads(line) for line in (built / "history.jsonl").read_text(encoding="utf-8").splitlines()]
     (singular,) = [entry for entry in history if entry["ename"] == "LinAlgError"]
-
     assert (singular["evalue"], singular["outcome"]) == ("Singular matrix", "error")
     assert "\x1b[" in singular["traceback"][0]
     assert "np.linalg.inv(x.T @ x)" in ANSI.sub("", "\n".join(singular["traceback"]))
@@ -104,7 +100,6 @@ def test_question_comes_with_the_cells_before_it(notation, built: Path) -> None:
     """A question has no cell that ran after it, and its fixes are cells of the history that ran without failing."""
     history, questions = notation["read_built"](built)
     outcomes = {entry.id: entry.outcome for entry in history}
-
     assert [len(question.fixes) > 0 for question in questions] == [True] * len(FEW) + [False] * len(UNSEEN)
     for question in questions:
         assert question.error.outcome == "error"
@@ -115,7 +110,6 @@ def test_question_comes_with_the_cells_before_it(notation, built: Path) -> None:
 def test_memfix_mends_what_was_mended_and_is_silent_on_the_rest(built: Path) -> None:
     """Of few errors, %memfix finds most fixes and says nothing of what never happened; words alone do worse."""
     found = re.findall(r"^(words|%memfix|all)(.*)$", run("run.py", built, "--misses"), re.MULTILINE)
-
     (_, by_words), (_, by_memfix) = found[1::2]
     first, *_, suggested = map(float, by_words.split()[1:])
     best, in_three, unseen, never = map(float, by_memfix.split()[1:])

@@ -60,7 +60,6 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 def test_no_script_is_left_out() -> None:
     """Whoever adds a script says here how it runs."""
     tested = {*FIGURES, *TESTED_BELOW, *TESTED_ELSEWHERE, *SHARED}
-
     assert {path.stem for path in SCRIPTS} == tested
 
 
@@ -69,7 +68,6 @@ def test_scripts_import_what_rooms_export(path: Path) -> None:
     """A script takes names from the package or from a room, as these export them, and spells no module inside one."""
     text = path.read_text(encoding="utf-8")
     taken = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom)]
-
     assert re.findall(r"jupyter_memory\.\w+\.\w+", text) == []
     for node in taken:
         if node.module and node.module.startswith("jupyter_memory"):
@@ -82,9 +80,7 @@ def test_script_prints_its_figures(script: str, texts: list[str]) -> None:
     options, lines = FIGURES[script]
     path = BENCHMARKS / f"{script}.py"
     reads = "add_options" in path.read_text(encoding="utf-8")
-
     found = printed(path, *options.split(), *(texts if reads else ()))
-
     for line in lines.split():
         assert re.search(rf"^{re.escape(line)}\b.*\w", found, re.MULTILINE), found
 
@@ -96,7 +92,6 @@ def test_cells_run_on_while_the_disk_is_frozen() -> None:
         found = printed(BENCHMARKS / "history.py", "--cells", 10, "--frozen")
     except AssertionError as error:
         pytest.skip(f"no disk can be frozen here: {str(error)[-200:]}")
-
     assert "lost: {}" in found and re.search(r"^frozen, then +9 ", found, re.MULTILINE)
 
 
@@ -104,9 +99,7 @@ def test_a_server_answers_like_a_file(postgres_address: DatabaseAddress, texts: 
     """A small store gives the same hits from a file and from PostgreSQL, where all vectors are compared."""
     pytest.importorskip("psycopg")
     options = ["--sizes", 60, "--questions", 4, "--url", postgres_address.url]
-
     found = printed(BENCHMARKS / "postgres.py", *options, *texts)
-
     assert re.search(r"^auto: same top 20 (\d+)/\1, scores within \d", found, re.MULTILINE)
     assert "recall@20 of vectors on the server 1.000" in found
 
@@ -145,9 +138,7 @@ def within(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], dict]:
 def test_agents_reach_the_answer(judged: Path, tmp_path: Path) -> None:
     """Both agents find both answers; of the long text only the part with the answer is read through the tools."""
     pytest.importorskip("mcp")
-
     row = printed(BENCHMARKS / "agent.py", judged, "--work", tmp_path).splitlines()[-1].split()
-
     name, questions, mine, tokens, grep, by_grep, _ = row
     assert (name, questions, mine, grep) == ("tiny", "2", "1.000", "1.000")
     assert 0 < 2 * float(tokens) < estimated_tokens(LONG) < 2 * float(by_grep)
@@ -159,7 +150,6 @@ def test_a_part_is_an_answer_only_with_its_words(within) -> None:
     start = LONG.index(ANSWER)
     told = agent["Wanted"]({"long": LONG}, agent["words"](ANSWER))
     untold = agent["Wanted"]({"long": LONG}, frozenset())
-
     assert told.is_in({"long": [(start, start + len(ANSWER))]})
     assert not told.is_in({"long": [(0, 1000)]})
     assert not told.is_in({"other": [(0, 1000)]})
@@ -170,7 +160,6 @@ def test_a_part_is_an_answer_only_with_its_words(within) -> None:
 def test_weights_are_fitted(judged: Path, tmp_path: Path) -> None:
     """The shipped weights put the right note first, and each fit is printed with the weights that it found."""
     found = printed(BENCHMARKS / "weights.py", judged, "--work", tmp_path)
-
     assert re.search(r"^tiny +static +1\.000 ", found, re.MULTILINE)
     assert [line.split()[0] for line in found.splitlines()[-3:]] == ["shipped", "without", "all"]
 
@@ -184,9 +173,7 @@ def test_the_weight_that_helps_is_found(within, judged: Path) -> None:
     misled = np.where(np.isfinite(pools.fixed), -pools.grades * 0.15, -np.inf)
     only = weights["Pools"]("tiny", "static", blind, pools.words, misled, pools.grades, pools.ideal)
     begin = dict.fromkeys(weights["FREE"], 0.05)
-
     found = weights["fitted"]([only], begin)
-
     assert only.ndcg(begin) < only.ndcg(found) == pytest.approx(1.0)
     assert found["question_penalty"] > 0.15
 
@@ -194,7 +181,6 @@ def test_the_weight_that_helps_is_found(within, judged: Path) -> None:
 def test_the_demo_searches_the_samples() -> None:
     """The demo indexes the samples, finds the scaled prices and shows a notebook that runs to its end."""
     found = printed(ROOT / "scripts" / "demo.py")
-
     assert "=== jupyter-memory search 'how did we normalise the prices'" in found
     assert ">>> %unload_ext jupyter_memory" in found and "Done in " in found
 
@@ -206,9 +192,7 @@ def test_the_panel_is_built_only_where_it_is_old(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(build_panel, "BUILT", built)
     monkeypatch.setenv("PATH", str(tmp_path))
     os.utime(built, (2**32, 2**32))
-
     build_panel.build()
-
     assert (tmp_path / "install.json").read_bytes() == (ROOT / "install.json").read_bytes()
     os.utime(built, (0, 0))
     with pytest.raises(SystemExit, match=r"built with Node 20\.19 or newer, and there is none on the PATH: install it"):

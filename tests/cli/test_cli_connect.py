@@ -43,7 +43,6 @@ def test_the_clients_that_are_here_are_listed(machine: Path, run: Run) -> None:
     assert done.code == 0 and "jupyter-memory connect cursor codex" in done.err
     assert [line.split()[0] for line in done.out.splitlines()] == ["client", "cursor", "codex"]
     assert str(machine / ".cursor" / "mcp.json") in done.out
-
     dry = run("connect", "--dry-run", "--skill")
     assert dry.code == 0 and "name: jupyter-memory" in dry.out
     assert dry.out.count("nothing was written (--dry-run)") == 2
@@ -110,7 +109,6 @@ def test_removing_gives_every_file_back(machine: Path, run: Run) -> None:
     assert len(state(machine)) > len(before) + len(names)
     assert run("connect", *names, "--skill", "--yes").out.count("nothing to change") == len(names)
     removed = run("connect", "--remove", "--yes")
-
     assert removed.code == 0, removed.err
     assert state(machine) == before
 
@@ -121,7 +119,6 @@ def test_the_skill_alone(machine: Path, run: Run) -> None:
     assert run("connect", "--skill-to", str(folder), "--yes").code == 0
     written = (folder / "jupyter-memory" / "SKILL.md").read_text(encoding="utf-8")
     assert written.startswith("---\nname: jupyter-memory\n")
-
     assert run("connect", "--skill-to", str(folder), "--remove", "--yes").code == 0
     assert list(folder.iterdir()) == []
 
@@ -130,7 +127,6 @@ def test_a_broken_file_holds_up_no_other(machine: Path, run: Run) -> None:
     """The client whose file is broken is named in the error; the others are connected."""
     (machine / ".cursor" / "mcp.json").write_text('{"mcpServers": ')
     done = run("connect", "cursor", "codex", "--yes")
-
     assert done.code == 1
     assert "mcp.json was left as it is: it is not valid JSON" in done.err and "Mend it, then try again" in done.err
     assert (machine / ".cursor" / "mcp.json").read_text() == '{"mcpServers": '
@@ -165,7 +161,6 @@ def test_the_setting_for_jupyter(machine: Path, run: Run) -> None:
     file.parent.mkdir()
     file.write_text('{"JupyterMemory": {"limit": 5}}')
     done = run("connect", "jupyter", "--yes")
-
     assert done.code == 0
     assert "asks for no password" in done.err
     assert json.loads(file.read_text()) == {"JupyterMemory": {"limit": 5, "jupyter_mcp": True}}

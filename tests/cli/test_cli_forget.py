@@ -77,7 +77,6 @@ def test_forget(week: Run, home: Path) -> None:
     assert f"Did you mean '{home / 'tariffs.md'}'?" in week("forget", "--source", "tarifs.md").err
     assert "Nothing in this store is from that time" in week("forget", "--until", "2001").err
     assert memories(week) == 4
-
     assert week("forget", memory_id(week, "Müller wants")).out == "forgot 1 memory\n"
     assert week("forget", "--until", "2026-03-02").out == "forgot 1 memory\n"
     assert memories(week) == 2
@@ -93,7 +92,6 @@ def test_a_dry_run_of_all_kinds(week: Run) -> None:
     assert week("forget", "--searches", "--dry-run").out == "would forget 1 search\n"
     nothing = week("forget", "--tag", "decisoin", "--dry-run")
     assert "these would go: 0 memories" in nothing.err and "Did you mean 'decision'?" in nothing.err
-
     both = week("forget", "--searches", "--everything", "--yes")
     assert both.code == 2 and "leave the rest out" in both.err
     assert [week("forget", "--searches").out for _ in range(2)] == ["forgot 1 search\n", "forgot 0 searches\n"]

@@ -32,7 +32,6 @@ def test_status(week: Run, home: Path) -> None:
     stats = json.loads(week("status", "--json").out)
     assert (stats["memories"], stats["store"]) == (3, str(home / "m.sqlite"))
     assert sum(stats["sizes"].values()) == stats["bytes"] and stats["budget"] is None
-
     configure(home, '{"JupyterMemory": {"max_store_mb": 0.1}}')
     told = week("status")
     assert re.search(r"^budget +\d{3}% of max_store_mb \(100\.0 kB\)$", told.out, re.MULTILINE)
@@ -99,7 +98,6 @@ def test_copy(week: Run, home: Path) -> None:
     refused = week("copy", str(home / "c.sqlite"), b)
     assert (refused.code, refused.err) == (1, f"Error: There is no store at {home / 'c.sqlite'}. Check the path.\n")
     assert not (home / "c.sqlite").exists()
-
     week("add", "A private price.", "--space", "private")
     copied = week("copy", "--space", "private", a, str(home / "d.sqlite"))
     assert copied.out == f"copied 1 memory to {home / 'd.sqlite'}\n"
@@ -119,7 +117,6 @@ def test_doctor(week: Run, home: Path) -> None:
     done = week("doctor")
     assert (done.code, done.err) == (1, "Error: 1 problem found.\n")
     assert "chmod 600" in done.out
-
     (home / "m.sqlite").write_text("just words, " * 200)
     damaged = week("status")
     assert (damaged.code, damaged.err.count("\n"), "m.sqlite" in damaged.err) == (1, 1, True)
@@ -129,7 +126,6 @@ def test_settings_are_read(week: Run, home: Path) -> None:
     """The limit of the config file holds for the command line too; a broken file is one line, and the command done."""
     configure(home, '{"JupyterMemory": {"limit": 1}}')
     assert len(week("list").out.splitlines()) == 1
-
     configure(home, "{broken")
     done = week("list")
     assert (done.code, done.err.count("\n")) == (0, 1)
@@ -141,12 +137,10 @@ def test_profiles(run: Run, home: Path) -> None:
     lines = run("profile", "list").out.splitlines()
     assert [line.removeprefix("*").split()[0] for line in lines] == list(PROFILES)
     assert lines[0].startswith("*  auto")
-
     assert "score = 0.9/(60 + vector_rank)" in run("profile", "show", "covalence").out
     shown = json.loads(run("profile", "show", "covalence", "--json").out)
     assert shown["formula"] == covalence.formula
     assert {"part": "column", "name": "title", "form": "", "constant": "weight", "value": 5.0} in shown["constants"]
-
     (home / "bad.toml").write_text('base = "auto"\n[fetch]\nfactr = 1\n', encoding="utf-8")
     wrong, bad = run("profile", "show", "covalenc"), run("profile", "show", str(home / "bad.toml"))
     assert wrong.code == 2 and "Did you mean 'covalence'?" in wrong.err

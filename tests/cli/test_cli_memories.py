@@ -34,7 +34,6 @@ def test_index(run: Run, home: Path) -> None:
     folder.mkdir()
     (folder / "müller.md").write_text("# Müller\n\nThe ridge model has λ = 0.3.\n", encoding="utf-8")
     (home / "prices.xyz").write_text("ü;3")
-
     assert "1 file indexed" in run("index", str(folder)).out
     assert "~/reports/müller.md" in run("search", "ridge", "model").out
     done = run("index", str(home / "nowhere.md"), str(home / "prices.xyz"), str(folder))
@@ -59,7 +58,6 @@ def test_ctrl_c(home: Path, halfway) -> None:
         wait(program)
         program.send_signal(signal.SIGINT)
         out, err = program.communicate(timeout=100)
-
     assert (program.returncode, out) == (130, "")
     greeting, said = err.splitlines()
     assert greeting.startswith("This store searches by meaning with")
@@ -119,7 +117,6 @@ def test_history(run: Run, home: Path) -> None:
     assert "1 run of 1 text" in said and "0 kernels" in said
     on = run("history", "on")
     assert on.code == 2 and "There is no command 'on'" in on.err
-
     assert run("history", "clear").code == 2
     assert "forgot 1 run, 1 memory" in run("history", "clear", "--yes").out
     with MemoryStore(home / "m.sqlite") as store:
@@ -153,7 +150,6 @@ def test_fix_of_a_file(known: Run, home: Path) -> None:
     """Each fix has its number, its error and the lines that changed, or the text of a note."""
     (home / "log.txt").write_text(TRACEBACK.format(name="n"), encoding="utf-8")
     done = known("fix", str(home / "log.txt"))
-
     assert done.code == 0
     first, note = done.out.split("\n\n2. ")
     assert first.startswith(f"1. TypeError: {MESSAGE}: a similar error on 2026-03-0")

@@ -89,7 +89,6 @@ def test_a_closed_pipe(home: Path, week: Run) -> None:
         program.stdout.read(10)
         program.stdout.close()
         err = program.stderr.read().decode()
-
     assert (program.wait(100), err) == (0, "")
 
 
@@ -121,7 +120,6 @@ from jupyter_memory.cli import main
 sys.exit(main(["status"]))
 """
     done = ended(sys.executable, "-c", code)
-
     assert (done.returncode, done.stderr.split()) == (130, ["Interrupted."])
 
 
@@ -145,7 +143,6 @@ def test_on_a_terminal(week: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     painted = on_a_terminal(60, "search", "who wants λ")
     assert "\x1b[1;31mwants\x1b[0m" in painted and "1\t" not in painted
-
     assert "\x1b" not in on_a_terminal(60, "--no-color", "search", "who wants λ")
     assert "     1\t" in on_a_terminal(3, "search", "who wants λ")
     monkeypatch.setenv("NO_COLOR", "1")

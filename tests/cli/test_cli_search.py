@@ -20,7 +20,6 @@ def found(run: Run, command: str, *arguments: str) -> dict:
 def test_add_and_search(week: Run) -> None:
     """What was added is found, with title, snippet, id, day and tags, in lines of the terminal's width."""
     done = week("search", "who", "wants", "λ")
-
     assert (done.code, done.err) == (0, "")
     first = done.out.split("\n\n")[0].splitlines()
     assert first[0].split()[:2] == ["1", "Müller"] and "KW" in first[0]
@@ -35,7 +34,6 @@ def test_code_line_by_line(run: Run, home: Path) -> None:
     code = f"import numpy as np, polars as pl\nλ = 3\n\n\ndef cap(prices):\n{long}"
     (home / "cap.py").write_text(code, encoding="utf-8")
     assert run("index", str(home / "cap.py")).code == 0
-
     assert run("search", "clip").out.splitlines()[1:4] == [
         "   …λ = 3",
         "    def cap(prices):",
@@ -58,7 +56,6 @@ def test_a_word_left_out(week: Run) -> None:
 def test_search_context(week: Run) -> None:
     """`--context` prints the results as a text for a prompt, within its tokens, and nothing else."""
     done = week("search", "who wants λ", "--context", "400")
-
     assert (done.code, done.err) == (0, "")
     assert "\n[1] note " in done.out and "Frau Müller wants λ = 0.3" in done.out
     assert estimated_tokens(done.out.rstrip("\n")) <= 400
@@ -102,7 +99,6 @@ def test_search_options(week: Run) -> None:
     assert len(found(week, "search", "-n", "1", "the customer prices")["hits"]) == 1
     assert week("search", "-p", "trovella", "Müller").code == 0
     assert "Müller" in week("search", "--scan", "Müller").out
-
     done = week("search", "λ", "--tag", "none")
     assert (done.code, done.out, done.err.splitlines()[-1]) == (0, "", "Nothing found.")
 
@@ -128,7 +124,6 @@ def test_a_quoted_name_is_looked_for_as_it_is_written(run: Run) -> None:
         assert run("add", text).code == 0
     hits = found(run, "search", '"df.groupby"')["hits"]
     assert [hit["snippet"] for hit in hits if "KW" in hit["badges"]] == ["df.groupby('shop')"]
-
     missing = run("search", '"df.merge"').err
     assert "No memory contains “df.merge” as it is written. Remove the quotes" in missing
     assert missing.count("df.merge") == 1
@@ -137,7 +132,6 @@ def test_a_quoted_name_is_looked_for_as_it_is_written(run: Run) -> None:
 def test_pin_unpin_explain(week: Run) -> None:
     """Memories are pinned, unpinned and explained by their ids."""
     found = memory_id(week, "Müller")
-
     assert week("pin", found).out == f"pinned {found} “Müller”\n"
     assert json.loads(week("status", "--json").out)["pinned"] == 1
     assert week("unpin", found).out == f"unpinned {found} “Müller”\n"

@@ -116,7 +116,6 @@ def test_when_the_answer_is_long_past(week_store, found):
     for _ in range(33):
         week_store.search("prices")
     late = found.memory.breakdown()
-
     assert late.drop(columns="signal_rank").equals(early.drop(columns="signal_rank"))
     retrievers = late["signal"].isin(["vector", "keyword"])
     assert late.loc[retrievers, "signal_rank"].equals(early.loc[retrievers, "signal_rank"])
@@ -174,7 +173,6 @@ def test_open_leads_to_the_cell(store, tmp_path, monkeypatch, name, cell):
     memory.index(source, progress=False)
     href, shown, text = link_of(memory.search("λ prices"))
     path, _, fragment = href.partition("#")
-
     assert Path(unquote(path)) == Path("..") / name
     assert unquote(fragment) == (f"cell-id={cell}" if cell else "")
     assert text == shown == f"{source}:{cell or '#0'}"
@@ -189,7 +187,6 @@ def test_open_other_places(store, tmp_path, week_store, week_memories):
     href, _, text = link_of(memory.search("prices"))
     assert href.endswith("report.pdf#page=3") and text.endswith("report.pdf:page 3")
     assert link_of(memory.search("orders"))[0] == "https://example.org/λ?a=1&b=2"
-
     frame = week_store.search("mean of its shop")[["memory_id"]]
     rank = frame.index[frame["memory_id"] == week_memories["Means by shop"].id][0]
     assert repr(frame.memory.open(rank)) == week_memories["Means by shop"].source
@@ -216,7 +213,6 @@ def test_plot(found):
     chart, bundle = found.memory.plot().to_dict(), found.memory.plot()._repr_mimebundle_()
     [values] = chart["datasets"].values()
     drawn = {row["signal"] for row in values}
-
     assert chart["mark"]["type"] == "bar" and chart["encoding"]["x"]["aggregate"] == "sum"
     assert sum(row["contribution"] for row in values) == pytest.approx(found["score"].sum())
     # Each has something to show.

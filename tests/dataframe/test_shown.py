@@ -73,7 +73,6 @@ def test_markdown_is_read_and_not_shown(mixed):
     """Prose is shown without the marks of Markdown, with the words that matched marked; the column has it as it is."""
     frame = mixed.search("cap prices of bread before June")
     html = frame._repr_html_()
-
     assert "\n    before June, see the minutes.\n" in repr(frame)
     assert "wants no <mark>cap</mark> on <mark>prices</mark> of <mark>bread</mark>" in html
     assert "We <mark>cap</mark> the <mark>prices</mark> at λ, as in the plan." in html
@@ -131,7 +130,6 @@ def test_a_saved_result_is_small_and_runs_nothing(mixed):
 def test_what_a_result_shows_and_what_it_holds(found, week_store):
     """The display has few columns, the frame all; other columns or shapes and lists are shown as pandas shows them."""
     page, plain = Page(found._repr_html_()), pd.DataFrame(found)
-
     assert "Joining orders" in page.text and "contrib_vector" not in page.text + repr(found)
     assert "style(evidence=True)" in page.text and "3 memories" in repr(found.head(3))
     assert list(found.columns) == list(plain.columns) and found.to_csv() == plain.to_csv()
@@ -190,7 +188,6 @@ def test_style(week_store, found):
     """The styled table shows what people read, on request every number, and takes no price for a formula."""
     html, whole = found.memory.style().to_html(), found.memory.style(evidence=True).to_html()
     page = Page(html)
-
     assert "Joining orders" in page.text and f"{found.loc[1, 'score']:.4f}" in page.text
     assert "contrib_semantic_margin" not in page.text and "value_recency" not in page.text
     assert whole.count("linear-gradient") > html.count("linear-gradient") > 0
@@ -334,7 +331,6 @@ def test_the_panel_knows_the_elements(week_store, pytestconfig):
     [place] = Page(picture('a"1', TITLE)).all("span")
     assert question["value"] == 'prices "net of tax" <b>'
     assert (place["data-memory"], place["title"]) == ('a"1', TITLE)
-
     panel = pytestconfig.rootpath / "labextension"
     if not panel.exists():
         pytest.skip("the panel's source is not here")

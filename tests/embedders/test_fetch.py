@@ -282,7 +282,6 @@ def test_taken_from_a_folder(hub, cached, small_folder, nomic):
     assert made.revision == made.repository == ""
     assert {path.name: path.read_bytes() for path in small_folder.iterdir()} == before
     assert opened(cached).fingerprint == nomic.open().fingerprint and hub.asked == []
-
     (small_folder / WEIGHTS).write_bytes(before[WEIGHTS][:-1_000])
     with pytest.raises(EmbedderUnavailable, match="is cut short"):
         take(cached, small_folder, progress=False)
@@ -347,7 +346,6 @@ def test_what_was_kept(cached, nomic, tmp_path):
     made, again = take(cached, nomic.folder, progress=False), CachedModel(tmp_path / "again", NOMIC)
     assert take(again, cached.folder, progress=False).identity == made.identity
     assert opened(again).fingerprint == nomic.open().fingerprint
-
     weights = {name: value + 1 for name, value in mx.load(str(cached.folder / WEIGHTS)).items()}
     mx.eval(weights)
     mx.save_safetensors(str(cached.folder / WEIGHTS), weights)

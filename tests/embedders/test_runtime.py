@@ -399,7 +399,6 @@ def test_released_when_idle(wide, as_before):
     vector = embedder.embed_query("the λ of Zürich")
     loaded = mx.get_active_memory() - before
     assert loaded > 5_000_000
-
     computing.release_after(SOON)
     until(lambda: mx.get_active_memory() - before < loaded / 100)
     assert np.array_equal(embedder.embed_query("the λ of Zürich"), vector)

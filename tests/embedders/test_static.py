@@ -77,7 +77,6 @@ def test_tokens_that_are_known(embedder, table):
     texts = [rng.integers(0, 30_522, rng.integers(1, 60)) for _ in range(300)]
     texts = [*texts, rng.integers(0, 30_522, 9_000), np.full(70, 2_000), np.array([], np.int64), np.array([9])]
     found = Tokens(np.concatenate(texts).astype(np.int32), np.cumsum([len(ids) for ids in texts]))
-
     expected = [pooled(ids if len(ids) else [unknown()], table) for ids in texts]
     assert np.allclose(embedder.embed_tokens(found), expected, atol=1e-5)
     assert np.allclose(embedder.embed_tokens(tokens(NOTES)), embedder.embed_documents(NOTES), atol=1e-7)

@@ -159,7 +159,6 @@ def test_fingerprint(small, tmp_path):
     other.file.write_bytes(other.file.read_bytes()[:-4] + b"1234")
     broken = SmallModel(tmp_path / "broken", small.kind)
     broken.file.write_bytes(b"no weights")
-
     assert same.open().fingerprint == small.open().fingerprint
     prints = {one.open().fingerprint for one in (small, other, broken)}
     if small.kind == "nomic":

@@ -77,7 +77,6 @@ def test_ten_categories_of_three_checks(asked):
     assert set(Counter(check.category for check in asked).values()) == {3}
     assert len({(check.query, str(check.filters)) for check in asked}) == 30
     assert all(check.why for check in asked)
-
     # A claim about a name that is misspelt would hold, or fail, for ever.
     files = {path.relative_to(CORPUS / "files").as_posix() for path in CORPUS.joinpath("files").rglob("*.*")}
     titles = {note["title"] for note in tomllib.loads(CORPUS.joinpath("notes.toml").read_text("utf-8"))["note"]}

@@ -101,7 +101,6 @@ def test_clear_leaves_no_byte(tmp_path: Path):
         contents = [file.read_bytes() for file in (tmp_path / "week").iterdir()]
         assert contents and not [one for one in contents if b"quetzalcoatlus" in one or b"archaeopteryx" in one]
         run(client, "later = 1")
-
     assert found(tmp_path) == [("later = 1", "ok")]
 
 
@@ -112,7 +111,6 @@ def test_tags_and_ids_come_with_the_request(tmp_path: Path):
     with kernel(tmp_path) as (_, client):
         run(client, "hidden = 1", {"cellId": "a", "tags": ["memory-off"]})
         run(client, "shown = 2", {"cellId": "b-c", "tags": ["decision"]})
-
     with MemoryStore(tmp_path / "week" / "memory.sqlite") as store:
         assert [(run.source, run.cell_id) for run in store.history.runs()] == [("shown = 2", "b-c")]
     assert not [file for file in (tmp_path / "week").iterdir() if ".runs-" in file.name]

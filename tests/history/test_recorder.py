@@ -19,7 +19,6 @@ def test_a_cell_is_recorded_with_its_outcome(recorded):
     recorded.run("λ = 0.3", "import asyncio\nawait asyncio.sleep(0.01)", "import sys; sys.stdout.write('\\x00\\xff')")
     recorded.shell.run_cell("a = 1", store_history=True, cell_id="1e9aac6b")
     first, second, *_, last = recorded.runs()
-
     assert (first.source, first.outcome, first.number) == ("λ = 0.3", "ok", 1)
     assert (second.outcome, second.number) == ("ok", 2) and second.seconds >= 0.01
     assert first.session == second.session and first.language == "python"
@@ -45,7 +44,6 @@ def test_an_error_is_recorded(recorded, cell, name, message):
     """Errors in a cell and before it are there with name, message and a traceback in bounds and without colours."""
     recorded.run(cell)
     [run] = recorded.runs()
-
     assert run.outcome == "error" and run.error is not None
     assert run.error.name == name
     assert message in run.error.message
@@ -61,7 +59,6 @@ def test_an_error_that_a_magic_shows_fails_the_run(recorded, tmp_path, magic):
     cell = magic.format(script) if "run" in magic else f"{magic}\n{script.read_text(encoding='utf-8')}"
     recorded.run(cell, "after = 1", "%%capture\nfine = 2")
     failed, *others = recorded.runs()
-
     assert (failed.source, failed.outcome, failed.error.name) == (cell.rstrip("\n"), "error", "KeyError")
     assert failed.error.message == "'rate'" and "λ['rate']" in failed.error.traceback
     assert "IPython" not in failed.error.traceback
@@ -76,7 +73,6 @@ def test_cells_that_cells_run_are_recorded_apart(recorded):
         "after = 3",
     )
     runs = recorded.runs()
-
     assert [run.outcome for run in runs] == ["ok", "error", "error", "ok", "ok"]
     assert [run.source for run in runs if run.outcome == "ok"][1:] == ["inner = 1", "after = 3"]
 
@@ -85,7 +81,6 @@ def test_a_traceback_names_cells_as_the_person_knows_them(recorded):
     """The frames of the shell are left out, and a cell is called Cell In[2]; one that never ran has no frames."""
     recorded.run("def ratio(a, b):\n    return a / b", "ratio(1, 0)", "x = = 1")
     _, error, never = (run.error for run in recorded.runs())
-
     assert error.traceback.splitlines()[1].strip() == "Cell In[2], line 1, in <module>"
     assert "Cell In[1], line 2, in ratio" in error.traceback
     assert "interactiveshell" not in error.traceback
@@ -116,7 +111,6 @@ def test_errors_become_plain_text_in_bounds(recorded, cell, told):
     """Whatever they are; a message that cannot be read is said to be so, and the run is recorded all the same."""
     recorded.run(cell)
     [run] = recorded.runs()
-
     text = " ".join(run.error.traceback.split())
     places = [text.find(part) for part in told]
     assert -1 not in places and run.error.traceback.count("Cell In[1]") < 60
@@ -147,7 +141,6 @@ def test_what_is_excluded_is_written_nowhere(recorded, cell):
     recorded.settings.history_ignore = ["%sql*", "*# %sql*"]
     recorded.run(cell, "noted = 1")
     journals = recorded.noted(b"noted = 1")
-
     assert not cell.strip() or cell.encode() not in journals
     assert recorded.recorder.noted == 1
     assert [run.source for run in recorded.runs()] == ["noted = 1"]
@@ -192,7 +185,6 @@ def test_nothing_is_recorded_before_and_after(recorded):
     recorded.recorder.start()
     recorded.run("f('boom')")
     first, second = recorded.runs()
-
     assert [(run.source, run.number) for run in (first, second)] == [("first = 1", 1), ("f('boom')", 2)]
     assert "in f" in second.error.traceback and "Jane Doe" not in second.error.traceback
 
@@ -239,7 +231,6 @@ def test_two_kernels_record_into_one_store(shell_with_recorder):
     one.run("same = 1")
     other.run("same = 1")
     one.recorder.flush()
-
     sessions = [run.session for run in other.runs()]
     assert len(sessions) == len(set(sessions)) == 2
     with MemoryStore(one.path) as store:
@@ -276,7 +267,6 @@ def test_the_notebook_is_the_file_that_the_server_names(recorded, monkeypatch, t
     recorded.run("b = 2")
     recorded.shell.user_ns["__vsc_ipynb_file__"] = str(tmp_path / "code.ipynb")
     recorded.run("c = 3")
-
     assert [Path(run.notebook).name for run in recorded.runs()] == ["müller.ipynb", "", "code.ipynb"]
 
 

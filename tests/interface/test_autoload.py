@@ -39,7 +39,6 @@ def test_on_off_status_across_shells(startup: Path) -> None:
     shown = new_shell(ASK)
     assert "loaded: True" in shown
     assert "_load_jupyter_memory" not in shown
-
     assert "off" in new_shell("%memory autoload off\n%memory autoload off")
     assert [file.name for file in startup.iterdir()] in ([], ["README"])
     assert "loaded: False" in new_shell(ASK)

@@ -94,7 +94,6 @@ def test_a_new_store_takes_the_better_model(run, monkeypatch, tmp_path):
     assert run("add", "second")[2] == ""
     monkeypatch.setenv("JUPYTER_MEMORY_PATH", str(tmp_path / "other.sqlite"))
     run("model", "use", "nomic-64", "--yes")
-
     monkeypatch.setenv("JUPYTER_MEMORY_PATH", str(tmp_path / "new.sqlite"))
     configure(dimensions=64)
     assert "with nomic, whose weights are on this machine" in run("add", "third")[2]
@@ -112,7 +111,6 @@ def test_removed_while_it_is_used(run):
     configure(embedder="static")
     assert "The setting embedder is still 'static'" in run("model", "use", "nomic-64", "--yes")[2]
     configure(embedder="auto")
-
     assert run("model", "remove", "nomic", "--yes")[0] == 0
     code, found, notice = run("search", "prices")
     assert code == 0 and "scaled the prices" in found
@@ -177,7 +175,6 @@ def test_from_a_folder(run, hub, tmp_path, shelf):
     if shelf:
         configure(models=str(tmp_path / shelf))
     assert "nomic is in use" in run("model", "use", "nomic-64", "--from", str(SMALL))[1]
-
     assert hub.asked == []
     assert ((tmp_path / shelf if shelf else models()) / "nomic" / "manifest.json").is_file()
     assert run("add", "λ is 0.3")[0] == 0
@@ -198,10 +195,8 @@ def test_doctor_checks_the_files(run):
     """`doctor` compares a model's files with the checksums of when they were put there."""
     run("model", "use", "nomic-64", "--yes")
     assert run("doctor")[0] == 0
-
     file = models() / "nomic" / "model.safetensors"
     file.write_bytes(file.read_bytes()[:-1] + b"x")
-
     code, said, _ = run("doctor")
     assert code == 1 and f"{file} was changed after it was fetched" in said
 
@@ -212,10 +207,8 @@ def test_old_vectors_are_dropped(run):
     run("add", "Der Umsatz in Zürich stieg um λ = 0,3.")
     assert "only the vectors that it searches with" in run("model", "drop")[1]
     assert "`model drop` frees their space" in run("model", "use", "nomic-64", "--yes")[1]
-
     assert run("model", "drop", "nomic")[0] == 1
     assert run("model", "drop", "static")[1].strip() == "Dropped: 2 vectors of static (256 dimensions)."
-
     stats = json.loads(run("status", "--json")[1])
     assert [(one["name"], one["vectors"]) for one in stats["models"]] == [("nomic", 2)]
     assert "nothing to drop" in run("model", "drop")[1]
@@ -253,7 +246,6 @@ def test_magic_asks(magic, hub, monkeypatch, answer, asked):
     if answer is not None:
         monkeypatch.setattr("builtins.input", lambda question: answer)
     said = magic("%memory model use nomic-64")[1]
-
     assert bool(hub.asked) is asked is ("is in use" in said)
     refused = "Nothing was done." if answer is not None else "To do it: %memory model use nomic-64 --yes"
     assert asked or refused in said
@@ -353,7 +345,6 @@ def test_the_old_model_stays_in_use(run, package_index):
     run("add", "We scaled the prices to zero mean.")
     package_index.has_it = False
     code, _, said = run("model", "use", "minilm", "--yes")
-
     assert code == 1 and "does not have small-minilm==0.1.0" in said
     assert "static" in run("status")[1]
     assert "We scaled the prices" in run("search", "normalising prices")[1]

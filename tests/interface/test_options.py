@@ -57,7 +57,6 @@ def test_filters() -> None:
             {"on": "2026-03-31"},
         )
     )
-
     assert filters == Filters(tag=("λ", "ü"), kind=("cell",), since=datetime(2026, 3, 1, tzinfo=UTC))
     assert until.until == on.until
     assert (on.until - on.since).days == 1
@@ -142,7 +141,6 @@ def test_a_url_names_a_database_wherever_a_path_names_a_file(here, monkeypatch):
     assert StoreProvider(JupyterMemory(path=URL)).path == DatabaseAddress(URL)
     monkeypatch.setenv("JUPYTER_MEMORY_PATH", URL)
     assert store_path(load_config()) == DatabaseAddress(URL)
-
     beside = companion(DatabaseAddress(URL))
     assert beside.parent == here / "data" / "memory" and beside != companion(DatabaseAddress(URL + "2"))
     assert companion(here / "m.sqlite") == here / "m.sqlite"

@@ -61,7 +61,6 @@ def test_a_variable_is_asked_for_by_name(week) -> None:
     week.ip.user_ns["question"] = "who is Müller?"
     assert week.asked("%memsearch --var question") == "who is Müller?"
     assert week.titles("%memsearch --var question -n 1") == ["Müller"]
-
     week.run("def found(wanted):\n    df = %memsearch --var wanted\n    return df")
     week.run("def ours():\n    df = %memsearch --var question\n    return df")
     assert week.asked("found('merged frames')") == "merged frames"

@@ -28,7 +28,6 @@ def test_loading_twice_is_loading_once_and_unloading_leaves_nothing(bare) -> Non
     bare.run("%reload_ext jupyter_memory\n%load_ext jupyter_memory")
     assert counts(bare.ip) == loaded
     bare.run("%memsearch works?")
-
     bare.run("%unload_ext jupyter_memory")
     assert counts(bare.ip) == before
     assert "not found" in bare.mistake("%memsearch λ") and "not found" in bare.mistake("%%memadd\nλ")
@@ -75,7 +74,6 @@ def test_config_refuses_nonsense(week, caplog) -> None:
     week.run("%config JupyterMemory.profile = 'vault'")
     week.run("%config JupyterMemory.profile = 'autp'")
     assert "profile: There is no profile 'autp'. Did you mean 'auto'?" in caplog.text
-
     week.run("%config JupyterMemory.limit = 1")
     found = week.run("%memsearch Müller")
     assert (found.attrs["memsearch"]["profile"], found["title"].tolist()) == ("vault", ["Müller"])
@@ -86,7 +84,6 @@ def test_ipython_configuration_is_read(home: Path, capsys) -> None:
     ip = shells.made(JupyterMemory={"limit": 4})
     ip.run_cell("%load_ext jupyter_memory\n%memory config")
     ip.run_line_magic("unload_ext", "jupyter_memory")
-
     assert ["limit", "4", "IPython's", "configuration"] in [
         line.split() for line in capsys.readouterr().out.splitlines()
     ]
@@ -103,7 +100,6 @@ def test_a_broken_config_file_is_named(bare, home: Path, line: str, said: str) -
     """A file that is broken, or a profile in it that is none, is one line when the extension is loaded, which works."""
     (home / "config").mkdir()
     (home / "config" / "jupyter_memory_config.py").write_text(line + "\n")
-
     shown = bare.noted("%load_ext jupyter_memory")
     assert said in shown and len(set(shown.splitlines())) == 1
     assert bare.run("%memsearch λ").attrs["memsearch"]["profile"] == "auto"
@@ -114,7 +110,6 @@ def test_a_damaged_store_is_one_line(shell, home: Path, capsys) -> None:
     """A file that is no store is a one-line mistake; completion stays silent."""
     (home / "not.sqlite").write_text("these are just words, " * 100)
     shell.run(f"%config JupyterMemory.path = '{home}/not.sqlite'")
-
     assert "not.sqlite" in shell.mistake("%memsearch λ")
     assert "not.sqlite" in shell.mistake("%memadd λ")
     capsys.readouterr()
@@ -221,7 +216,6 @@ def test_paths(week, tmp_path: Path, line: str) -> None:
         (tmp_path / name).mkdir()
     (tmp_path / "results.csv").write_text("λ")
     found = week.complete(f"{line}{'' if line.endswith(':') else ' '}{tmp_path}/re")
-
     assert {"reports/", "results.csv"} <= {f"re{offer.rpartition('/re')[2]}" for offer in found}
     assert f'"{tmp_path}/re view/"' in found
 

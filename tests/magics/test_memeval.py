@@ -49,7 +49,6 @@ def test_mistakes(week) -> None:
 def test_run_compares_every_profile(judged) -> None:
     """A row a profile, the best first, with intervals and the difference to the profile in use."""
     frame = judged.run("%memeval run")
-
     assert set(frame["profile"]) == {"auto", "covalence", "vault", "trovella", "memini", "memini-rrf"}
     assert (frame["questions"] == 5).all() and (frame["model"] == "static 256").all()
     assert frame["ndcg@10"].is_monotonic_decreasing
@@ -63,10 +62,8 @@ def test_right_answers_that_were_forgotten(judged) -> None:
     judged.run(f"%memory forget {ids[1]} {ids[3]}")
     said = judged.noted("frame = %memeval run --profile auto")
     frame = judged.ip.user_ns["frame"]
-
     assert "The right answers of 2 questions are no longer here: “Müller λ ridge” (" in said and "“dates match" in said
     assert frame["questions"].item() == 3 and frame["success@1"].item() == 1.0
-
     judged.run(f"%memory forget {ids[0]} {ids[2]} {ids[4]}")
     assert "5 questions are no longer here" in judged.mistake("%memeval run")
 
@@ -101,7 +98,6 @@ def test_plot(judged) -> None:
     bundle = judged.run("%memeval plot")._repr_mimebundle_()
     kind = next(name for name in bundle if name.startswith("application/vnd.vegalite"))
     drawn = json.dumps(bundle[kind])
-
     assert {"vconcat", "datasets"} <= set(bundle[kind])
     assert "ndcg@10" in drawn and "recency" in drawn and "covalence" in drawn
     assert "Müller" not in drawn and "prices" not in drawn
@@ -159,7 +155,6 @@ def test_a_profile_of_ones_own(week, home: Path) -> None:
     week.run("%memory profile covalence")
     week.run(f"%memory profile save {file}")
     file.write_text(file.read_text(encoding="utf-8").replace("weight = 0.9\n", "weight = 0.25\n", 1), encoding="utf-8")
-
     found = week.run(f"%memsearch scaled prices --profile {file}")
     assert found.attrs["memsearch"]["profile"] == "mine"
     assert found["contrib_vector"].max() == 0.25 / 61

@@ -58,7 +58,6 @@ def test_earlier_error_and_what_mended_it(mended):
     """A line names the similar error and its place; the DataFrame shows the difference, also as plain text."""
     fail(mended)
     said = mended.printed("frame = %memfix\nframe")
-
     assert said.startswith("ValueError: The truth value of a Series is ambiguous")
     assert ": a similar error on 2026-03-0" in said and " in flats.ipynb was fixed like this:\n" in said
     # Once, where only text is shown.
@@ -76,7 +75,6 @@ def test_insert_puts_the_fix_into_the_next_cell(mended):
     """The rank names the fix; without a look before it, the look comes first."""
     fail(mended)
     assert mended.run("%memfix --insert 1") is None
-
     assert mended.ip.rl_next_input == FIXED
     assert mended.mistake("%memfix --insert 4") == "There is no fix 4. There is one fix."
     fix = mended.run("%memfix").loc[1, "memory_id"]
@@ -99,7 +97,6 @@ def test_error_that_a_magic_shows_is_looked_up(mended, tmp_path, how):
     script.write_text(NEW)
     fail(mended, "1 / 0")
     assert mended.ip.run_cell(f"%run -i {script}" if how == "%run" else f"{how}\n{NEW}").success
-
     frame = mended.run("%memfix")
     assert frame.loc[1, ["failed", "fix"]].tolist() == [OLD, FIXED]
     mended.run("%%capture\nfine = 1")
@@ -132,7 +129,6 @@ def test_interrupted_run_is_no_error(shell, capsys, name, how):
     recorded(Run(cell, now, "k1", 1, "error", error=error), again)
     shell.run("%config JupyterMemory.fix_hint = True")
     shell.ip.run_cell(cell)
-
     assert "mended" not in capsys.readouterr().err
     assert f"This run did not fail: {how} ({name})" in shell.printed("found = %memfix")
     assert shell.ip.user_ns["found"] is None
@@ -143,7 +139,6 @@ def test_similar_error_without_a_fix_is_said(shell):
     error = RunError("ZeroDivisionError", "division by zero", "")
     recorded(Run("1 / 0", NOON, "k1", 1, "error", error=error, notebook="/n/flats.ipynb"))
     fail(shell, "2 / 0")
-
     said = shell.printed("found = %memfix")
     assert said.startswith("No fix was found. A similar error happened on 2026-03-0") and " in flats.ipynb" in said
     assert shell.ip.user_ns["found"] is None
@@ -167,7 +162,6 @@ def test_cells_that_ran_well_since_then_do_not_hide_the_error(mended):
     assert "1 or more" in mended.mistake("%memfix -n 0") and "1 or more" in mended.mistake("%memfix -n -1")
     for callback in mended.ip.events.callbacks["post_run_cell"]:
         callback(None)
-
     assert mended.run("%memfix").loc[1, "fix"] == FIXED
 
 
@@ -202,7 +196,6 @@ def test_hint_does_not_wait_for_the_store(mended, capsys, monkeypatch):
     with closing(sqlite3.connect(store_path(load_config()), isolation_level=None)) as other:
         other.execute("begin immediate")
         fail(mended)
-
     assert "%memfix shows how" in capsys.readouterr().err and flushed == []
 
 
@@ -215,7 +208,6 @@ def test_without_a_store_nothing_is_alike(shell, home, capsys, path):
     fail(shell, "1 / 0")
     assert "jupyter-memory" not in capsys.readouterr().err
     shell.run("%memfix")
-
     said = capsys.readouterr()
     assert "No earlier error is like this one." in said.out and "%memory history on" in said.err
     assert shell.mistake("%memfix --insert 1") == "There is no fix 1. No earlier error is like this one."

@@ -76,7 +76,6 @@ def test_notices_are_one_line_on_stderr(week, capsys) -> None:
     capsys.readouterr()
     frame = week.run("%memsearch prices with xgboost")
     week.run("x = %memsearch ???")
-
     shown = capsys.readouterr()
     assert shown.err.count("No memory contains “xgboost”.") == 1 and frame.attrs["memsearch"]["verdict"] != "strong"
     assert len(shown.err.splitlines()) > 1
@@ -116,7 +115,6 @@ def test_searches_are_noted_and_forgotten(week) -> None:
     week.run("%memsearch")
     week.run("%%memsearch\nMüller")
     assert recent(week) == [("Müller", "magic"), ("λ in the ridge model tag:people", "magic")]
-
     assert "forgot 2 searches\n" in week.printed("%memory forget --searches")
     assert recent(week) == []
     assert "leave the rest out" in week.mistake("%memory forget --searches --tag draft")
@@ -138,7 +136,6 @@ def test_add_keeps_the_text_as_written(shell) -> None:
     assert (memory.text, memory.title) == ('Müller said  "λ = 0.3" and   left', "-x")
     assert set(memory.tags) == {"people", "b c", "d"}
     assert shell.run('%memadd "we use λ = 0.3" --title "-- draft --"').memory.title == "-- draft --"
-
     body = shell.run('%%memadd --title "Cleaning" --tag a --tag "b c"\nx = df.dropna();\n\n  y = 1;\n').memory
     assert (body.text, body.title, body.tags) == ("x = df.dropna();\n\n  y = 1;", "Cleaning", ("a", "b c"))
 
@@ -150,7 +147,6 @@ def test_all_options_of_add(shell) -> None:
         "--event-at 2026-03-02T10:00Z --pin the λ text"
     ).memory
     moved = shell.run("%memadd --on yesterday we moved the λ").memory
-
     assert memory.text == "the λ text" and memory.event_at == datetime(2026, 3, 2, 10, tzinfo=UTC)
     assert (memory.space, memory.session, memory.severity, memory.domain) == ("lab", "s1", "warning", "price data")
     assert (memory.pinned, memory.tier) == (True, "core")

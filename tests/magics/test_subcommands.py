@@ -99,7 +99,6 @@ def test_what_is_told_of_a_store(week, home: Path) -> None:
     shown = week.printed("%memory status")
     assert all(part in shown for part in ("memory.sqlite", "5 (5 note)", "static (256 dimensions, 5 vectors)"))
     assert "static, 256 dimensions, 5 vectors" in week.printed("%memory model")
-
     week.run("%config JupyterMemory.limit = 3")
     lines = [line.split() for line in week.printed("%memory config").splitlines()]
     assert ["limit", "3", "this", "session"] in lines
@@ -132,7 +131,6 @@ def test_interrupted_indexing_says_what_is_in(shell, home: Path, halfway) -> Non
         wait(kernel)
         kernel.send_signal(signal.SIGINT)
         out, err = kernel.communicate(timeout=100)
-
     assert re.search(r"Interrupted: the store holds [1-9][\d,]* memories of", out)
     assert "Traceback" not in out + err
     assert "failed" not in shell.printed(f"%memory index {folder}")
@@ -182,7 +180,6 @@ def test_files_that_come_back_and_do_not(week, folder: Path) -> None:
 def test_forgetting_everything_takes_a_yes(week) -> None:
     """Without --yes nothing goes, and the line says how many would, in a space those of the space."""
     week.run("%memadd the λ of Müller --space trial")
-
     assert "all 6 memories of" in (said := week.mistake("%memory forget --everything"))
     assert "%memory forget --everything --yes" in said
     assert len(week.run("%memsearch")) == 6
@@ -197,7 +194,6 @@ def test_looking_makes_no_store_at_a_named_path(week, tmp_path: Path) -> None:
     """A path that is misspelt is said, with how to make a store there; only adding makes one."""
     path = tmp_path / "elsewhere.sqlite"
     week.run(f"%config JupyterMemory.path = '{path}'")
-
     for cell in ("%memsearch λ", "%memsearch", "%memory list", "%memory status", "%memory doctor"):
         assert f"There is no store at {path}" in week.mistake(cell)
     assert not path.exists()
@@ -223,7 +219,6 @@ def test_nothing_is_forgotten_by_accident(week, words: str, says: str) -> None:
 def test_a_rank_is_not_forgotten(week) -> None:
     """Whoever forgets a result by its rank is told its id, in a line that can be typed; nothing is done."""
     found = week.ids("%memsearch prices of Müller, merged frames")
-
     said = week.mistake(f"%memory forget {found[0]} 2")
     assert "2 is a rank" in said and said.endswith(f": %memory forget {found[1]}")
     assert "no rank 9000" in week.mistake("%memory pin 9000")
@@ -244,7 +239,6 @@ def test_context(week) -> None:
     assert "There is no search yet" in week.mistake("%memory context 2000")
     week.run("%memsearch how were the prices scaled")
     text = week.run("%memory context 500")
-
     assert "we scaled the prices to zero mean" in text
     assert "\n[1] note " in repr(text)
     assert text == week.run("text = %memory context 500\ntext")

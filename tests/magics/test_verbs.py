@@ -40,7 +40,6 @@ def test_texts(week) -> None:
     text = week.run("text = %memory text 1\ntext")
     assert text == repr(text) == "we scaled the prices to zero mean"
     found = week.ids("%memory list -n 5")
-
     assert str(week.run("%memory text 1 3-4")).splitlines()[0].startswith("── 1  ")
     assert week.run("%memory text 1,3-4") == week.run("%memory text 1 3 4") == week.run("%memory text 1-1 3 4 1")
     with week.store() as store:
@@ -190,7 +189,6 @@ def test_a_link_in_a_notebook(home: Path, tmp_path: Path) -> None:
     lines = ("%load_ext jupyter_memory", f"%memory index {tmp_path}/a.ipynb", "%memsearch ridge_fit ridge_plot")
     notebook = new(cells=[cell(line) for line in (*lines, "%memory open 1-2")])
     NotebookClient(notebook, timeout=60, resources={"metadata": {"path": str(tmp_path)}}).execute()
-
     shown = notebook.cells[3].outputs[0]["data"]["text/html"]
     assert shown.count('href="a.ipynb#cell-id=') == shown.count('class="jp-Memory-openSource" data-memory="') == 2
     assert all(one.id in shown for one in source.cells)

@@ -63,7 +63,6 @@ def test_a_call_reads_what_may_be_seen(switch: Any) -> None:
     switch(True)
     functions = offered()
     found = asyncio.run(functions["memory_search"]("how did we scale the electricity prices"))
-
     assert [hit["title"] for hit in found["hits"]] == ["Scaling λ"]
     read = asyncio.run(functions["memory_get"]([found["hits"][0]["id"]]))
     assert "zero mean" in read["memories"][0]["text"]
@@ -78,6 +77,5 @@ def test_switched_off_it_refuses_at_once(switch: Any) -> None:
     status = offered()["memory_status"]
     asyncio.run(status())
     switch(False)
-
     with pytest.raises(JupyterMemoryError, match="connect jupyter"):
         asyncio.run(status())

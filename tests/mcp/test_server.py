@@ -43,7 +43,6 @@ def test_what_a_client_gets(tools, week_store, mode):
     """
     wrong = ("memory_search", {}), ("memory_get", {"ids": []}), ("memory_drop", {})
     result, *errors = called(tools, ("memory_search", {"query": "join orders"}), *wrong, mode=mode)
-
     assert not result.is_error and json.loads(text_of(result)) == result.structured_content
     assert result.structured_content["hits"][0]["title"] == "Joining orders"
     assert estimated_tokens(text_of(result)) <= result.structured_content["tokens"]

@@ -99,7 +99,6 @@ def test_pages_lose_and_repeat_nothing(many, ask, limit, max_tokens):
     while "next" in page:
         page = ask(tools, "search", cursor=page["next"], limit=limit, max_tokens=max_tokens)
         pages.append(page)
-
     found = [hit["id"] for page in pages for hit in page["hits"]]
     assert max(len(page["hits"]) for page in pages) <= limit
     assert found == whole and len(set(found)) == len(found) == 50
@@ -112,7 +111,6 @@ def test_pages_go_on_while_others_write(tools_over, ask, rules):
     first = ask(tools, "search", query="price rule shop", limit=3)
     rules.forget(whole[4])
     rules.add("price rule shop price rule shop", title="Price rule shop")
-
     rest = ask(tools, "search", cursor=first["next"], limit=50)
     found = [hit["id"] for hit in (*first["hits"], *rest["hits"])]
     assert len(set(found)) == len(found) and [id_ for id_ in found if id_ in whole] == [*whole[:4], *whole[5:]]
@@ -137,7 +135,6 @@ def test_a_long_text_is_read_in_parts(many, ask):
         assert part["start"] == offset and part["end"] > offset
         text += whole.text[part["start"] : part["end"]]
         offset = part.get("next_offset")
-
     assert text == whole.text
 
 
@@ -198,7 +195,6 @@ def test_the_part_around_words_is_where_they_are(store, tools_over, ask, text, w
     held = store()
     found = ask(tools_over(held), "get", ids=held.add(text).id, around=words, max_tokens=tokens)
     [part] = found["memories"]
-
     places = [part["text"].find(piece) for piece in told]
     assert -1 not in places and places == sorted(places)
     assert "note" not in found and part["end"] - part["start"] <= part["length"]
@@ -229,7 +225,6 @@ def test_what_all_hits_have_in_common_is_told_once(store, tools_over, ask, sourc
         held.add(f"The quagga weighs {number}.", source=source, kind="file", event_at="2026-03-01")
     tools = tools_over(held)
     told = tools.call("memory_search", {"query": "quagga weighs"}, "codex").result.values()
-
     assert told["shared"].get("folder") == shared and told["shared"]["date"] == "2026-03-01"
     assert not any({"date", "kind"} & set(hit) for hit in told["hits"])
     paths = [re.sub(r"</?stored-\w+>", "", hit.get("path", "")) for hit in with_shared(told)["hits"]]
@@ -275,7 +270,6 @@ def test_titles_paths_and_tags_are_quoted_too(tools, ask, week_store, text):
     place = {"source": f"/notes/{line}.md", "kind": "file", "tier": "file"}
     week_store.add("The quagga is gone.", title=text, tags=[line[:60]], **place)
     found = ask(tools, "search", query="quagga")["hits"]
-
     assert found[0]["caution"] == CAUTION and "\n" not in found[0]["title"] + found[0]["path"]
     assert found[0]["title"].startswith("<stored-") and found[0]["path"].startswith("<stored-")
     assert not reads_like_instructions(BORDERS.sub("", json.dumps(found)))

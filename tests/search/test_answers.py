@@ -117,7 +117,6 @@ def test_an_explanation_of_an_answer_long_ago(week_store):
     first = answer.hits[0].memory.id
     before = week_store.explain_in(answer, first)
     week_store.add(QUERY, title=QUERY)
-
     assert before.without and week_store.explain_in(answer, first) == before
     for number in range(10):
         week_store.hits(f"prices {number}")

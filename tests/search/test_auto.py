@@ -145,7 +145,6 @@ def test_every_point_is_read_off(store, embedder):
     contributions = frame[[name for name in frame if name.startswith("contrib_")]]
     assert list(contributions) == [f"contrib_{name}" for name in AUTO_TERMS]
     assert contributions.sum(axis=1).tolist() == pytest.approx(frame["score"].tolist(), abs=1e-12)
-
     hit = memories.hits("electricity prices").hits[0]
     assert hit.memory.title == "Scaling" and hit.strength > 0.5
     assert isnan(hit.signals["semantic_margin"].value) == (embedder is None)

@@ -96,13 +96,11 @@ def test_max_sim_of_long_texts_and_long_questions():
     near = MaxSim.matches(tokens(0), ONE, [short, long, long[::-1]], TABLE, 10)
     assert near[0] > near[1] == near[2]
     assert MaxSim.matches(tokens(1), ONE, [short, long], TABLE, 10) == pytest.approx([1.0, 1.0])
-
     weights = np.arange(1, 31, dtype=np.float32)
     rare, common = MaxSim.matches(
         np.arange(30), weights, [np.arange(18, 30), np.arange(10)], np.eye(30, dtype=np.float32), 12
     )
     assert rare == pytest.approx(1, abs=1e-6) and common == pytest.approx(0, abs=0.02)
-
     met = np.array([[True, False], [False, False], [False, False]])
     found = MaxSim.matches(tokens(0, 2), EVEN, [tokens(2), tokens(2), tokens()], TABLE, 1, met)
     assert found == pytest.approx([1.0, 0.5, 0.0])  # met by what a text is

@@ -55,7 +55,6 @@ def test_covalence_by_hand(filled_with):
     assert {name: seen.contribution for name, seen in hit.signals.items()} == pytest.approx(
         {"vector": 0.9 / 61, "keyword": 0.9 / 61, "tier": 0.18 / 61, "title": 0.009, "recency": 0.0033}
     )
-
     old = worded(0, 0.7, tier="file", event_at=NOW - timedelta(hours=8760))
     hits = filled_with(worded(0, 0.9), worded(0, 0.8), old).hits("prices", profile=covalence, now=NOW).hits
     [hit] = [one for one in hits if one.memory.source == "3.md"]
@@ -253,7 +252,6 @@ def test_a_pool_outlives_its_store(week_store, now):
     ranks, said = pooled.ranks(auto), {term.name: pooled.speaks(term) for term in pooled.terms}
     of_memini = week_store.pooled(QUERY, profile="memini", now=now)
     week_store.close()
-
     assert [hit.memory.id for hit in pooled.answer.hits] == [hit.memory.id for hit in answer.hits]
     assert repr(pooled.weighed(auto).hits) == repr(pooled.answer.hits)
     assert sorted(ranks.values()) == list(range(1, pooled.answer.counts["fused"] + 1))

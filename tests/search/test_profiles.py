@@ -62,7 +62,6 @@ def test_signals_of_ones_own_count(filled_with):
     memories = filled_with({"text": f"prices {'ü' * 43}"}, {"text": "prices ü"}, embedder=False)
     long, short = memories.hits("prices", profile=mine).hits
     plain = memories.hits("prices", profile=trovella).hits
-
     assert mine.name == "trovella+length+words" and [term.name for term in mine.terms[-2:]] == ["length", "words"]
     assert (long.memory.source, long.signals["length"].value) == ("1.md", 50.0)
     before = {hit.memory.source: hit.score for hit in plain}

@@ -81,7 +81,6 @@ def test_a_named_time_by_hand(filled_with):
     memories = filled_with(*(worded(count, event_at=at) for count, at in zip((7, 4, 1), times, strict=True)))
     plain = scores(memories.hits("prices", profile=memini, now=NOW))
     timed = memories.hits("prices three weeks ago", profile=memini, now=NOW)
-
     assert list(scores(timed)) == [2, 1, 3]
     assert scores(timed) == pytest.approx({1: plain[1], 2: plain[2] + 0.40, 3: plain[3] + 0.20})
     untimed = memories.hits("prices may sales", profile=memini, now=NOW)
@@ -123,7 +122,6 @@ def test_fuse_scores_and_dedup(notes):
     assert named(notes, fuse_scores(lists, [2])) == [("a", 2), ("b", 1), ("c", 1), ("d", 1)]
     assert named(notes, fuse_scores(lists, [0.5, 0.1], 2)) == [("a", 0.5), ("b", 0.25)]
     assert len(fuse_scores(lists, limit=0)) == len(fuse_scores(lists, limit=-1)) == 4
-
     # Case, white space and the last punctuation make no difference.
     copy = replace(notes["a"], id="copy", text="  NOTE\n a. ")
     results = [*scored(notes, b=3, a=2), Scored(copy, 1.5), *scored(notes, c=1)]

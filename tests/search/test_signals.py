@@ -116,7 +116,6 @@ def test_quality(judged, filled_with):
     copies = [{"source": source, "title": str(place)} for place, source in enumerate("abcc")]
     assert judged(search.Quality(), "prices", *copies) == pytest.approx([0.48 + 0.2 * 2 / 3] * 4)
     assert judged(search.Quality(), "prices", *copies[2:]) == pytest.approx([0.48] * 2)
-
     memories = filled_with({})
     before = memories.hits("prices", profile="memini", now=NOW).hits[0]
     for _ in range(3):

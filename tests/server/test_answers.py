@@ -23,7 +23,6 @@ async def test_search_answers_what_the_store_finds(ask, fits, week_in):
     answered = await ask("search", {"query": QUESTION, "limit": 3, "lists": True})
     assert answered.code == 200
     answer = fits("answer", answered.json)
-
     expected = week_in.hits(QUESTION, limit=3)
     assert [hit["memory_id"] for hit in answer["hits"]] == [hit.memory.id for hit in expected.hits]
     assert answer["hits"][0]["title"] == "Poisson λ"
@@ -48,7 +47,6 @@ async def test_explain_says_why_a_memory_is_there_and_why_not(ask, fits, week_in
     here = fits("explanation", (await ask("explain", asked)).json)
     assert here["rank"] == 1
     assert here["reasons"]
-
     away = fits("explanation", (await ask("explain", {**asked, "filters": {"tag": ["todo"]}})).json)
     assert (away["rank"], away["hit"]) == (None, None)
     assert away["reasons"]
@@ -80,7 +78,6 @@ async def test_what_is_told_of_the_store(ask, fits, week_in, store_file, jp_root
     status = fits("status", (await ask("status")).json)
     assert (status["store"]["path"], status["store"]["memories"]) == (str(store_file), 10)
     assert (status["api"], status["model"], status["root"]) == (1, "static", str(jp_root_dir))
-
     profiles = fits("profiles", (await ask("profiles")).json)["profiles"]
     assert [one["name"] for one in profiles if one["default"]] == ["auto"]
     models = fits("models", (await ask("models")).json)["models"]
@@ -143,7 +140,6 @@ async def test_a_use_is_counted(ask, fits, week_in):
         assert fits("recorded", (await ask("access", {"memory_id": hit["memory_id"]})).json) == {"recorded": True}
     assert (await ask("access", {"memory_id": "nobody"})).json == {"recorded": False}
     week_in.history.record([replace(RUN, number=2, started=STARTED + timedelta(hours=1), session="tuesday")])
-
     again, place = await the_run(ask, fits)
     assert (again["memory_id"], place["run"]["count"]) == (hit["memory_id"], 2)
     memory = week_in.get(hit["memory_id"])
@@ -167,11 +163,9 @@ async def test_offered_in_the_status(ask, fits, over, notebook, queued, service)
     store.add("We scaled the prices to zero mean.")
     calibrated(store, 0.6)
     assert not any("minilm" in notice for notice in (await ask("status")).json["notices"])
-
     await ask("index", {"path": "prices"})
     queued.set()
     await over()
-
     for _ in range(2):
         notices = fits("status", (await ask("status")).json)["notices"]
         assert [notice for notice in notices if "`%memory model use minilm` changes to all-MiniLM-L6-v2" in notice]
@@ -202,7 +196,6 @@ async def test_a_picture_is_served_by_its_id_and_place(ask, fits, fetch, shown, 
     answer = fits("answer", (await ask("search", {"query": "zürich"})).json)
     assert {hit["memory_id"]: hit["thumbnails"] for hit in answer["hits"]} == {shown[2]: 2, shown[0]: 0}
     responses = [await fetch(memory_id=shown[2], place=str(place)) for place in range(2)]
-
     assert [one.code for one in responses] == [200, 200]
     store = service.provider.store()
     assert [one.body for one in responses] == [store.thumbnail(shown[2], place).image for place in range(2)]
@@ -255,7 +248,6 @@ async def the_run(ask, fits, **asked):
 async def test_kernels_that_record_are_counted(ask, fits, service, store_file):
     """A kernel counts from the moment that it records, also before there is a store, until it stops or dies."""
     assert await history(ask, fits) == {"kernels": 0, "runs": 0, "texts": 0, "since": None}
-
     one, other = Journal.on_disk(store_file), Journal.on_disk(store_file)
     assert (await history(ask, fits))["kernels"] == 2
     one.remove()

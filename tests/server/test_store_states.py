@@ -25,7 +25,6 @@ async def test_no_store_yet(ask, fits, store_file):
     answered = await ask("search", {"query": "prices"})
     assert (answered.code, answered.json["reason"]) == (409, "NoStore")
     assert not store_file.exists()
-
     item = fits("item", (await ask("add", {"text": "λ is 3.2", "title": "Rate", "tags": ["model"]})).json)
     assert store_file.exists()
     assert (item["title"], item["tags"], item["tier"]) == ("Rate", ["model"], "note")
@@ -56,7 +55,6 @@ async def test_a_store_that_cannot_be_opened_says_why(ask, fits, store_file, spo
         assert (answered.code, answered.json["reason"]) == (409, reason)
         assert fits("problem", answered.json)["message"] == status["notices"][0]
     assert len((await ask("models")).json["models"]) > 1
-
     store_file.unlink()
     assert (await ask("add", {"text": "prices are net of tax"})).code == 200
 
@@ -153,7 +151,6 @@ async def test_searches_go_on_and_changes_are_refused(ask, fits, week_in):
             assert "try again" in refused.json["message"]
         # What is only counted is left out.
         assert (await ask("access", {"memory_id": memory})).json == {"recorded": False}
-
     assert (await ask("pin", pin)).code == 200
     assert (await ask("search", {"query": "prices λ"})).json["places"][0]["pinned"] is True
 

@@ -108,7 +108,6 @@ def test_resetting(explorer):
     explorer.sliders["keyword"].value = 0.0
     assert table(explorer) != first
     explorer.children[1].children[0].click()
-
     assert explorer.profile is auto and explorer.weights == {} and ids(explorer.answer) == before
     assert table(explorer) == first
     explorer.sliders["tier"].value = 0.1
@@ -221,7 +220,6 @@ def test_no_front_end_of_its_own(explorer):
     views = [(state["_view_module"], state["_view_module_version"]) for state in (model["state"] for model in models)]
     assert len(parts) > 3 * len(explorer.sliders)  # a slider and a number with their layouts and styles
     assert {part for part in [*parts, *views] if part[0]} <= set(BUNDLED.items())
-
     bundle = explorer._repr_mimebundle_()
     assert set(bundle) == {VIEW, "text/html", "text/plain"} and bundle["text/plain"] == repr(explorer)
     assert "Scaling the prices" in bundle["text/html"] and "Scaling the prices" in bundle["text/plain"]
@@ -240,7 +238,6 @@ def test_code_and_file_make_the_profile(store, week, now, tmp_path, name, embedd
     names, file = {}, tmp_path / f"my-{name}.toml"
     exec(explorer.code, names)
     assert names["mine"] == explorer.profile != PROFILES[name]
-
     assert f"./{file.name}" in explorer.toml and len(tomllib.loads(explorer.toml)) == 2  # the base and one weight
     file.write_text(explorer.toml, encoding="utf-8")
     read, mine = profile_named(str(file)), explorer.profile
@@ -256,7 +253,6 @@ def test_a_profile_of_ones_own(week_store, now, tmp_path):
     exec(explorer.code, names)
     file.write_text(explorer.toml, encoding="utf-8")
     read = profile_named(str(file))
-
     assert names["mine"] == explorer.profile
     assert (read.name, read.terms, read.signals) == ("my-λ", explorer.profile.terms, own.signals)
     again = explore(week_store, QUERY, profile=str(file), now=now)
