@@ -50,10 +50,7 @@ def test_the_clients_that_are_here_are_listed(machine: Path, run: Run) -> None:
 
 
 def test_each_is_asked_about(machine: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """At a terminal, the change of each file is shown; a no leaves one out, and the next is asked about.
-
-    Who asks for the skill later is asked about every client that has a folder of skills.
-    """
+    """At a terminal, the change of each file is shown; a no leaves one out, and the next is asked about."""
     monkeypatch.setattr("sys.stdin", Terminal("n\ny\n"))
     done = run("connect")
     assert done.code == 0 and "Codex: connected." in done.out

@@ -26,10 +26,7 @@ NOON = datetime(2026, 3, 6, 12, tzinfo=UTC)
 
 
 def test_index(run: Run, home: Path) -> None:
-    """A folder is indexed, found, and next time unchanged; a path that is not there fails with one line.
-
-    Of several paths those that can be indexed are, the others are named in a line each, and the exit code is 1.
-    """
+    """A folder is indexed, found, and next time unchanged; a path that is not there fails with one line."""
     folder = home / "reports"
     folder.mkdir()
     (folder / "müller.md").write_text("# Müller\n\nThe ridge model has λ = 0.3.\n", encoding="utf-8")

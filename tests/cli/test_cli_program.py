@@ -162,10 +162,7 @@ COMMANDS = (
 
 
 def test_nothing_hidden_reaches_the_terminal(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Results, lists, JSON, questions and errors show marks in place of controls and changes of direction.
-
-    A reader sees each character by its picture or its number; JSON is read back as the text that was stored.
-    """
+    """Results, lists, JSON, questions and errors show marks in place of controls and changes of direction."""
     monkeypatch.chdir(home)
     (home / "lies").mkdir()
     (home / "lies" / f"{LIES}.md").write_text(f"# {LIES}\n\nprices {LIES}\n", encoding="utf-8")

@@ -136,10 +136,7 @@ def editor(home: Path, monkeypatch: pytest.MonkeyPatch):
 def test_a_result_is_opened_at_its_line(
     run, home: Path, monkeypatch, editor, name: str, command: str, expected
 ) -> None:
-    """`--open` shows the results, and opens the file of one in the editor, at the line where it was found.
-
-    Editors that know lines get theirs, and a path with backslashes and blanks stays one word.
-    """
+    """`--open` shows the results, and opens the file of one in the editor, at the line where it was found."""
     make, opened = editor
     file = home / "müller.md"
     file.write_text("# Plans\n\n" + "We wait. " * 200 + "\n\n# Ridge\n\nMüller wants λ = 0.3.\n")

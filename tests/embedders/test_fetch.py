@@ -31,10 +31,7 @@ def there(cached):
 
 
 def test_fetched(hub, cached, nomic):
-    """A fetched model embeds as its source does, is its owner's alone, and leaves no download behind, also again.
-
-    The hub is asked for the three files and nothing else, and is told the name of this package alone.
-    """
+    """A fetched model embeds as its source does, is its owner's alone, and leaves no download behind, also again."""
     made = fetch(cached, progress=False)
 
     embedder, source = opened(cached), nomic.open()

@@ -263,10 +263,7 @@ def test_pip_installs_the_extra(elsewhere):
 
 @on_linux
 def test_offered_with_the_model(elsewhere, tmp_path):
-    """The plan has what is missing and how it is installed; without consent nothing comes, and a failure is said.
-
-    In Python, where nobody is asked, a model that lacks packages is not fetched, and the error names the extra.
-    """
+    """The plan has what is missing and how it is installed; without consent nothing comes, and a failure is said."""
     said, plan = elsewhere("print(main(['model', 'use', 'minilm']))")
     assert said == "2" and "mlx, not installed here" in plan
     assert "pip install 'jupyter-memory[hub]'" in plan and "Add --yes" in plan

@@ -130,10 +130,7 @@ def test_a_disk_that_takes_nothing_loses_and_says_so_once(recorded, no_memory):
 
 @pytest.mark.parametrize(("hangs", "memory"), [(False, True), (True, True), (True, False)])
 def test_many_cells_in_a_row_wait_for_no_disk(recorded, disk, request, hangs, memory):
-    """Cells that run as fast as the shell can are noted, each of them, and with its end, though the disk hangs.
-
-    Without memory, few wait for the disk, one of them a moment; those that find no room are counted.
-    """
+    """Cells that run as fast as the shell can are noted, each of them, and with its end, though the disk hangs."""
     if not memory:
         request.getfixturevalue("no_memory")
         recorded.recorder.stop()

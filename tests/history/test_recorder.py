@@ -271,10 +271,7 @@ def test_the_notebook_is_the_file_that_the_server_names(recorded, monkeypatch, t
 
 
 def test_a_renamed_notebook_has_its_new_name(recorded, monkeypatch, tmp_path: Path):
-    """Runs are in the notebook by the name that it has when the store gets them, also after it was renamed twice.
-
-    Where no file of the folder is the notebook, runs keep the name that the kernel knows.
-    """
+    """Runs are in the notebook by the name that it has when the store gets them, also after it was renamed twice."""
     first, second, third = (tmp_path / f"{name}.ipynb" for name in ("Untitled", "müller", "prices"))
     first.write_text("{}")
     (tmp_path / "other.ipynb").write_text("{}")

@@ -36,6 +36,7 @@ def test_the_entry_starts_without_a_path_in_a_folder_of_traps(tmp_path: Path, mo
 async def _asked(entry: dict[str, Any], folder: Path, places: dict[str, str]) -> tuple[list[str], Any]:
     from mcp import Client
     from mcp.client.stdio import StdioServerParameters
+
     # Where the package is not installed but in the folder of its sources, as in a checkout.
     sources = {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}
     server = StdioServerParameters(

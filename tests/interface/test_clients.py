@@ -434,6 +434,7 @@ def test_the_skill_is_short_and_names_tools_that_exist(tmp_path: Path) -> None:
     assert len(body.split()) < 350
     pytest.importorskip("pydantic", reason="the extra mcp is not installed")
     from jupyter_memory.mcp import tools_of
+
     tools = {tool.name: tool for tool in tools_of(JupyterMemory()).offered}
     assert set(re.findall(r"memory_[a-z]+", text)) == set(tools) - {"memory_forget", "memory_status"}
     schema = json.dumps(tools["memory_search"].arguments.input_schema())

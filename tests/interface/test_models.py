@@ -103,10 +103,7 @@ def test_a_new_store_takes_the_better_model(run, monkeypatch, tmp_path):
 
 
 def test_removed_while_it_is_used(run):
-    """A model that is removed while the store uses it leaves a store that is searched by words, and says so.
-
-    Where a setting names another model than the one to use, that is said, as the next program would follow it.
-    """
+    """A model that is removed while the store uses it leaves a store that is searched by words, and says so."""
     run("add", "We scaled the prices to zero mean.")
     configure(embedder="static")
     assert "The setting embedder is still 'static'" in run("model", "use", "nomic-64", "--yes")[2]

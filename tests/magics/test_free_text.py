@@ -270,10 +270,7 @@ def test_mistakes_are_one_line(week, cell: str, says: str) -> None:
 
 
 def test_a_name_in_braces_is_noted_once(week) -> None:
-    """Where other magics would put in a value, a notice says once that this one does not; other braces need none.
-
-    That of a note says how a value is remembered.
-    """
+    """Where other magics would put in a value, a notice says once that this one does not; other braces need none."""
     week.run("x, total = 'prices', 3")
     for cell in ("%memsearch a dict {a} or $HOME", "%memsearch {'x': 1}", "%%memsearch\n{x}"):
         assert "taken literally" not in week.noted(cell)

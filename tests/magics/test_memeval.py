@@ -129,10 +129,7 @@ def test_a_small_set_says_nothing(week, home) -> None:
 
 
 def test_show_gives_every_constant(week) -> None:
-    """`profile show` says the formula and the steps after it, and returns the constants; alone, of the one in use.
-
-    The profiles are listed, with a star for the one in use.
-    """
+    """`profile show` says the formula and the steps after it, and returns the constants; alone, of the one in use."""
     said = week.printed("frame = %memory profile show covalence")
     frame = week.ip.user_ns["frame"]
     assert isinstance(frame, pd.DataFrame)

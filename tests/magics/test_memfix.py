@@ -152,10 +152,7 @@ def test_run_that_is_recorded_is_not_similar_to_itself(shell):
 
 
 def test_cells_that_ran_well_since_then_do_not_hide_the_error(mended):
-    """The last exception is looked up, also after other cells, mistakes in our own magics, and a cell without a result.
-
-    IPython tells of the latter when the event loop failed.
-    """
+    """The last exception is looked up, also after other cells, mistakes in our own magics, and a cell without a result."""
     fail(mended)
     mended.run("people.dtypes")
     mended.mistake("%memfix --insert 9")
@@ -174,10 +171,7 @@ def test_commands_go_on_from_the_fixes(mended):
 
 
 def test_hint_is_off_until_it_is_asked_for(mended, capsys):
-    """After an exception nothing is said, unless the setting says so; then one line, and only if a fix is known.
-
-    That of a captured cell is written after the cell, not into what %%capture keeps.
-    """
+    """After an exception nothing is said, unless the setting says so; then one line, and only if a fix is known."""
     fail(mended)
     assert "mended" not in capsys.readouterr().err
     mended.run("%config JupyterMemory.fix_hint = True")

@@ -106,10 +106,7 @@ def test_what_is_told_of_a_store(week, home: Path) -> None:
 
 
 def test_index_and_search(shell, folder: Path) -> None:
-    """A folder is indexed and found, paths may come from variables and in either quotes; again, nothing has changed.
-
-    Without a path one line says so; a path that is not there is told, and the one behind it is indexed.
-    """
+    """A folder is indexed and found, paths may come from variables and in either quotes; again, nothing has changed."""
     for name, wanted in (("index", "a folder"), ("backup", "the file")):
         assert f"Name {wanted}" in shell.mistake(f"%memory {name}")
     assert "2 files indexed" in shell.printed(f'%memory index "{folder}"')

@@ -37,10 +37,7 @@ def called(tools: Any, *calls: tuple[str, dict[str, Any]], mode: str = "auto") -
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_what_a_client_gets(tools, week_store, mode):
-    """A result is typed and is text as well, the same twice; the log has the name of the client as a plain word.
-
-    What cannot be answered is an error that a model reads, not one of the protocol.
-    """
+    """A result is typed and is text as well, the same twice; the log has the name of the client as a plain word."""
     wrong = ("memory_search", {}), ("memory_get", {"ids": []}), ("memory_drop", {})
     result, *errors = called(tools, ("memory_search", {"query": "join orders"}), *wrong, mode=mode)
     assert not result.is_error and json.loads(text_of(result)) == result.structured_content

@@ -199,6 +199,7 @@ def test_a_store_that_is_not_there_yet(tools_over, tmp_path, ask, refused):
 def test_a_damaged_store_and_a_newer_one(tools_over, tmp_path, refused):
     """A file that is no store, and one of a newer version, are told apart, without their paths."""
     import apsw
+
     broken, newer = tmp_path / "broken.sqlite", tmp_path / "newer.sqlite"
     broken.write_bytes(b"no store at all" * 1_000)
     connection = apsw.Connection(str(newer))

@@ -61,10 +61,7 @@ def shown_for(text, *words, show=snippet, width=WIDTH):
 
 @given(drawn=texts(), width=WIDTHS)
 def test_any_prose(drawn, width):
-    """A snippet is a stretch of the text, white space folded, with an ellipsis where something is left out.
-
-    Every highlight marks what it marked in the text, in that order; a word that fits is shown.
-    """
+    """A snippet is a stretch of the text, white space folded, with an ellipsis where something is left out."""
     text, spans = drawn
     shown, marked = snippet(text, spans, width)
     body = shown.removeprefix("…").removesuffix("…")
@@ -83,10 +80,7 @@ def test_any_prose(drawn, width):
 
 @given(drawn=texts(), width=WIDTHS)
 def test_any_code(drawn, width):
-    """Some lines one after another, less one indentation; all but the first and the last, which may be cut, whole.
-
-    Every highlight lies in one line and marks what it marked in the text; none between is left out.
-    """
+    """Some lines one after another, less one indentation; all but the first and the last, which may be cut, whole."""
     text, spans = drawn
     shown, marked = code_snippet(text, spans, width)
     lines, whole = shown.removeprefix("…").removesuffix("…").split("\n"), lines_of(text)

@@ -315,10 +315,7 @@ def notebooks(jp_root_dir, service):
 
 
 async def test_cells_of_other_notebooks_are_told(ask, fits, notebooks, jp_root_dir):
-    """The cell of the other notebook is in the answer with its place, and no cell of the open one.
-
-    A notebook that is opened through a link is the same; of one that was never indexed nothing is left out or said.
-    """
+    """The cell of the other notebook is in the answer with its place, and no cell of the open one."""
     (jp_root_dir / "link").symlink_to(jp_root_dir / "work")
     for path, expected in (
         ("work/open.ipynb", ["work/old.ipynb"]),

@@ -164,6 +164,7 @@ def interfaces(source: str) -> dict[str, dict[str, bool]]:
 def test_every_schema_is_one():
     """The schemas themselves are valid, and refer to each other only."""
     from jsonschema import Draft7Validator
+
     for file in SCHEMAS.glob("*.json"):
         text = file.read_text("utf-8")
         whole = json.loads(text)

@@ -49,10 +49,7 @@ async def test_searches_do_not_wait_behind_changes(ask, week_in, stuck):
 
 
 async def test_searches_do_not_wait_behind_the_doctor(ask, week_in, stuck):
-    """Asked again and again, the doctor reads the file twice at the same time at most; all else goes on.
-
-    A note and a question of many pages are read meanwhile as well.
-    """
+    """Asked again and again, the doctor reads the file twice at the same time at most; all else goes on."""
     asked, go_on, _ = await stuck("doctor", [lambda: ask("doctor")] * 6)
     assert (await ask("search", {"query": "Poisson λ"})).code == 200
     assert (await ask("status")).json["store"]["memories"] == 10
