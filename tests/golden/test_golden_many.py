@@ -67,7 +67,7 @@ def test_rows_of_many(many):
 
 
 def test_rows_prepared_by_others(many, tmp_path):
-    """Where processes of their own prepare the files, the rows are the same, and the vectors but for their last bits."""
+    """Where other processes prepare the files, the rows are the same, and the vectors but for their last bits."""
     helped = golden_beds.many(tmp_path)
     with closing(helped.store):
         found, golden = digests(helped), digests(many)

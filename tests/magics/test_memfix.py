@@ -152,7 +152,7 @@ def test_run_that_is_recorded_is_not_similar_to_itself(shell):
 
 
 def test_cells_that_ran_well_since_then_do_not_hide_the_error(mended):
-    """The last exception is looked up, also after other cells, mistakes in our own magics, and a cell without a result."""
+    """The last exception is looked up, also after other cells, mistakes in our magics, and a cell without a result."""
     fail(mended)
     mended.run("people.dtypes")
     mended.mistake("%memfix --insert 9")
