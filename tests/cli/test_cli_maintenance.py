@@ -14,7 +14,7 @@ from commands import Run, Terminal
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.interface import CLIENTS
-from jupyter_memory.search import PROFILES, covalence, profile_named
+from jupyter_memory.search import PROFILES, profile_named
 
 
 def configure(home: Path, text: str) -> None:
@@ -134,21 +134,6 @@ def test_settings_are_read(week: Run, home: Path) -> None:
     done = week("list")
     assert (done.code, done.err.count("\n")) == (0, 1)
     assert "jupyter_memory_config.json cannot be read" in done.err
-
-
-def test_profiles(run: Run, home: Path) -> None:
-    """Every profile has a line, that of the settings a star; one is shown with its formula and each constant."""
-    lines = run("profile", "list").out.splitlines()
-    assert [line.removeprefix("*").split()[0] for line in lines] == list(PROFILES)
-    assert lines[0].startswith("*  auto")
-    assert "score = 0.9/(60 + vector_rank)" in run("profile", "show", "covalence").out
-    shown = json.loads(run("profile", "show", "covalence", "--json").out)
-    assert shown["formula"] == covalence.formula
-    assert {"part": "column", "name": "title", "form": "", "constant": "weight", "value": 5.0} in shown["constants"]
-    (home / "bad.toml").write_text('base = "auto"\n[fetch]\nfactr = 1\n', encoding="utf-8")
-    wrong, bad = run("profile", "show", "covalenc"), run("profile", "show", str(home / "bad.toml"))
-    assert wrong.code == 2 and "Did you mean 'covalence'?" in wrong.err
-    assert bad.code == 1 and "bad.toml: fetch.factr is not known. Did you mean factor?" in bad.err
 
 
 @pytest.mark.parametrize("name", PROFILES)

@@ -308,16 +308,6 @@ def test_an_empty_source_is_refused_in_the_words_of_the_command(week: Run, more:
         assert "forget()" not in done.err and "source=" not in done.err
 
 
-def test_a_folder_without_memories_leads_to_no_larger_one(week: Run, home: Path, monkeypatch) -> None:
-    """``forget --source .`` where nothing was indexed names the folder, and suggests none above it."""
-    (home / "notes").mkdir()
-    (home / "report.md").write_text("prices of Zürich", encoding="utf-8")
-    assert week("index", str(home / "report.md")).code == 0
-    monkeypatch.chdir(home / "notes")
-    said = week("forget", "--source", ".", "--dry-run").err
-    assert f"Nothing in this store comes from '{home / 'notes'}'." in said and "Did you mean '/" not in said
-
-
 @pytest.mark.parametrize(("indexed", "named"), [("plink", "real/a"), ("real/a", "plink"), ("plink", "plink/b/..")])
 def test_a_linked_folder_goes_by_each_of_its_names(run: Run, home: Path, monkeypatch, indexed: str, named: str) -> None:
     """Indexed by one name, it is listed, searched and forgotten by the other: --path, path: and --source."""

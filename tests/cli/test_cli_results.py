@@ -65,14 +65,6 @@ def test_search_context(week: Run) -> None:
     assert week("search", "volcanoes in kamchatka", "--context", "400").out.startswith("The memory holds nothing that")
 
 
-@pytest.mark.parametrize("wrong", [["0"], ["-1"], ["word"], ["199"], ["400", "--json"], ["400", "--scan"]])
-def test_search_context_with_wrong_options(week: Run, wrong: list[str]) -> None:
-    """A number without room, a word, or a second form of the results is wrong usage."""
-    done = week("search", "λ", "--context", *wrong)
-    assert (done.code, done.out) == (2, "")
-    assert "context" in done.err or "200 or more" in done.err
-
-
 def test_search_json(week: Run) -> None:
     """`--json` prints the whole answer in the shape that REST and the panel share; a list has it without scores."""
     answer = found(week, "search", "Müller λ", "--on", "2026-03-03")
@@ -131,12 +123,9 @@ def test_a_quoted_name_is_looked_for_as_it_is_written(run: Run) -> None:
     assert missing.count("df.merge") == 1
 
 
-def test_pin_unpin_explain(week: Run) -> None:
-    """Memories are pinned, unpinned and explained by their ids."""
+def test_explain(week: Run) -> None:
+    """A memory is explained by its id, in a few lines or in full, and as JSON."""
     found = memory_id(week, "Müller")
-    assert week("pin", found).out == f"pinned {found} “Müller”\n"
-    assert json.loads(week("status", "--json").out)["pinned"] == 1
-    assert week("unpin", found).out == f"unpinned {found} “Müller”\n"
     assert "Rank 1 of" in week("explain", "Müller λ", found).out
     told = json.loads(week("explain", "Müller λ", found, "--json").out)
     assert (told["memory_id"], told["rank"]) == (found, 1) and len(told["reasons"]) <= 5 < len(told["details"])
@@ -231,13 +220,6 @@ def test_ranks_need_the_log_of_searches(week, home: Path) -> None:
     best = memory_id(week, "scaled prices")
     assert "log_searches is off: name memories by their ids" in week("text", "1").err
     assert week("text", best).out == "we scaled the prices to zero mean\n"
-
-
-def test_several_texts(week) -> None:
-    """Several picks come with their titles above them, in the order in which they were named."""
-    week("search", "prices and merged frames for Frau Müller", "-n", "3")
-    shown = week("text", "2-3", "1").out
-    assert [line[:5] for line in shown.splitlines() if line.startswith("──")] == ["── 2 ", "── 3 ", "── 1 "]
 
 
 def test_related_has_no_ranks_of_its_own(week) -> None:

@@ -241,10 +241,3 @@ def test_nothing_to_quote(week_store):
     far = week_store.search("volcano eruptions in kamchatka")
     assert far.attrs["memsearch"]["verdict"] == "none"
     assert far.memory.context() == "The memory holds nothing that answers “volcano eruptions in kamchatka”."
-
-
-@pytest.mark.parametrize("wrong", [0, -5, "2000", None])
-def test_a_wrong_number_of_tokens(found, wrong):
-    """The error says what is needed."""
-    with pytest.raises(InputError, match="200 or more"):
-        found.memory.context(max_tokens=wrong)

@@ -94,6 +94,8 @@ def test_thirty_out_of_thirty(outcomes, name):
     of_name = [one for one in outcomes if one.profile == name]
     assert [(one.check.query, one.failed) for one in of_name if one.failed] == []
     assert scores(of_name) == {name: (30, 30)}
+    found = scores(outcomes)
+    assert list(found) == [*PROFILES, *CHANGED] and all(asked == 30 for _, asked in found.values())
 
 
 @pytest.mark.parametrize(("profile", "term", "category"), NEEDED)
@@ -119,9 +121,3 @@ def test_the_command_ends_with_a_line_a_profile(tmp_path, capsys):
     assert keyword.startswith("keyword ") and keyword.endswith("/30") and keyword != "keyword 30/30"
     assert len(json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))) == 60
     assert main(["bench", "-p", "autp"]) == 2
-
-
-def test_every_profile_is_measured(outcomes):
-    """Each has its thirty outcomes, in the order of the profiles."""
-    found = scores(outcomes)
-    assert list(found) == [*PROFILES, *CHANGED] and all(asked == 30 for _, asked in found.values())

@@ -52,21 +52,6 @@ def test_help(week, cell: str) -> None:
     assert week.ip.user_ns["nothing"] is None
 
 
-@pytest.mark.parametrize(
-    ("line", "says"),
-    [
-        ("prices --tag decison", "has the tag 'decison'. Did you mean 'decision'?"),
-        ("prices --kind cell", "has the kind 'cell'. Known: note."),
-        ("prices --path nowhere", "comes from 'nowhere'. No memory comes from a file."),
-        ("prices --since 2031", "from that time: its memories are from 2026-03-02"),
-        ("prices --tag people --until 2026-03-02", "matches all of these filters"),
-    ],
-)
-def test_a_filter_that_matches_nothing_is_reported(week, line: str, says: str) -> None:
-    """An empty result says which filter emptied it, and what there is."""
-    assert says in week.noted(f"x = %memsearch {line}")
-
-
 def test_scan_and_profile(week) -> None:
     """`--scan` gives the short rows; `--profile` holds for one search, the setting for the others."""
     assert list(week.run("%memsearch prices --scan").columns) == [

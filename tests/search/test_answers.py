@@ -153,6 +153,7 @@ def test_a_cosine_reads_as_below_its_threshold(store):
         ("tag:prcies kind:note", {}, False, "Nothing in this store has the tag 'prcies'. Did you mean 'prices'?"),
         ("prices -tag:decison -kind:cell", {}, True,
          "Nothing in this store has the tag 'decison', so this filter excludes nothing. Did you mean 'decision'?"),
+        ("prices", {"kind": "history"}, False, "Nothing in this store has the kind 'history'. Known: "),
         # Each filter fits something and all of them nothing, or only the time is off.
         ("prices tag:decision -tag:prices -tag:model", {}, False,
          "No memory matches all of these filters. Remove one of them."),

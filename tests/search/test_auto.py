@@ -2,11 +2,10 @@
 
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
-from math import isnan
 
 import apsw
 import pytest
-from results import AUTO_TERMS, titles
+from results import titles
 
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)  # a Friday
 WEEK = [
@@ -62,16 +61,6 @@ def test_a_time_from_which_there_is_nothing(week):
     assert "Left joins" in titles(week.hits("left join doubled rows last month", now=NOW))
 
 
-def test_an_explanation_in_words(week):
-    """Evidence is told by what it is; what a memory does not have takes no place in a ranking."""
-    query = "electricity prices of Zürich"
-    told = str(week.explain(query, week.hits(query, now=NOW).hits[0].memory.id, now=NOW).whole())
-    assert "for how much closer its meaning is to the query than that of others (semantic_margin, 1st, value " in told
-    assert "for how close its words are in meaning to those of the query (max_sim, " in told
-    assert "Nothing for title: not every word of the query is in its title." in told
-    assert "time: the query names no time." in told
-
-
 def test_sessions(store):
     """“In our second session” is the session of that number."""
     memories = store()
@@ -81,14 +70,6 @@ def test_sessions(store):
     for when in ("in our second session", "two sessions ago"):
         answer = memories.hits(f"what did we discuss {when}", limit=2)
         assert {hit.memory.session for hit in answer.hits} == {"session_2"}
-
-
-def test_another_spelling(week):
-    """A word that the store does not hold is tried with its nearest spelling, and the answer says so."""
-    answer = week.hits("electrcity", now=NOW)
-    assert titles(answer)[0] == "Scaling"
-    assert any("No memory contains “electrcity”" in notice for notice in answer.notices)
-    assert not week.hits("electricity", now=NOW).notices
 
 
 def test_what_stands_beside_a_match(week):
@@ -133,21 +114,6 @@ def test_strength_of_a_name(store, query):
     memories.add_many([{"text": f"Run {one} of the demand model: loss {one / 7:.3f}, λ = {one}."} for one in range(30)])
     assert memories.hits(query).verdict == "strong"
     assert memories.hits("DataLoaderWorker").verdict == memories.hits("株式市場").verdict == "none"
-
-
-@pytest.mark.parametrize("embedder", ["static", None])
-def test_every_point_is_read_off(store, embedder):
-    """The score is the sum of the contributions of all terms; words alone are enough, where a model has no opinion."""
-    memories = store(embedder=embedder)
-    for title, text in WEEK:
-        memories.add(text, title=title)
-    frame = memories.search("electricity prices of Zürich", now=NOW)
-    contributions = frame[[name for name in frame if name.startswith("contrib_")]]
-    assert list(contributions) == [f"contrib_{name}" for name in AUTO_TERMS]
-    assert contributions.sum(axis=1).tolist() == pytest.approx(frame["score"].tolist(), abs=1e-12)
-    hit = memories.hits("electricity prices").hits[0]
-    assert hit.memory.title == "Scaling" and hit.strength > 0.5
-    assert isnan(hit.signals["semantic_margin"].value) == (embedder is None)
 
 
 def test_small_stores(store):

@@ -33,25 +33,6 @@ async def test_search_answers_what_the_store_finds(ask, fits, week_in):
         assert listed["begins"] == week_in.get(listed["memory_id"]).text.split("\n")[0][:80]
 
 
-async def test_words_of_a_question(ask, fits, week_in):
-    """The panel shows which word is nowhere, beside an answer that is not strong; the last word may be unfinished."""
-    answer = fits("answer", (await ask("search", {"query": "orders with xgboost"})).json)
-    assert "No memory contains “xgboost”." in answer["notices"] and answer["verdict"] != "strong"
-    found = (await ask("search", {"query": "electr", "prefix": True})).json["hits"][0]
-    assert (found["title"], found["badges"][:2]) == ("Scaling the prices", "KW")
-
-
-async def test_explain_says_why_a_memory_is_there_and_why_not(ask, fits, week_in):
-    """An explanation has reasons for a hit, and for a memory that a filter left out."""
-    asked = {"query": QUESTION, "memory_id": week_in.hits(QUESTION).hits[0].memory.id}
-    here = fits("explanation", (await ask("explain", asked)).json)
-    assert here["rank"] == 1
-    assert here["reasons"]
-    away = fits("explanation", (await ask("explain", {**asked, "filters": {"tag": ["todo"]}})).json)
-    assert (away["rank"], away["hit"]) == (None, None)
-    assert away["reasons"]
-
-
 async def test_a_day_and_a_filter_narrow_every_list(ask, fits, week_in):
     """What is found, browsed without scores, or like a memory, is of the chosen days, tags and profile."""
     answer = fits("answer", (await ask("browse", {"limit": 4})).json)

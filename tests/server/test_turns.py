@@ -225,15 +225,6 @@ async def test_a_job_that_runs_stops_between_two_files(ask, service, store_file,
         assert again.count() < 12
 
 
-async def test_no_more_searches_at_once_than_threads(ask, stuck, until):
-    """Of nine searches, four run at the same time."""
-    asked, go_on, arrived = await stuck("hits", [lambda: ask("search", {"query": "λ"})] * 9, some=4)
-    await asyncio.sleep(0.2)
-    assert len(arrived) == 4
-    go_on.set()
-    assert [(await one).code for one in asked] == [200] * 9
-
-
 @pytest.mark.parametrize("jp_server_config", [{"JupyterMemoryServer": {"threads": 64}}], indirect=True)
 def test_a_call_never_waits_behind_another_while_a_thread_may_begin(service):
     """Of so many calls, one more than idle threads that wake for them, all run at once."""
