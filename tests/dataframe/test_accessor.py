@@ -17,8 +17,8 @@ from jupyter_memory.text import estimated_tokens
 from jupyter_memory.types import Explanation
 
 
-def test_explain(found):
-    """The explanation of a row has its rank and the very numbers of the frame; the first is meant without a rank."""
+def test_explain(found, week_store):
+    """The explanation of a row has its rank and numbers, whatever was stored since; the first needs no rank."""
     for rank, row in found.iterrows():
         why = found.memory.explain(rank)
         assert isinstance(why, Explanation) and why.hit.score == row["score"]
@@ -27,10 +27,6 @@ def test_explain(found):
         assert len(why.reasons) <= 5 < len(found.memory.explain(rank, all=True).reasons)
     assert str(found.memory.explain()) == str(found.memory.explain(1))
     assert "explain(rank, all=True)" in repr(found.memory) and "plot()" in repr(found.memory)
-
-
-def test_the_explanation_is_of_the_answer_that_was_given(week_store, found):
-    """What was stored since does not change why a row stood where it stood."""
     before = str(found.memory.explain(1))
     week_store.add(f"{JOINING}: {JOINING}.", title=JOINING, tier="core")
     assert str(found.memory.explain(1)) == before
@@ -224,7 +220,7 @@ def test_plot(found):
 
 # -- the rows as a text for a prompt -----------------------------------------------------------------------------------
 def test_a_text_has_the_rows_that_fit(week_store, found):
-    """Texts of the memories, within the budget, with the question they answer; a scan names the same memories."""
+    """Texts of the rows that fit, in the frame's order; without rows or an answer it says so."""
     text = found.memory.context(max_tokens=1000)
     assert f"for “{JOINING}”" in text and found.memory.text(1) in text and estimated_tokens(text) <= 1000
     scan, full = (week_store.search(JOINING, mode=mode).memory.context() for mode in ("scan", "full"))
@@ -233,10 +229,6 @@ def test_a_text_has_the_rows_that_fit(week_store, found):
     first, second, third = (found.memory.text(rank) for rank in (1, 2, 3))
     text = found.loc[[3, 1]].memory.context()
     assert text.index(third) < text.index(first) and second not in text
-
-
-def test_nothing_to_quote(week_store):
-    """A result whose rows were taken out says so; what nothing answers is not answered with the nearest texts."""
     assert week_store.search(JOINING).iloc[:0].memory.context() == "No result is left to quote."
     far = week_store.search("volcano eruptions in kamchatka")
     assert far.attrs["memsearch"]["verdict"] == "none"

@@ -145,16 +145,12 @@ def test_what_a_result_shows_and_what_it_holds(found, week_store):
 
 
 def test_rows_that_are_not_shown_are_told(found):
-    """Where pandas is set to fewer rows than there are, the footer says how many are shown, in both forms."""
+    """The footer tells how many rows are shown; unpickled in another session only the marks are gone."""
     with pd.option_context("display.max_rows", 2):
         assert repr(found).splitlines()[-1].startswith(f"the first 2 of {len(found)} memories ·")
         assert f"the first 2 of {len(found)} memories" in Page(found._repr_html_()).text
     with pd.option_context("display.max_rows", None):
         assert repr(found).splitlines()[-1].startswith(f"{len(found)} memories ·")
-
-
-def test_a_result_of_another_session_is_shown_too(found):
-    """Unpickled where its answer is not known it has its rows; only the marks are gone."""
     old = pickle.loads(pickle.dumps(found))
     old.attrs["memsearch"]["query_id"] = "of another session"
     assert repr(old) == repr(found)
@@ -291,7 +287,7 @@ def fixes(*mended):
 
 
 def test_a_fix_is_shown_with_its_difference_and_a_button():
-    """The page has the error, where it was mended, the changed lines, and the mended code in the button."""
+    """A fix is shown with its error, place, changed lines and a button; a note as text without one."""
     page = Page(fixes(MENDED)._repr_html_())
     [[rank, error, change]] = page.rows
     [button] = page.all("button")
@@ -307,6 +303,9 @@ def test_a_fix_is_shown_with_its_difference_and_a_button():
     frame = fixes(MENDED)
     assert "Insert" not in frame[["error", "strength"]]._repr_html_() and fixes()._repr_html_().count("<tr") == 0
     assert list(frame.index) == [1] and frame.attrs["memfix"]["fixes"][0]["fix"] == MENDED.source
+    note = Fix(replace(FAILED, source=""), replace(MENDED, source="Ask <Łukasz> for the key."), 0.8, "note")
+    page = Page(fixes_frame([note], "/store.sqlite")._repr_html_())
+    assert page.rows[0][2] == "Ask <Łukasz> for the key." and not page.all("button")
 
 
 @pytest.mark.parametrize("code", [HOSTILE, HOSTILE.replace("\n", "\r\n")])
@@ -315,13 +314,6 @@ def test_a_fix_arrives_as_it_was_written(code):
     page = Page(fixes(replace(MENDED, source=code))._repr_html_())
     [button] = page.all("button")
     assert button["value"] == HOSTILE and "hidden" in button and not page.all("script")
-
-
-def test_a_note_is_text_and_no_code():
-    """A note that tells of an error is shown whole, without a button."""
-    note = Fix(replace(FAILED, source=""), replace(MENDED, source="Ask <Łukasz> for the key."), 0.8, "note")
-    page = Page(fixes_frame([note], "/store.sqlite")._repr_html_())
-    assert page.rows[0][2] == "Ask <Łukasz> for the key." and not page.all("button")
 
 
 def test_the_panel_knows_the_elements(week_store, pytestconfig):

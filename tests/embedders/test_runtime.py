@@ -391,7 +391,7 @@ def as_before():
 
 
 def test_released_when_idle(wide, as_before):
-    """Some time after the last text the memory of a model is free again; the next text has the vector it had."""
+    """Idle, a model's memory is freed, and the next text has its vector; with 0 minutes it stays and nothing waits."""
     gc.collect()
     mx.clear_cache()
     before = mx.get_active_memory()
@@ -402,10 +402,6 @@ def test_released_when_idle(wide, as_before):
     computing.release_after(SOON)
     until(lambda: mx.get_active_memory() - before < loaded / 100)
     assert np.array_equal(embedder.embed_query("the λ of Zürich"), vector)
-
-
-def test_kept_for_good(wide, as_before):
-    """With 0 minutes a model stays, and no thread waits for anything."""
     computing.release_after(0)
     open_embedder("nomic", models=wide).embed_query("λ")
     assert mx.get_active_memory() > 5_000_000

@@ -204,17 +204,12 @@ CHUNKS = st.lists(st.tuples(STORED, STORED), max_size=6)
 
 
 @given(chunks=CHUNKS)
-def test_as_one_text(chunks):
-    """Head and text have the tokens of the text that is embedded, in which the head is a line of its own."""
+def test_tokens_of_a_chunk(chunks):
+    """Head and text have the tokens of what is embedded; the kept ones come back from their bytes, in order."""
     whole, _ = chunk_tokens(chunks)
     together = tokens([f"{head}\n{text}".replace("\0", "") for head, text in chunks])
     assert whole.ids.tolist() == together.ids.tolist()
     assert whole.ends.tolist() == together.ends.tolist()
-
-
-@given(chunks=CHUNKS)
-def test_what_is_kept(chunks):
-    """The different tokens of a chunk ascend, those of its text keep their order, and bytes give both back."""
     whole, kept = chunk_tokens(chunks)
     parts = np.split(whole.ids, whole.ends)[:-1]
     assert len(kept) == len(chunks)

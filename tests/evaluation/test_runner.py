@@ -82,7 +82,7 @@ def test_everything_is_compared(week):
 
 
 def test_the_numbers_can_be_wrong(judged_folder, week):
-    """Questions that are answered give 1; the same questions with another's judgements do not."""
+    """Answered questions give 1, judgements of others do not; a single retriever gives only what it found."""
     [good], _ = evaluate(week, arms(["auto"]), "static")
     wrong = judged_folder("wrong", qrels=[("q1", "lambda", 1), ("q2", "scale", 1), ("q3", "join", 1)])
     [bad], _ = evaluate(wrong, arms(["auto"]), "static")
@@ -90,10 +90,6 @@ def test_the_numbers_can_be_wrong(judged_folder, week):
     # Two documents with the same words are two memories: both can be found.
     rows, _ = evaluate(week, arms(["keyword"]), "static", by_type=True)
     assert [(row.queries, row.metrics["recall@5"]) for row in rows if row.type == "exact"] == [(2, 1.0)]
-
-
-def test_a_single_retriever_gives_only_what_it_found(judged_folder):
-    """A question without any word of a document finds nothing by keywords alone."""
     folder = judged_folder("meaning", queries=[{"_id": "q1", "text": "normalisation"}], qrels=[("q1", "scale", 1)])
     rows, _ = evaluate(folder, arms(["keyword", "vector"]), "static")
     assert [row.metrics["recall@10"] for row in rows] == [0.0, 1.0]
@@ -332,8 +328,8 @@ def test_metrics_by_hand():
     assert METRICS["ndcg@10"](["a"], {}) == METRICS["recall@10"](["a"], {}) == 0.0
 
 
-def test_an_interval_holds_the_mean_and_narrows():
-    """It is narrower for more questions, and wider where those of one conversation succeed and fail together."""
+def test_intervals_and_p_values():
+    """Intervals narrow with questions and widen with conversations; better rankings are told from equal ones."""
     few, many = [0.0, 1.0] * 10, [0.0, 1.0] * 200
     low, high = interval(few)
     assert low < 0.5 < high and interval(few) == (low, high)
@@ -342,10 +338,6 @@ def test_an_interval_holds_the_mean_and_narrows():
     single, grouped = interval(values), interval(values, groups)
     assert grouped[1] - grouped[0] > 2 * (single[1] - single[0])
     assert interval(values, ["λ"] * 100) == single  # one conversation alone: nothing to draw from
-
-
-def test_p_value():
-    """The same rankings cannot be told apart; one that is better throughout can; the sign does not matter."""
     base = [0.5] * 30
     assert p_value(base, base) == 1.0 and p_value([0.6, 0.4] * 15, base) > 0.9
     assert p_value([0.6] * 30, base) == p_value([0.4] * 30, base) == pytest.approx(1 / 10_001)

@@ -193,7 +193,7 @@ def test_taking_the_entry_out_gives_the_text_back(shape: Any, text: str) -> None
 
 
 def test_what_somebody_added_to_the_entry_stays() -> None:
-    """A variable or a switch that the person put into our entry survives another run."""
+    """A variable or switch in our entry survives another run; a comment stays with its line."""
     text = PLAIN.with_entry("", {**ENTRY, "env": {"A": "1"}, "disabled": True})
     added = TOML.with_entry(texts.CODEX, ENTRY)
     toml = added.replace('command = "/opt', 'enabled = false\ncommand = "/opt')
@@ -203,10 +203,6 @@ def test_what_somebody_added_to_the_entry_stays() -> None:
     more = {"enabled": False, "startup_timeout_sec": 20, "env": {"A": "1"}}
     assert TOML.entry_of(TOML.with_entry(toml, changed)) == {**changed, **more}
     assert value_of(TOML, TOML.without_entry(toml)) == value_of(TOML, texts.CODEX)
-
-
-def test_a_comment_stays_with_its_line() -> None:
-    """The comma goes before the comment of the former last line, and the entry below it."""
     after = COMMENTS.with_entry(texts.LAST_COMMENT, ENTRY)
     assert '"a": { "command": "x" }, // the only one, with a "quote\n        "jupyter-memory": {' in after
 

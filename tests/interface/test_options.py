@@ -48,7 +48,7 @@ def test_every_filter_has_an_option() -> None:
 
 
 def test_filters() -> None:
-    """Values become filters: repeated ones once, times as bounds in UTC; `--until` a day includes it, `--on` is it."""
+    """Values become filters with times in UTC; options without a value are left to the store."""
     filters, until, on = (
         search_of(values, NOW)["filters"]
         for values in (
@@ -60,10 +60,6 @@ def test_filters() -> None:
     assert filters == Filters(tag=("λ", "ü"), kind=("cell",), since=datetime(2026, 3, 1, tzinfo=UTC))
     assert until.until == on.until
     assert (on.until - on.since).days == 1
-
-
-def test_what_is_not_given_is_left_to_the_store() -> None:
-    """Options without a value are not arguments, so that the settings count."""
     given = {"limit": None, "profile": None, "domain": None, "tag": None, "kind": ()}
     assert search_of(given, NOW) == {"filters": Filters(), "now": NOW}
 

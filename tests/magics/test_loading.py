@@ -54,8 +54,8 @@ def test_loading_makes_no_store(shell, home: Path) -> None:
     assert (home / "data" / "memory" / "memory.sqlite").exists()
 
 
-def test_config_holds_from_the_next_line_on(week, tmp_path: Path) -> None:
-    """`%config` lists the settings; a limit holds for the next search, and a path opens another store till set back."""
+def test_config_holds_from_the_next_line_on(week, tmp_path: Path, caplog) -> None:
+    """`%config` holds from the next line on; a value that cannot be is refused with its name, and the old one stays."""
     shown = week.printed("%config JupyterMemory")
     assert "JupyterMemory.limit=<Int>" in shown and "How many results a search gives." in shown
     week.run("%config JupyterMemory.limit = 2")
@@ -66,10 +66,6 @@ def test_config_holds_from_the_next_line_on(week, tmp_path: Path) -> None:
     assert len(week.run("%memsearch")) == 1
     week.run("%config JupyterMemory.path = ''")
     assert len(week.run("%memsearch")) == 5
-
-
-def test_config_refuses_nonsense(week, caplog) -> None:
-    """A value or a profile that cannot be is refused at once with its name; the old one stays, others are taken."""
     week.run("%config JupyterMemory.limit = 0")
     assert "limit" in caplog.text and len(week.run("%memsearch")) == 5
     week.run("%config JupyterMemory.profile = 'vault'")

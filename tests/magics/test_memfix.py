@@ -170,8 +170,8 @@ def test_commands_go_on_from_the_fixes(mended):
     assert mended.printed(f"%memory pin {ids[0]}").startswith(f"pinned {ids[0]}")
 
 
-def test_hint_is_off_until_it_is_asked_for(mended, capsys):
-    """After an exception nothing is said, unless the setting says so; then one line, and only if a fix is known."""
+def test_hint_is_off_until_it_is_asked_for(mended, capsys, monkeypatch):
+    """Off by default; on, one line after an exception, only if a fix is known, without waiting for the store."""
     fail(mended)
     assert "mended" not in capsys.readouterr().err
     mended.run("%config JupyterMemory.fix_hint = True")
@@ -180,10 +180,6 @@ def test_hint_is_off_until_it_is_asked_for(mended, capsys):
         assert capsys.readouterr().err.count("You mended an error like this one before: %memfix shows how.") == 1
     fail(mended, "1 / 0")
     assert "jupyter-memory" not in capsys.readouterr().err
-
-
-def test_hint_does_not_wait_for_the_store(mended, capsys, monkeypatch):
-    """While another program writes, the hint reads what the store has, and does not wait for what ran just now."""
     flushed = []
     monkeypatch.setattr(Recorder, "flush", lambda recorder: flushed.append(recorder))
     mended.run("%config JupyterMemory.fix_hint = True")

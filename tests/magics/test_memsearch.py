@@ -14,32 +14,32 @@ from IPython.core.error import UsageError
 
 
 def test_it_returns_a_frame(week) -> None:
-    """Assigned, the frame prints nothing; alone it is displayed; its accessor finds its store."""
+    """A frame, short rows with --scan, ranked by --profile for once; without a notebook --widget gives the frame."""
     assert week.printed("df = %memsearch prices") == ""
     found = week.ip.user_ns["df"]
     assert isinstance(found, pd.DataFrame) and "Prices" in week.printed("%memsearch prices")
     assert found.memory.explain(1).rank == 1 and "zero mean" in found.memory.text(1)
+    assert list(week.run("%memsearch prices --scan").columns) == [
+        "title", "score", "kind", "domain", "tags", "snippet", "token_estimate", "memory_id",
+    ]  # fmt: skip
+    assert week.run("%memsearch prices -p trovella").attrs["memsearch"]["profile"] == "trovella"
+    assert week.run("%memsearch prices").attrs["memsearch"]["profile"] == "auto"
+    assert "Sliders need a notebook" in week.noted("df = %memsearch --widget prices")
+    assert isinstance(week.ip.user_ns["df"], pd.DataFrame)
+    assert "leave one of them out" in week.mistake("%memsearch --widget --scan prices")
 
 
 def test_bare_browses(week) -> None:
-    """Without words the newest memories are shown, filters included."""
+    """Without words the newest come; filters leave out what does not fit, several of one kind are alternatives."""
     assert week.titles("%memsearch") == ["Status", "Regex", "Merge", "Müller", "Prices"]
     assert week.titles("%memsearch -n 2") == ["Status", "Regex"]
     assert week.titles("%memsearch --tag people") == ["Müller"]
-
-
-def test_filters(week) -> None:
-    """Tags, kinds, tiers and times leave out what they do not fit; several of one kind are alternatives."""
     assert set(week.titles("%memsearch the --tag people --tag decision")) == {"Müller", "Prices"}
     assert set(week.titles("%memsearch the --since 2026-03-05")) == {"Regex", "Status"}
     assert "Merge" not in week.titles("%memsearch customer --until 2026-03-03")
     assert "Müller" in week.titles("%memsearch Müller --until 2026-03-03")
     assert week.titles("%memsearch the --kind cell") == []
     assert set(week.titles("%memsearch prices --tier note --kind note")) >= {"Prices"}
-
-
-def test_tags_between_commas(week) -> None:
-    """`--tag a,b` is `--tag a --tag b`, also when a note is added."""
     assert set(week.titles("%memsearch the --tag people,decision")) == {"Müller", "Prices"}
     week.run("%memadd λ is 0.3 --tag ridge,müller")
     assert week.run("%memsearch --tag ridge")["tags"].tolist() == [("müller", "ridge")]
@@ -52,15 +52,6 @@ def test_help(week, cell: str) -> None:
     assert week.ip.user_ns["nothing"] is None
 
 
-def test_scan_and_profile(week) -> None:
-    """`--scan` gives the short rows; `--profile` holds for one search, the setting for the others."""
-    assert list(week.run("%memsearch prices --scan").columns) == [
-        "title", "score", "kind", "domain", "tags", "snippet", "token_estimate", "memory_id",
-    ]  # fmt: skip
-    assert week.run("%memsearch prices -p trovella").attrs["memsearch"]["profile"] == "trovella"
-    assert week.run("%memsearch prices").attrs["memsearch"]["profile"] == "auto"
-
-
 def test_notices_are_one_line_on_stderr(week, capsys) -> None:
     """What the answer has to say goes to stderr, one line a notice, and once; the verdict is kept with the frame."""
     capsys.readouterr()
@@ -70,13 +61,6 @@ def test_notices_are_one_line_on_stderr(week, capsys) -> None:
     assert shown.err.count("No memory contains “xgboost”.") == 1 and frame.attrs["memsearch"]["verdict"] != "strong"
     assert len(shown.err.splitlines()) > 1
     assert all(line.startswith("jupyter-memory: ") for line in shown.err.splitlines())
-
-
-def test_widget_without_a_notebook(week) -> None:
-    """Where no sliders can be shown, `--widget` says so and gives the result; `--scan` does not go with it."""
-    assert "Sliders need a notebook" in week.noted("df = %memsearch --widget prices")
-    assert isinstance(week.ip.user_ns["df"], pd.DataFrame)
-    assert "leave one of them out" in week.mistake("%memsearch --widget --scan prices")
 
 
 def test_nothing_hidden_is_printed(shell, capsys) -> None:
@@ -100,7 +84,7 @@ def recent(week) -> list[tuple[str, str]]:
 
 
 def test_searches_are_noted_and_forgotten(week) -> None:
-    """%memsearch notes what was asked, with typed filters; `forget --searches` goes alone and says how many went."""
+    """%memsearch notes what was asked; `forget --searches` goes alone; switched off, nothing is left."""
     week.run("%memsearch λ in the ridge model tag:people")
     week.run("%memsearch")
     week.run("%%memsearch\nMüller")
@@ -108,10 +92,6 @@ def test_searches_are_noted_and_forgotten(week) -> None:
     assert "forgot 2 searches\n" in week.printed("%memory forget --searches")
     assert recent(week) == []
     assert "leave the rest out" in week.mistake("%memory forget --searches --tag draft")
-
-
-def test_the_log_is_switched_off(week) -> None:
-    """%config switches it off at once, and the next search removes what is there."""
     week.run("%memsearch λ")
     week.run("%config JupyterMemory.log_searches = False")
     week.run("%memsearch Müller")
@@ -119,7 +99,7 @@ def test_the_log_is_switched_off(week) -> None:
 
 
 def test_add_keeps_the_text_as_written(shell) -> None:
-    """Options are taken out of the line, wherever they stand and however often; a cell's body is the text as it is."""
+    """Options stand anywhere and each lands in its field; the text, or a cell's body, is kept as it was written."""
     memory = shell.run(
         '%memadd  Müller said  "λ = 0.3" --tag people  and   left --tag=\'b c\' --tag "d" --title -x'
     ).memory
@@ -128,10 +108,6 @@ def test_add_keeps_the_text_as_written(shell) -> None:
     assert shell.run('%memadd "we use λ = 0.3" --title "-- draft --"').memory.title == "-- draft --"
     body = shell.run('%%memadd --title "Cleaning" --tag a --tag "b c"\nx = df.dropna();\n\n  y = 1;\n').memory
     assert (body.text, body.title, body.tags) == ("x = df.dropna();\n\n  y = 1;", "Cleaning", ("a", "b c"))
-
-
-def test_all_options_of_add(shell) -> None:
-    """Each option lands in its field; `--on` takes words for a time."""
     memory = shell.run(
         '%memadd --title T --tag a --space lab --session s1 --severity warning --domain "price data" '
         "--event-at 2026-03-02T10:00Z --pin the λ text"
@@ -143,23 +119,19 @@ def test_all_options_of_add(shell) -> None:
     assert timedelta(0) < datetime.now(UTC) - moved.event_at < timedelta(hours=50)
 
 
-def test_add_says_what_it_remembered(shell) -> None:
-    """The result shows as one line with the id and the title; a `;` shows nothing, and is not remembered."""
-    assert shell.printed("result = %memadd --title Prices net of tax\nresult").count("\n") == 1
-    result = shell.ip.user_ns["result"]
-    assert repr(result) == f"remembered {result.memory.id} “Prices”"
-    assert shell.printed("%memadd prices are net;") == "" and shell.run("%memadd prices are net;") is None
-    assert shell.run("%memsearch").iloc[0]["snippet"] == "prices are net"
-
-
 def test_known_text_is_not_stored_twice(shell) -> None:
-    """The same text again is the same memory, with the new tag, and the line says so; an empty store gave no hits."""
+    """The result is a line with id and title, or says that the text is known, with its new tag; a `;` shows nothing."""
     result = shell.run("%memsearch anything")
     assert result.empty and "contrib_keyword" in result.columns
     first = shell.run("%memadd net of tax --tag a")
     again = shell.run("%memadd net of tax --tag ü")
     assert str(again) == f"known already, so not stored again: {first.memory.id} “net of tax”, tagged a, ü"
     assert set(again.memory.tags) == {"a", "ü"}
+    assert shell.printed("result = %memadd --title Prices net of tax\nresult").count("\n") == 1
+    result = shell.ip.user_ns["result"]
+    assert repr(result) == f"remembered {result.memory.id} “Prices”"
+    assert shell.printed("%memadd prices are net;") == "" and shell.run("%memadd prices are net;") is None
+    assert shell.run("%memsearch").iloc[0]["snippet"] == "prices are net"
 
 
 @pytest.mark.parametrize(
@@ -193,10 +165,18 @@ def test_a_question_is_a_search(week, before: str, mark: str) -> None:
 
 
 def test_several_questions_in_a_cell(week) -> None:
-    """Every line of a cell may be a question, also after other code, and may be assigned; a cell is one as it is."""
+    """Each line of a cell may ask and be assigned; --var asks for a variable's value, a function's own first."""
     week.run("a = %memsearch merge frames?\nn = 1 + 1\nb = %memsearch who is Müller?")
     assert [week.ip.user_ns[name]["title"].iloc[0] for name in "ab"] == ["Merge", "Müller"]
     assert week.asked("%%memsearch\nhow do I\nmerge frames?\n") == "how do I\nmerge frames?"
+    week.ip.user_ns["question"] = "who is Müller?"
+    assert week.asked("%memsearch --var question") == "who is Müller?"
+    assert week.titles("%memsearch --var question -n 1") == ["Müller"]
+    week.run("def found(wanted):\n    df = %memsearch --var wanted\n    return df")
+    week.run("def ours():\n    df = %memsearch --var question\n    return df")
+    assert week.asked("found('merged frames')") == "merged frames"
+    assert week.asked("ours()") == "who is Müller?"
+    assert "no variable nowhere" in week.mistake("def lost():\n    %memsearch --var nowhere\nlost()")
 
 
 @pytest.mark.parametrize(
@@ -224,18 +204,6 @@ def test_other_lines_stay_as_they_are(bare, cell: str) -> None:
     before = bare.ip.transform_cell(f"{cell}\n")
     bare.run("%load_ext jupyter_memory")
     assert bare.ip.transform_cell(f"{cell}\n") == before
-
-
-def test_a_variable_is_asked_for_by_name(week) -> None:
-    """`--var` searches for the value of a variable: a function's own, and behind them those of the notebook."""
-    week.ip.user_ns["question"] = "who is Müller?"
-    assert week.asked("%memsearch --var question") == "who is Müller?"
-    assert week.titles("%memsearch --var question -n 1") == ["Müller"]
-    week.run("def found(wanted):\n    df = %memsearch --var wanted\n    return df")
-    week.run("def ours():\n    df = %memsearch --var question\n    return df")
-    assert week.asked("found('merged frames')") == "merged frames"
-    assert week.asked("ours()") == "who is Müller?"
-    assert "no variable nowhere" in week.mistake("def lost():\n    %memsearch --var nowhere\nlost()")
 
 
 @pytest.mark.parametrize(
@@ -395,7 +363,7 @@ def test_a_switch_that_is_asked_about(week, line: str) -> None:
 
 
 def test_minus_404_is_found_and_a_minus_before_a_word_leaves_it_out(week) -> None:
-    """-404 finds what says -404; -prices leaves prices out, although it begins like the option -p."""
+    """-404 finds what says -404, -prices leaves prices out; the beginning of an option is enough, but not to forget."""
     assert week.titles("%memsearch -404")[0] == "Status"
     assert "Prices" in week.titles("%memsearch prices in the model")
     for line in ("prices in the model -prices", "-n5 prices in the model -prices", "-prices the model"):
@@ -403,10 +371,6 @@ def test_minus_404_is_found_and_a_minus_before_a_word_leaves_it_out(week) -> Non
         after = week.ip.user_ns["after"]["title"].tolist()
         assert after and "Prices" not in after
         assert "Memories that contain “prices” are excluded" in said
-
-
-def test_abbreviated_options(week) -> None:
-    """The beginning of an option's name is enough, but not to forget everything."""
     assert "--every" in week.mistake("%memory forget --every")
     assert len(week.run("%memsearch the --lim 2")) == 2
 

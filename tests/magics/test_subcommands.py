@@ -87,7 +87,7 @@ def test_no_guess_names_what_destroys(shell, typed: str) -> None:
 
 
 def test_what_is_told_of_a_store(week, home: Path) -> None:
-    """`status` tells the file, the counts and the model, `model` that as well, and `config` each value's origin."""
+    """`status` and `model` tell file, counts and model, `config` each value's origin, `doctor` what is wrong."""
     shown = week.printed("%memory status")
     assert all(part in shown for part in ("memory.sqlite", "5 (5 note)", "static (256 dimensions, 5 vectors)"))
     assert "static, 256 dimensions, 5 vectors" in week.printed("%memory model")
@@ -95,6 +95,9 @@ def test_what_is_told_of_a_store(week, home: Path) -> None:
     lines = [line.split() for line in week.printed("%memory config").splitlines()]
     assert ["limit", "3", "this", "session"] in lines
     assert ["path", str(home / "data" / "memory" / "memory.sqlite"), "default"] in lines
+    assert week.printed("%memory doctor").endswith("All is well.\n")
+    Path(week.run("%memsearch Müller").attrs["memsearch"]["store"]).chmod(0o644)
+    assert "chmod 600" in week.printed("%memory doctor")
 
 
 def test_index_and_search(shell, folder: Path) -> None:
@@ -232,7 +235,7 @@ def test_context(week) -> None:
 
 
 def test_explain(week) -> None:
-    """A rank of the last search is explained, also after a look at the list, or a memory for a query."""
+    """A rank of what was ranked last is explained, also after a list or `related`, or a memory for a query."""
     assert "run %memsearch first" in week.mistake("%memory explain 1")
     [first, *_] = week.ids("%memsearch Müller ridge")
     week.run("%memsearch")
@@ -240,13 +243,15 @@ def test_explain(week) -> None:
         assert "Rank 1 of" in week.printed(f"%memory explain {line}")
     for line, said in (("99", "no rank 99"), ("Müller nosuchid", "nosuchid"), ("", "a query and an id")):
         assert said in week.mistake(f"%memory explain {line}")
-
-
-def test_doctor(week) -> None:
-    """`doctor` finds a healthy store well, and an open one not."""
-    assert week.printed("%memory doctor").endswith("All is well.\n")
-    Path(week.run("%memsearch Müller").attrs["memsearch"]["store"]).chmod(0o644)
-    assert "chmod 600" in week.printed("%memory doctor")
+    week.run("%memadd the prices were scaled by their mean")
+    asked = week.run("%memsearch scaled prices")
+    near = week.run("%memory related 1 -n 1")
+    assert len(near) == 1 and near["score"].iloc[0] != pytest.approx(asked["score"].iloc[0], abs=1e-5)
+    assert f"score {near['score'].iloc[0]:.6f}" in week.printed("%memory explain 1")
+    assert "1 result, so there is no rank 2" in week.mistake("%memory explain 2")
+    week.run("%memsearch scaled prices")
+    week.run("%memory list")
+    assert f"score {asked['score'].iloc[0]:.6f}" in week.printed("%memory explain 1")
 
 
 @pytest.fixture
@@ -273,16 +278,8 @@ def test_several_are_forgotten_after_a_question(week, answers, choice: str) -> N
     assert week.printed(f"%memory forget {choice}").endswith(f"forgot {found} memories\n")
 
 
-def test_one_memory_or_its_ids_need_no_question(week, answers) -> None:
-    """One memory goes at once, however it was chosen, and so does what was named by id."""
-    asked = answers("")
-    week.run("%memory forget --tag people")
-    week.run(f"%memory forget {' '.join(week.ids('%memsearch -n 2'))}")
-    assert asked == [] and len(week.run("%memsearch")) == 2
-
-
 def test_a_dry_run_shows_what_would_go(week, answers) -> None:
-    """The result is a DataFrame of the memories, and all of them stay."""
+    """A dry run returns the memories and keeps them; one memory, or what was named by id, goes without a question."""
     asked = answers("y")
     said = week.printed("frame = %memory forget --since 2026-03-04 --dry-run")
     assert "these would go: 3 memories (3 note; 0 pinned, 1 with tags)" in said
@@ -291,6 +288,10 @@ def test_a_dry_run_shows_what_would_go(week, answers) -> None:
     one = frame["memory_id"].iloc[0]
     assert f"would forget {one}" in week.printed(f"%memory forget {one} --dry-run")
     assert asked == [] and len(week.run("%memsearch")) == 5
+    asked = answers("")
+    week.run("%memory forget --tag people")
+    week.run(f"%memory forget {' '.join(week.ids('%memsearch -n 2'))}")
+    assert asked == [] and len(week.run("%memsearch")) == 2
 
 
 def test_nobody_to_ask(week) -> None:
@@ -367,21 +368,8 @@ def test_ranks_are_those_of_what_is_on_the_screen(week) -> None:
     assert week.run("%memory text 1") == week.run(f"%memory text {related[0]}")
 
 
-def test_explain_speaks_of_what_was_ranked_last(week) -> None:
-    """After `related`, whose last line offers it, the score is that of its row; after a list, that of the search."""
-    week.run("%memadd the prices were scaled by their mean")
-    asked = week.run("%memsearch scaled prices")
-    near = week.run("%memory related 1 -n 1")
-    assert len(near) == 1 and near["score"].iloc[0] != pytest.approx(asked["score"].iloc[0], abs=1e-5)
-    assert f"score {near['score'].iloc[0]:.6f}" in week.printed("%memory explain 1")
-    assert "1 result, so there is no rank 2" in week.mistake("%memory explain 2")
-    week.run("%memsearch scaled prices")
-    week.run("%memory list")
-    assert f"score {asked['score'].iloc[0]:.6f}" in week.printed("%memory explain 1")
-
-
-def test_tags(week) -> None:
-    """A tag is added, several at once, and taken off whatever its case; a number by itself is no tag."""
+def test_tags_and_pins(week) -> None:
+    """Tags are put on and taken off whatever their case, pins by rank or id; a number by itself is no tag."""
     found = week.ids("%memsearch -n 5")
     assert week.printed("%memory tag 1-2 to read, idea").count("tagged to read, idea") == 2
     with week.store() as store:
@@ -395,6 +383,12 @@ def test_tags(week) -> None:
         assert said in week.printed(f"%memory tag {line}")
     for line in ("1 2", "1"):
         assert "Name the hits, and then the tag" in week.mistake(f"%memory tag {line}")
+    found = week.ids("%memsearch -n 5")
+    said = week.printed("%memory pin 2 4")
+    assert said.splitlines()[0].startswith(f"pinned {found[1]}") and found[3] in said
+    assert set(week.ids("%memsearch --tier core")) == {found[1], found[3]}
+    assert week.printed(f"%memory unpin {found[3]}") == f"unpinned {found[3]} “Müller”\n"
+    assert week.ids("%memsearch --tier core") == [found[1]]
 
 
 def test_feedback(week) -> None:
@@ -412,16 +406,6 @@ def test_feedback(week) -> None:
     assert "not among the results" in week.mistake(f"%memory good {other}")
     week.run("%config JupyterMemory.log_searches = False")
     assert "log_searches is off" in week.mistake("%memory good 1")
-
-
-def test_pins(week) -> None:
-    """What is pinned by its rank is named, and core until it is unpinned, here by its id."""
-    found = week.ids("%memsearch -n 5")
-    said = week.printed("%memory pin 2 4")
-    assert said.splitlines()[0].startswith(f"pinned {found[1]}") and found[3] in said
-    assert set(week.ids("%memsearch --tier core")) == {found[1], found[3]}
-    assert week.printed(f"%memory unpin {found[3]}") == f"unpinned {found[3]} “Müller”\n"
-    assert week.ids("%memsearch --tier core") == [found[1]]
 
 
 def test_opening(week, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

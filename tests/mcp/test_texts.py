@@ -104,9 +104,13 @@ def test_pages_lose_and_repeat_nothing(many, ask, limit, max_tokens):
     assert found == whole and len(set(found)) == len(found) == 50
 
 
-def test_pages_go_on_while_others_write(tools_over, ask, rules):
-    """What was forgotten between two pages is left out; what is new pushes nothing off its page."""
+def test_pages_of_an_answer(tools_over, ask, rules):
+    """Verdict, notes and rule come once; between pages the forgotten is left out, and the new pushes nothing off."""
     tools = tools_over(rules)
+    first = ask(tools, "search", query="price rule shop", limit=3)
+    second = ask(tools, "search", cursor=first["next"], limit=3)
+    assert first["rule"] and not {"rule", "verdict", "note"} & set(second)
+    assert {hit["text"][:14] for hit in second["hits"]} == {first["hits"][0]["text"][:14]}
     whole = [hit["id"] for hit in ask(tools, "search", query="price rule shop", limit=50)["hits"]]
     first = ask(tools, "search", query="price rule shop", limit=3)
     rules.forget(whole[4])
@@ -116,17 +120,8 @@ def test_pages_go_on_while_others_write(tools_over, ask, rules):
     assert len(set(found)) == len(found) and [id_ for id_ in found if id_ in whole] == [*whole[:4], *whole[5:]]
 
 
-def test_later_pages_leave_out_what_the_first_said(tools_over, ask, rules):
-    """The verdict, notes and the rule of the borders come once; the borders stay the same."""
-    tools = tools_over(rules)
-    first = ask(tools, "search", query="price rule shop", limit=3)
-    second = ask(tools, "search", cursor=first["next"], limit=3)
-    assert first["rule"] and not {"rule", "verdict", "note"} & set(second)
-    assert {hit["text"][:14] for hit in second["hits"]} == {first["hits"][0]["text"][:14]}
-
-
-def test_a_long_text_is_read_in_parts(many, ask):
-    """The parts of a text, by their offsets, are the text."""
+def test_a_long_text_is_read_in_parts(many, ask, refused):
+    """The parts of a text are the text; in 200 tokens its beginning comes, with the cut told, but not of twenty ids."""
     tools, ids = many
     whole = max((tools.provider.store().get(one) for one in ids), key=lambda one: len(one.text))
     text, offset = "", 0
@@ -136,6 +131,12 @@ def test_a_long_text_is_read_in_parts(many, ask):
         text += whole.text[part["start"] : part["end"]]
         offset = part.get("next_offset")
     assert text == whole.text
+    for id_ in ids[:18]:
+        found = ask(tools, "get", ids=id_, max_tokens=200)
+        [part], text = found["memories"], tools.provider.store().get(id_).text
+        assert found["tokens"] <= 200 and text[:20] in part["text"]
+        assert ("next_offset" in part) == (part.get("end", len(text)) < len(text))
+    assert "for fewer ids" in refused(tools, "get", ids=ids[:20], max_tokens=200)
 
 
 def test_snippets_shrink_before_hits_fall_off(many, ask):
@@ -150,17 +151,6 @@ def test_snippets_shrink_before_hits_fall_off(many, ask):
     shown, all_of_it = (sum(len(hit.get("text", hit.get("snippet", ""))) for hit in hits) for hits in (tight, ample))
     assert all("snippet" in hit or "text" in hit for hit in ample) and shown < all_of_it
     assert [hit["id"] for hit in asked(400)] == [hit["id"] for hit in ample][: len(asked(400))]
-
-
-def test_with_the_fewest_tokens_a_part_of_the_text_comes(many, ask, refused):
-    """In 200 tokens there is room for the beginning of any text, and the cut is told; for twenty ids there is none."""
-    tools, ids = many
-    for id_ in ids[:18]:
-        found = ask(tools, "get", ids=id_, max_tokens=200)
-        [part], text = found["memories"], tools.provider.store().get(id_).text
-        assert found["tokens"] <= 200 and text[:20] in part["text"]
-        assert ("next_offset" in part) == (part.get("end", len(text)) < len(text))
-    assert "for fewer ids" in refused(tools, "get", ids=ids[:20], max_tokens=200)
 
 
 FILLER = "The shops open at nine and close in the evening, as they always did.\n" * 120

@@ -67,12 +67,16 @@ def test_filters_hold_and_the_nearest_value_is_named(tools, tools_over, ask, sto
     assert "Known: mcp://codex." in ask(new, "search", query="prices", filters={"path": "/x"})["note"]
 
 
-def test_get_reads_several_in_their_order_and_names_the_missing(tools, ask, week_memories):
-    """Texts come in the order of the ids; an id that nothing has is named."""
+def test_get_reads_several_in_their_order_and_names_the_missing(tools, ask, week_memories, refused):
+    """Texts come in the order of the ids, unknown ones are named; an offset goes with one id, within its text."""
     ids = [week_memories[title].id for title in ("Joining orders", "Lost events")]
     read = ask(tools, "get", ids=[*ids, "0" * 16])
     assert [one["id"] for one in read["memories"]] == ids and read["missing"] == ["0" * 16]
     assert "Join on customer_id." in read["memories"][0]["text"]
+    one, other = (week_memories[title].id for title in ("Joining orders", "Lost events"))
+    assert "the text ends before it" in refused(tools, "get", ids=one, offset=10_000)
+    assert "it goes with one id" in refused(tools, "get", ids=[one, other], offset=3)
+    assert "without around" in refused(tools, "get", ids=one, offset=3, around="orders")
 
 
 def test_related_memories_leave_out_the_one_that_is_asked_about(tools, ask, week_memories):
@@ -177,14 +181,6 @@ def test_wrong_input_is_explained(tools, refused, name, arguments, said):
     error = refused(tools, name, **arguments)
     assert said in error and "Traceback" not in error
     assert not any(word in error for word in ("sonnet", "Tuesdayish", "Zürich", "mauve"))
-
-
-def test_an_offset_that_cannot_be(tools, refused, week_memories):
-    """An offset goes with one id, within its text, and without words to look for."""
-    one, other = (week_memories[title].id for title in ("Joining orders", "Lost events"))
-    assert "the text ends before it" in refused(tools, "get", ids=one, offset=10_000)
-    assert "it goes with one id" in refused(tools, "get", ids=[one, other], offset=3)
-    assert "without around" in refused(tools, "get", ids=one, offset=3, around="orders")
 
 
 def test_a_store_that_is_not_there_yet(tools_over, tmp_path, ask, refused):

@@ -44,16 +44,12 @@ def test_words_and_meaning(week, query, first):
 
 
 def test_a_time_that_is_named(week):
-    """What happened then comes first; the answer tells the range and how to be rid of it."""
+    """What happened then comes first, with the range told; where nothing did, that is said, and nothing is hidden."""
     answer = week.hits("what did I do yesterday", now=NOW)
     assert titles(answer)[0] == "Plots"
     assert answer.time_range == ["2026-03-05T00:00:00+00:00", "2026-03-06T00:00:00+00:00"]
     assert any("Read “yesterday” as 2026-03-05" in notice for notice in answer.notices)
     assert week.hits('"yesterday" prices', now=NOW).time_range is None
-
-
-def test_a_time_from_which_there_is_nothing(week):
-    """That nothing is of the time is said, in each explanation as well; a time hides nothing that fits better."""
     answer = week.hits("electricity prices in May 2019", now=NOW)
     assert any("2019-05-01 … 2019-05-31, but nothing here is from then." in notice for notice in answer.notices)
     details = week.explain("electricity prices in May 2019", answer.hits[0].memory.id, now=NOW).details

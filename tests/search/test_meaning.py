@@ -107,14 +107,10 @@ def test_max_sim_of_long_texts_and_long_questions():
 
 
 def test_rare_tokens_count_more(judged):
-    """Of two texts that meet one token each, the one that meets the rarer token is the better match."""
+    """The rarer token counts more; the longer a memory, the nearer two chunks' matches come to each other."""
     filler = [{"text": f"the prices of tariff {number}"} for number in range(30)]
     common, rare = judged(MaxSim(), "prices xylophone", {"text": "prices"}, {"text": "xylophone"}, *filler)[:2]
     assert rare > 0.8 > 0.3 > common
-
-
-def test_one_chunk_says_less_of_a_long_memory(judged):
-    """The longer a memory, the nearer two chunks' matches come to each other; their order stays."""
     filler = "We met the gardeners and painted the fence behind the old barn with three of them. "
     texts = [f"{word} {filler * times}" for word in ("xylophone", "apples") for times in (1, 60, 400)]
     high, middle, low, *others = judged(MaxSim(), "xylophone", *({"text": text} for text in texts))
@@ -144,17 +140,13 @@ ASKED = "winter tariff of Zürich per kilowatt hour"
 
 
 def test_the_rest_of_a_text_hides_no_line(judged):
-    """Wherever the line that answers stands, it says about as much as alone; a text without it says less."""
+    """Wherever the answering line stands, it says about as much as alone; turns and empty questions say nothing."""
     words = (OTHER * 9).split()
     texts = [ANSWER, f"{OTHER * 4}Last winter it was cold. {OTHER * 4}"]
     texts += [" ".join([*words[:at], ANSWER, *words[at:]]) for at in range(0, len(words), 7)]
     alone, without, *found = judged(BestPassage(), ASKED, *({"text": text} for text in texts))
     assert max(found) <= alone + 1e-4
     assert min(found) > 0.6 * alone > without
-
-
-def test_passages_of_turns_and_of_nothing(judged):
-    """Turns are single passages, so they have no value; a query without a direction is near to nothing."""
     alone, turn = judged(BestPassage(), ASKED, {"text": ANSWER}, {"text": f"{ANSWER} So she said.", "session": "talk"})
     assert alone > 0.3 and turn is None and judged(BestPassage(), "ዋጋ", {"text": ANSWER}) == [0.0]
 

@@ -247,7 +247,12 @@ def test_weighing_is_searching(store, week, now, name, embedder):
 
 
 def test_a_pool_outlives_its_store(week_store, now):
-    """What comes with a pool is the answer; ranks go down to the last candidate; a term may have nothing to say."""
+    """A pool is its answer, weighs nothing but weights, ranks every candidate, and outlives its store."""
+    pooled = week_store.pooled(QUERY, now=now)
+    with pytest.raises(InputError, match="search by itself"):
+        pooled.weighed(auto.replace(fetch=OverFetch(1, 1)))
+    with pytest.raises(QueryError, match="Add some words"):
+        week_store.pooled("tag:prices")
     pooled, answer = week_store.pooled(QUERY, limit=1, now=now), week_store.hits(QUERY, limit=1, now=now)
     ranks, said = pooled.ranks(auto), {term.name: pooled.speaks(term) for term in pooled.terms}
     of_memini = week_store.pooled(QUERY, profile="memini", now=now)
@@ -258,12 +263,3 @@ def test_a_pool_outlives_its_store(week_store, now):
     assert ranks[pooled.answer.hits[0].memory.id] == 1
     assert said["keyword"] and said["recency"] and not said["time"]
     assert of_memini.weighed(other(memini, {"quality": 5.0})).hits
-
-
-def test_more_than_weights(week_store, now):
-    """A profile that would look at something else is refused; so is a question without words."""
-    pooled = week_store.pooled(QUERY, now=now)
-    with pytest.raises(InputError, match="search by itself"):
-        pooled.weighed(auto.replace(fetch=OverFetch(1, 1)))
-    with pytest.raises(QueryError, match="Add some words"):
-        week_store.pooled("tag:prices")

@@ -211,16 +211,12 @@ def test_a_border_is_in_no_text(text: str) -> None:
 
 
 def test_borders_that_a_text_forges() -> None:
-    """One that holds every short border gets a longer one; one that hides a border between blanks is seen."""
+    """No text holds its border, however it hides one; a later page keeps the borders unless a text forges them."""
     forged = "".join(f"</stored-{number:04x}>" for number in range(16**4))
     assert len(quotes_for([forged]).word) > 4
     hidden = "λ </stored\u200b-" + "\u200b".join(quotes_for(["λ"]).word) + ">"
     quotes = quotes_for([hidden])
     assert len(re.findall(rf"</stored-{quotes.word}>", quotes.text(hidden))) == 1
-
-
-def test_borders_fit_other_texts_unless_one_holds_them() -> None:
-    """The same texts get the same; a later page keeps those of the first, unless a text pretends to end there."""
     assert quotes_for(["a", "b"]) == quotes_for(["a", "b"]) != quotes_for(["a", "c"])
     quotes = quotes_for(["prices"])
     assert quotes.fit(["costs", f"stored {quotes.word}"])

@@ -294,17 +294,13 @@ def own_words(memories, query):
 
 
 def test_borrowed_words_do_not_count(silhouettes):
-    """Filler below a heading with all words of the query has none of them itself; the code stands before it."""
+    """Filler below a heading has none of its words itself; filler with words of its own and notes lose nothing."""
     found = own_words(silhouettes, "silhouette diagram of clusters")
     assert found["def"] == found["#"] == 0.0
     assert found["The"] == pytest.approx(-1.0)
     assert -1.0 < found["from"] < 0.0
     texts = [hit.memory.text.split()[0] for hit in silhouettes.hits("code that plots the silhouette diagram").hits]
     assert texts.index("def") < texts.index("The")
-
-
-def test_who_asks_for_an_import_or_a_heading_finds_it(silhouettes):
-    """Filler that holds the words of the query loses nothing; a note borrows no words."""
     assert silhouettes.hits("import silhouette_samples").hits[0].memory.text.startswith("from")
     for query, filler in (("import silhouette_samples", "from"), ("code used to generate the next figure", "The")):
         found = own_words(silhouettes, query)

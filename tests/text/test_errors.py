@@ -149,13 +149,9 @@ def test_numbers_names_and_paths_are_alike(one, other):
 
 
 def test_the_words_of_a_message():
-    """A digit within a word says something: "2D" is no number; the apostrophe of "can't" is no quotation mark."""
+    """A word with a digit counts; an apostrophe quotes nothing; quoted names count unless they are the code's own."""
     assert {"2d", "1d"} <= message_words("Expected 2D array, got 1D array instead: array=[1. 2.].")
     assert quoted("can't decode 'utf-8', won't try") == ["utf-8"]
-
-
-def test_what_a_message_names():
-    """Of the quoted names those that the code does not call its own, and nothing of a list of what could be meant."""
     own = Words(frozenset({"price"}), frozenset({"city"}))
     assert signature("KeyError", "'price' and 'city' of 'DataFrame'", None, own).named == {"DataFrame"}
     message = "'x' is not a valid value; supported values are 'a', 'b', 'c', 'd'"

@@ -105,8 +105,8 @@ def test_the_start_keeps_what_is_alike_and_lets_rare_tokens_weigh_more():
     assert np.linalg.norm(table[39]) > np.linalg.norm(table[3])
 
 
-def test_a_token_counts_less_the_more_of_a_text_it_is(vocabulary):
-    """With a saturation of a fifth, four of five tokens count a fifth each, and one of five a half."""
+def test_how_tokens_are_weighed(vocabulary):
+    """A token counts less the more of a text it is, and more at the beginning: double, then by a third (1/e)."""
     tokens = Tokenizer(vocabulary)(["plot read plot plot plot", "load"])
     ids = tokens.ids.copy()
     table = _table()
@@ -115,13 +115,7 @@ def test_a_token_counts_less_the_more_of_a_text_it_is(vocabulary):
     assert found[0] == pytest.approx(4 * plot / 5 + read / 2, abs=1e-5)
     assert found[1] == pytest.approx(load / 6, abs=1e-5)
     assert np.array_equal(tokens.ids, ids)
-
-
-def test_the_first_tokens_of_a_text_count_more(vocabulary):
-    """The first counts double; after as many tokens as the lead, the excess is a third (1/e)."""
     tokens = Tokenizer(vocabulary)(["read plot load plot", "load"])
-    table = _table()
-    read, plot, load = (table[VOCABULARY.index(word)] for word in ("read", "plot", "load"))
     found = vectors(table, tokens, Pooling(lead=2))
     wanted = 2 * read + (2 + np.exp(-0.5) + np.exp(-1.5)) * plot + (1 + np.exp(-1)) * load
     assert found[0] == pytest.approx(wanted, abs=1e-5)

@@ -170,16 +170,14 @@ def test_the_time_range():
     assert answer(filters=Filters(kind=("cell",))).time_range is None
 
 
-def test_filters_know_whether_they_filter():
-    """No filter at all is false; any facet makes it true."""
+def test_filters_and_terms():
+    """No facet and no term is false, any is true; a store's space is a default that fills only what is empty."""
     assert not Filters()
     assert Filters(tag=("λ",)) and Filters(since=NOW)
-
-
-def test_defaults_fill_only_what_is_empty():
-    """A store's space is a default: a space asked for stays."""
     assert Filters(kind=("cell",)).with_defaults(space=("shops",)) == Filters(kind=("cell",), space=("shops",))
     assert Filters(space=("lab",)).with_defaults(space=("shops",)) == Filters(space=("lab",))
+    assert not Terms()
+    assert all((Terms(words=("λ",)), Terms(phrases=("left join",)), Terms(ident=("東京",))))
 
 
 @pytest.mark.parametrize(
@@ -190,19 +188,9 @@ def test_one_or_several(value, expected):
     assert as_tuple(value) == expected
 
 
-def test_terms_know_whether_there_are_any():
-    """Any kind of term is something to look for."""
-    assert not Terms()
-    assert all((Terms(words=("λ",)), Terms(phrases=("left join",)), Terms(ident=("東京",))))
-
-
-def test_an_explanation_is_its_sentences():
-    """Printed, an explanation is one reason a line."""
+def test_what_is_printed():
+    """An explanation prints a reason a line; a report names counts above zero, and what was skipped or failed."""
     assert str(Explanation(MEMORY, "λ", "auto", 1, HIT, ("Rank 1.", "Its words."))) == "Rank 1.\nIts words."
-
-
-def test_an_index_report_tells_what_was_left_out():
-    """A report names counts that are not zero, and every file that was skipped or failed with its reason."""
     plain = IndexReport(files=2, cells=7, unchanged=1, seconds=0.26)
     full = IndexReport(3, 9, 0, 1, 2, (("ü.csv", "unknown kind"),), (("x.ipynb", "not JSON"),), 1.0)
     assert str(plain) == "2 files indexed (7 memories), 1 unchanged in 0.3 s"
