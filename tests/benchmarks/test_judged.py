@@ -1,7 +1,5 @@
 """The judged sets that come with the project, and what those beside it say of the thresholds that ship."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Every script of benchmarks/ and scripts/ runs, at a tiny size; the set of errors is whole and runs for real."""
 
-from __future__ import annotations
-
 import ast
 import asyncio
 import json

@@ -1,7 +1,5 @@
 """What the tests of the command line stand on: a home of their own, and a store that remembers a week."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Commands that look after the store, its settings and the clients of agents."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

@@ -1,7 +1,5 @@
 """Commands that change what is remembered: add, index, watch, fix, and forget with what it asks first."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """The command line as a program: usage, exit codes, one line for what fails, pipes, and what a terminal is shown."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

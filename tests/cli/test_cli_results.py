@@ -1,7 +1,5 @@
 """Commands that find, and what is done with single results: ranks are those of the last search, kept in the store."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

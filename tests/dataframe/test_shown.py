@@ -196,7 +196,6 @@ def test_style(week_store, found):
 
 
 # -- texts that would do something -------------------------------------------------------------------------------------
-
 SCRIPT = "<script>alert('ü')</script>"
 LIES = "λ \x1b[2J\x9b31m costs \u202e5\u2066 \x7f\u200f"
 

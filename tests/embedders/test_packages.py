@@ -195,7 +195,6 @@ def test_without_mlx(tmp_path):
 
 
 # The packages that only the larger models need: named, offered with the plan, and installed.
-
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 

@@ -132,7 +132,6 @@ def test_minilm_in_a_store(store, week, tmp_path):
 
 
 # Models of mlx-embeddings.
-
 SIZES = {
     "hidden_size": 64,
     "num_hidden_layers": 2,

@@ -57,7 +57,6 @@ def in_threads(work, count=4):
 
 
 # A fast BLAS under MLX, in interpreters of their own: what is loaded cannot be taken back.
-
 FIND = """
 import ctypes
 from importlib import metadata
@@ -187,7 +186,6 @@ def test_batches_of_notebooks():
 
 
 # One thread of MLX, whichever thread asks.
-
 LEVEL = """
 import sys, threading
 from pathlib import Path
@@ -270,7 +268,6 @@ def test_no_program_waits_for_a_computation(nomic):
 
 
 # Forked processes: multiprocessing, or a kernel's `os.fork`.
-
 SEARCH = """
 import os, sys
 from threading import Thread

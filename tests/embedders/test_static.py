@@ -258,7 +258,6 @@ def test_table_and_vocabulary(table):
 
 
 # Where MLX does not run, meaning is searched all the same, and the numbers are the same.
-
 TEXTS = [*NOTES, "", "TCPConnector " * 900, *(f"order {number} of Müller, λ = {number / 7}" for number in range(80))]
 EMBED = """
 import json

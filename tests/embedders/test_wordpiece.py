@@ -1,7 +1,5 @@
 """WordPiece of our own, with the tokens of the library `tokenizers`; the tokens of chunks, and their vectors."""
 
-from __future__ import annotations
-
 import random
 import tracemalloc
 from collections.abc import Iterator
@@ -149,7 +147,6 @@ def test_from_many_threads():
 
 
 # On 100,000 varied texts, against the library with which MiniLM and nomic were trained.
-
 COUNT = 100_000
 # Scripts, signs and odd characters that texts are drawn from, by the first code point and the one after the last.
 RANGES = (
@@ -195,7 +192,6 @@ def test_the_tokens_of_100_000_texts(bert, ours):
 
 
 # The tokens of chunks: those of what is embedded, and what a store keeps of them.
-
 STORED = st.one_of(
     st.text(st.characters(exclude_categories=["Cs"]), max_size=40),
     st.lists(st.sampled_from(["prices", " ", "\n", "NetPrice", "\u0301", "東京", "İ", "\0", "##s", "🚚"])).map("".join),
@@ -233,7 +229,6 @@ def test_many_different_tokens():
 
 
 # The vectors of single tokens.
-
 TokenVectors = type(token_vectors())
 DIMENSIONS = token_vectors()[np.array([0])].shape[1]
 

@@ -187,7 +187,6 @@ def test_mistakes(arguments, code, message, capsys):
 
 
 # -- questions that whole files answer ---------------------------------------------------------------------------------
-
 METERS = [
     {"query": "Meter", "relevant": ["src/meters/meter.py"], "secondary": [], "category": "symbol"},
     {"query": "how are prices scaled", "relevant": ["meters/prices.py"], "secondary": ["meters/book.ipynb"]},

@@ -1,7 +1,5 @@
 """The answers of every profile, on small stores and on one of some thousands of chunks."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from contextlib import closing

@@ -3,8 +3,6 @@
 Ids, keys and the time of indexing differ from run to run; everything else is compared, texts and vectors by digest.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

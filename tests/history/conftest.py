@@ -1,7 +1,5 @@
 """Real shells that record what they run into a store of the test."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import monotonic, sleep

@@ -1,7 +1,5 @@
 """From a cell to the store by way of journals, whatever happens to either: nothing waits, and losses are counted."""
 
-from __future__ import annotations
-
 import errno
 import gc
 import os

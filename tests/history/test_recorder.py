@@ -1,7 +1,5 @@
 """What the recorder notes of a kernel's cells, and real kernels, killed ones too."""
 
-from __future__ import annotations
-
 import builtins
 import os
 import sys

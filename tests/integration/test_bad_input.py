@@ -1,7 +1,5 @@
 """Odd texts, wrong records, bad queries, calls and paths: they are taken whole, or refused with what to do."""
 
-from __future__ import annotations
-
 import inspect
 import sys
 from datetime import UTC, datetime, timedelta, timezone

@@ -1,7 +1,5 @@
 """Several kernels, a server and a command line at one store: nothing is lost, and every retriever agrees."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal

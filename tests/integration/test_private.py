@@ -1,7 +1,5 @@
 """What stays on this machine: nothing is asked of the network, nothing of a user's words is logged or left about."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The sample archive: valid, varied and small enough to be read."""
 
-from __future__ import annotations
-
 import base64
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Connecting the clients of agents: where each keeps its configuration, and what changes in it and is given back."""
 
-from __future__ import annotations
-
 import json
 import re
 import stat

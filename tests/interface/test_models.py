@@ -1,7 +1,5 @@
 """The models at hand: listed, got, switched to and removed, from a notebook and from a terminal."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

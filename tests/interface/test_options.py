@@ -1,7 +1,5 @@
 """What all doors share: options as arguments of the store, addresses of stores, fixes in words."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime
 

@@ -1,7 +1,5 @@
 """Following folders that other programs change."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A real IPython shell with the extension loaded, its store and settings in a folder of the test."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout

@@ -1,7 +1,5 @@
 """What a kernel does beside its cells: `%memory history` keeps what they ran, `%memory watch` follows folders."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Loading the extension, also in every new kernel, its settings and its completion, and taking it out again."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

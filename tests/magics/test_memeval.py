@@ -1,7 +1,5 @@
 """Ways of ranking: `%memory profile`, and `%memeval`, which compares them by own questions and heeds changes."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`%memfix` in a real shell: after real errors, in words and as a DataFrame, and the fix in the next cell."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import threading

@@ -1,7 +1,5 @@
 """What %memsearch answers and %memadd remembers, and free text on their line, which IPython would change."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

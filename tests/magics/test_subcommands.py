@@ -1,7 +1,5 @@
 """What %memory does with the store and with single results, and what it asks before several memories are forgotten."""
 
-from __future__ import annotations
-
 import re
 import signal
 import subprocess

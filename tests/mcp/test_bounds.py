@@ -1,7 +1,5 @@
 """What a program may see and change: one folder or space, no history, nothing of the rest; every call is logged."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime, timedelta
 

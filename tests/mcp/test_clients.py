@@ -1,7 +1,5 @@
 """Clients that start the server themselves: one that was connected, and jupyter-server-mcp by its entry point."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -1,7 +1,5 @@
 """The server of the protocol, asked by the SDK's own client in memory, and as a process beside other programs."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """What answers tell of stored texts: within their budget, the parts that matter, each thing once, quoted as data."""
 
-from __future__ import annotations
-
 import json
 import re
 

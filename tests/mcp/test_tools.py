@@ -1,7 +1,5 @@
 """The six tools: what they answer, and what they say to a program that asks for what cannot be."""
 
-from __future__ import annotations
-
 import pytest
 
 from jupyter_memory import MemoryStore

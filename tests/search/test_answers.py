@@ -227,7 +227,6 @@ def test_a_question_of_unknown_words(store):
 
 
 # -- a question in a language that hardly any memory is in is told so --------------------------------------------------
-
 ENGLISH = ("The prices of electricity in Zürich were scaled.", "The arrival rate λ was estimated on Monday.")
 FILLING = tuple(f"Run {number} of the furnace was stopped after an hour." for number in range(50))
 # Keywords have hardly any function words, and four notes may have none.

@@ -1,7 +1,5 @@
 """The path of a query: what is found, in any order, is added up to one score, also by other weights afterwards."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from math import isnan, nan
@@ -109,7 +107,6 @@ def test_the_order_of_equals(filled_with):
 
 
 # -- whatever is found, signals and weights ----------------------------------------------------------------------------
-
 SOURCES = [f"{number}.md" for number in range(1, 13)]
 VALUES = st.dictionaries(
     st.sampled_from(SOURCES), st.floats(-5, 5) | st.just(nan) | st.sampled_from([0.0, 1.0]), max_size=12
@@ -206,7 +203,6 @@ def test_what_is_better_never_loses_places(filled_with, profile, records, chosen
 
 
 # -- other weights on what one search gathered -------------------------------------------------------------------------
-
 # Words and meaning turned down, turned off, turned up; a term that the query does not wake.
 SETTINGS = (
     {},

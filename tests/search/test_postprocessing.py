@@ -1,7 +1,5 @@
 """What says the same is shown once: copied notebooks, cells that were run, duplicates among the hits."""
 
-from __future__ import annotations
-
 import shutil
 from dataclasses import dataclass
 from datetime import UTC, datetime

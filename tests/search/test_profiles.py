@@ -1,7 +1,5 @@
 """Profiles: named recipes, changed, written to files and read again, without a mistake going by unseen."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path

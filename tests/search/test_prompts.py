@@ -1,7 +1,5 @@
 """The hits of an answer as a text for a prompt: sources, duplicates, neighbouring cells, budget, borders."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from datetime import UTC, datetime

@@ -163,7 +163,6 @@ def test_near_time_of_other_units(judged):
 
 
 # -- names in code and of files ----------------------------------------------------------------------------------------
-
 METERS = "RATE = 3\nclass Meter:\n    def read_all(self): ...\ndef flush(): ..."
 
 

@@ -1,7 +1,5 @@
 """Time in plain English: read where it is meant, left alone where words only look like it."""
 
-from __future__ import annotations
-
 import time
 from collections import defaultdict
 from datetime import UTC, datetime, timedelta

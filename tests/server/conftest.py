@@ -1,7 +1,5 @@
 """A Jupyter server of its own for every test, with the memory loaded and a data scientist's week in its root."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import threading

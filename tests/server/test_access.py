@@ -1,7 +1,5 @@
 """Who may ask, and what may be sent: 403 without a right, 400 with the field's name and never with what was sent."""
 
-from __future__ import annotations
-
 import json
 import logging
 import re

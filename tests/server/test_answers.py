@@ -1,7 +1,5 @@
 """What the routes answer: the store's own values in the shapes that the panel knows."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """Folders by request: indexed one after the other, stopped, removed, and watched, whoever changes their files."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import threading

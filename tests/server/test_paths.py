@@ -1,7 +1,5 @@
 """What a request may have looked at, and where a memory opens: what the contents manager of this Lab shows."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """What a server finds when it starts: settings, a store that is not there, broken, replaced, or used by others."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -1,7 +1,5 @@
 """Searches, changes and long looks take turns: none waits behind another, and what nobody waits for is stopped."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sys

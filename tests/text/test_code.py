@@ -1,7 +1,5 @@
 """Code: its language, the names that it defines, its statements, how its plots look, and its outline."""
 
-from __future__ import annotations
-
 import ast
 import pickle
 import subprocess

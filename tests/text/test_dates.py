@@ -1,7 +1,5 @@
 """Times in plain English: moments and periods, phrases, seasons and holidays, and numbers in words."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Text that is shown: what can be stored, what nobody sees, what fits, and hits in the lines of a terminal."""
 
-from __future__ import annotations
-
 import json
 import re
 
@@ -50,7 +48,6 @@ def test_what_cannot_be_stored():
 
 
 # -- what is shown -----------------------------------------------------------------------------------------------------
-
 # Written anew here, so that a range that is lost in the package is missed.
 HIDDEN = [
     *(chr(code) for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\t\n"),
@@ -103,7 +100,6 @@ def test_nothing_that_was_stored_moves_a_cursor() -> None:
 
 
 # -- hits in a terminal ------------------------------------------------------------------------------------------------
-
 ENTRY = Entry("1", "Prices", "the price of λ was net of tax", ((4, 9),), "KW+SEM", ("83%", "3 weeks ago"), "a.ipynb")
 FOUND = "1;31"
 

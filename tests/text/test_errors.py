@@ -1,7 +1,5 @@
 """Errors: tracebacks as they are printed, and what two errors of one cause have in common."""
 
-from __future__ import annotations
-
 import traceback
 from contextlib import redirect_stdout
 from io import StringIO

@@ -1,7 +1,5 @@
 """Markdown: its headings, the prefix of a chunk, how it is read, and the whole text of a memory."""
 
-from __future__ import annotations
-
 import locale
 import time
 from collections.abc import Iterator
@@ -143,8 +141,6 @@ def test_headings_and_words_above_are_read_out_of_a_prefix(headings, above, titl
 
 
 # -- as its reader sees it ---------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("written", "read"),
     [

@@ -1,7 +1,5 @@
 """Paths as people, Windows and Macs write them, Windows' line ends and locks, and addresses of stores."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -79,8 +77,6 @@ def test_a_folder_that_a_link_leads_into(tmp_path):
 
 
 # -- other forms of letters --------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def unpacked(store, tmp_path):
     """A store that indexed a folder from a Mac's zip, in a folder of this machine."""
@@ -121,7 +117,6 @@ def test_a_name_from_a_mac_is_indexed_and_forgotten(unpacked, tmp_path, typed):
 
 
 # -- addresses ---------------------------------------------------------------------------------------------------------
-
 SECRET = "pä5s/w?rd"
 
 

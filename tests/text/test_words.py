@@ -1,7 +1,5 @@
 """Words taken apart: identifiers, names and CJK text, forms of a word, the language of a question, tokens."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime
 from unicodedata import normalize

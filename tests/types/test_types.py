@@ -1,7 +1,5 @@
 """The words of the house, as values that cannot change under anyone's hands."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import FrozenInstanceError, fields, replace
 from datetime import UTC, datetime

@@ -146,7 +146,6 @@ def test_the_frame(explorer):
 
 
 # -- in a notebook -----------------------------------------------------------------------------------------------------
-
 CELLS = (
     "%load_ext jupyter_memory",
     "%memadd --title Prices --on 2026-03-02 we scaled the prices to zero mean",
