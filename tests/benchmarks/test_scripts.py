@@ -240,7 +240,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_two_hundred_errors_with_a_fix_and_fifty_without(notation) -> None:
-    """No case is written twice; each was met, mended and met again, and each unseen one is met only now."""
+    """No case is written twice or asked word for word; each was met, mended and met again, unseen ones only now."""
     cases, unseen = (notation["read_folder"](folder) for folder in ("cases", "unseen"))
     assert (len(cases), len(unseen)) == (200, 50)
     assert len({case.name for case in (*cases, *unseen)}) == 250
@@ -251,10 +251,6 @@ def test_two_hundred_errors_with_a_fix_and_fifty_without(notation) -> None:
         assert [cell.role for cell in case.asked.cells][-2:] == ["fails", "mended"], case.name
     assert {name for case in cases for name in case.also} <= {case.name for case in cases}
     assert all(case.earlier is None and case.asked.cells[-1].role == "fails" for case in unseen)
-
-
-def test_no_earlier_cell_is_asked_again_word_for_word(notation) -> None:
-    """What is asked is another cell than what failed before."""
 
     def failing(notebook) -> set[str]:
         return {cell.source for cell in notebook.cells if cell.role == "fails"}

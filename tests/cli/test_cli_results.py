@@ -64,7 +64,7 @@ def test_search_context(week: Run) -> None:
 
 
 def test_search_json(week: Run) -> None:
-    """`--json` prints the whole answer in the shape that REST and the panel share; a list has it without scores."""
+    """`--json` prints the answer in the shape of REST; filters, limit and profile hold; no hits are no failure."""
     answer = found(week, "search", "Müller λ", "--on", "2026-03-03")
 
     assert list(answer) == ["query", "verdict", "query_class", "time_range", "counts", "notices", "hits"]
@@ -83,10 +83,6 @@ def test_search_json(week: Run) -> None:
     listed = found(week, "list", "-n", "2")
     assert [hit["title"] for hit in listed["hits"]] == ["Merge", "Müller"]
     assert {hit["score"] for hit in listed["hits"]} == {None} and listed["query"] == ""
-
-
-def test_search_options(week: Run) -> None:
-    """Filters, limit and profile are those of the magic; a search without hits is done, and says so beside nothing."""
     assert [hit["title"] for hit in found(week, "search", "the", "--tag", "people")["hits"]] == ["Müller"]
     assert len(found(week, "search", "-n", "1", "the customer prices")["hits"]) == 1
     assert week("search", "-p", "trovella", "Müller").code == 0

@@ -68,15 +68,11 @@ def test_the_tokens_of_the_library(bert, ours, texts):
 
 
 def test_every_character(bert, ours):
-    """Each character, between two letters, has the library's tokens: what is removed, parted, put in lower case."""
+    """Each character between two letters, and this project's files, have the library's tokens."""
     # Of most ideographs neither has anything to say.
     codes = [*range(0x3500), *range(0x9F00, 0xAC80), *range(0xD700, 0xD800), *range(0xF8F0, 0x12000), 0x2B820, 0x2B920]
     wrong = [f"{code:x}" for code in codes if ours.ids(f"a{chr(code)}b") != bert(f"a{chr(code)}b").ids]
     assert wrong == []
-
-
-def test_the_texts_of_this_project(bert, ours):
-    """Documentation, tests and sources, with their Unicode, have the library's tokens."""
     files = [
         file for names in ("*.md", "docs/*.md", "tests/text/*.py", "notebooks/*.ipynb") for file in ROOT.glob(names)
     ]

@@ -69,20 +69,16 @@ def test_right_answers_that_were_forgotten(judged) -> None:
     assert "5 questions are no longer here" in judged.mistake("%memeval run")
 
 
-def test_differences_are_to_what_is_in_use(judged, home) -> None:
-    """Profiles without the one in use, and another length, are compared with the profile and the model in use."""
-    used = judged.run("%memeval run --profile auto")["ndcg@10"].item()
-    frame = judged.run(f"%memeval run --profile {worse(home)} --dims 64")
-    assert frame["difference"].tolist() == pytest.approx((frame["ndcg@10"] - used).tolist())
-    assert (frame["difference"] < 0).all()
-
-
 def test_a_file_goes_by_its_name(judged, home) -> None:
-    """A profile in a TOML file is compared under its own name; two of one name keep their paths."""
+    """A file is compared under its own name, or its path; differences are to the profile and model in use."""
     (home / "other").mkdir()
     first, second = worse(home), worse(home / "other")
     assert set(judged.run(f"%memeval run --profile auto --profile {first}")["profile"]) == {"auto", "worse"}
     assert set(judged.run(f"%memeval run -p {first} -p {second}")["profile"]) == {first, second}
+    used = judged.run("%memeval run --profile auto")["ndcg@10"].item()
+    frame = judged.run(f"%memeval run --profile {worse(home)} --dims 64")
+    assert frame["difference"].tolist() == pytest.approx((frame["ndcg@10"] - used).tolist())
+    assert (frame["difference"] < 0).all()
 
 
 def test_plot(judged) -> None:

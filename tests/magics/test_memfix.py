@@ -70,7 +70,7 @@ def test_earlier_error_and_what_mended_it(mended):
 
 
 def test_insert_puts_the_fix_into_the_next_cell(mended):
-    """The rank names the fix; without a look before it, the look comes first."""
+    """The rank names the fix, which comes into the next cell; the ids of fixes complete and can be pinned."""
     fail(mended)
     assert mended.run("%memfix --insert 1") is None
     assert mended.ip.rl_next_input == FIXED
@@ -78,6 +78,10 @@ def test_insert_puts_the_fix_into_the_next_cell(mended):
     fix = mended.run("%memfix").loc[1, "memory_id"]
     with open_store(settings=load_config()) as store:
         assert store.get(fix).accessed == 1
+    fail(mended)
+    ids = mended.ids("%memfix")
+    assert mended.complete("%memory pin ") == ids
+    assert mended.printed(f"%memory pin {ids[0]}").startswith(f"pinned {ids[0]}")
 
 
 @pytest.mark.parametrize("cell", ["1 / 0", "values = [1 2]"])
@@ -158,14 +162,6 @@ def test_cells_that_ran_well_since_then_do_not_hide_the_error(mended):
     for callback in mended.ip.events.callbacks["post_run_cell"]:
         callback(None)
     assert mended.run("%memfix").loc[1, "fix"] == FIXED
-
-
-def test_commands_go_on_from_the_fixes(mended):
-    """The fixes are the last answer: their ids complete, and can be pinned."""
-    fail(mended)
-    ids = mended.ids("%memfix")
-    assert mended.complete("%memory pin ") == ids
-    assert mended.printed(f"%memory pin {ids[0]}").startswith(f"pinned {ids[0]}")
 
 
 def test_hint_is_off_until_it_is_asked_for(mended, capsys, monkeypatch):

@@ -43,14 +43,10 @@ def offered() -> dict[str, Any]:
 
 
 def test_there_is_nothing_until_it_is_switched_on(switch: Any) -> None:
-    """Without the setting, and with it off, the list is empty."""
+    """Nothing is offered until it is switched on; then each name leads to a function with a docstring and types."""
     assert offered() == {}
     switch(False)
     assert offered() == {}
-
-
-def test_the_functions_can_be_loaded_by_name(switch: Any) -> None:
-    """Each name leads to a function with a docstring, and with types that can be read from outside its module."""
     switch(True)
     functions = offered()
     assert list(functions) == ["memory_search", "memory_get", "memory_related", "memory_status"]

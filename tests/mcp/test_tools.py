@@ -121,15 +121,11 @@ def test_secrets_are_redacted_before_they_are_stored(tools, ask, week_store, byt
     assert b"AKIAQ7X2" not in bytes_of(week_store.path)
 
 
-def test_status_counts_what_is_there(tools, ask):
-    """The status has counts, tags, and what the program may do."""
+def test_status_counts_what_is_there(tools, ask, tools_over, refused, week_store):
+    """The status has counts, tags and rights; read-only there are four tools, and the others say why they are not."""
     found = ask(tools, "status")
     assert found["memories"] == 10 and found["kinds"] == {"note": 8, "cell": 1, "file": 1}
     assert "prices 3" in found["tags"] and found["writing"] == "yes; forgets its own notes"
-
-
-def test_read_only_offers_no_tool_that_writes(tools_over, refused, week_store):
-    """Without writing there are four tools, and the other two say why they are not."""
     tools = tools_over(week_store, read_only=True)
     reading = [f"memory_{name}" for name in ("search", "get", "related", "status")]
     assert [tool.name for tool in tools.offered] == reading

@@ -140,7 +140,7 @@ ASKED = "winter tariff of Zürich per kilowatt hour"
 
 
 def test_the_rest_of_a_text_hides_no_line(judged):
-    """Wherever the answering line stands, it says about as much as alone; turns and empty questions say nothing."""
+    """Wherever the answering line stands, in any chunk, it says about as much as alone; turns say nothing."""
     words = (OTHER * 9).split()
     texts = [ANSWER, f"{OTHER * 4}Last winter it was cold. {OTHER * 4}"]
     texts += [" ".join([*words[:at], ANSWER, *words[at:]]) for at in range(0, len(words), 7)]
@@ -149,10 +149,6 @@ def test_the_rest_of_a_text_hides_no_line(judged):
     assert min(found) > 0.6 * alone > without
     alone, turn = judged(BestPassage(), ASKED, {"text": ANSWER}, {"text": f"{ANSWER} So she said.", "session": "talk"})
     assert alone > 0.3 and turn is None and judged(BestPassage(), "ዋጋ", {"text": ANSWER}) == [0.0]
-
-
-def test_a_passage_in_a_text_of_several_chunks(judged):
-    """The chunk that was found is read, so an answer after some pages counts as well."""
     pages = OTHER * 60
     texts = (pages + ANSWER, ANSWER + pages, pages + "The fence has a tariff.")
     late, early, none = judged(BestPassage(), ASKED, *({"text": text} for text in texts), embedder="static")

@@ -133,18 +133,8 @@ def test_a_short_text_is_shown_whole(show, text, spans, shown):
     assert show(text, spans) == shown
 
 
-def test_without_words_the_beginning():
-    """A hit by meaning shows how its text begins; blank lines of code take no room."""
-    shown, marked = shown_for("We scaled the prices to zero mean. " * 20)
-    assert shown.startswith("We scaled the prices") and shown.endswith("…") and not shown.endswith(" …")
-    assert marked == []
-    shown, marked = shown_for(CAPPING, show=code_snippet)
-    assert shown.startswith("import pandas as pd\ndef clip_outliers(frame):\n    ") and shown.endswith("…")
-    assert marked == []
-
-
 def test_the_window_with_most_different_words():
-    """Two words near each other win over one repeated earlier; of equal places the earlier; cuts fall between words."""
+    """The window with most different words, the earlier of equals, cut between words; else the beginning."""
     text = "prices " * 5 + "and much else besides. " * 20 + "The prices in Zürich fell. " + "More of it. " * 30
     shown, marked = shown_for(text, "prices", "Zürich")
     assert "The prices in Zürich fell." in shown and marked == ["prices", "Zürich"]
@@ -154,6 +144,12 @@ def test_the_window_with_most_different_words():
     text = "Deliveries to Malmö were late. " * 30 + "The carrier blames snow. " + "Deliveries to Malmö were late. " * 30
     shown, _ = shown_for(text, "snow")
     assert set(shown.strip("…").split()) <= set(text.split()) and not shown.startswith("… ")
+    shown, marked = shown_for("We scaled the prices to zero mean. " * 20)
+    assert shown.startswith("We scaled the prices") and shown.endswith("…") and not shown.endswith(" …")
+    assert marked == []
+    shown, marked = shown_for(CAPPING, show=code_snippet)
+    assert shown.startswith("import pandas as pd\ndef clip_outliers(frame):\n    ") and shown.endswith("…")
+    assert marked == []
 
 
 @pytest.mark.parametrize("word", ["x" * 5000, "東京都の電力価格を正規化した" * 60, "🚚" * 900])

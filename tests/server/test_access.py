@@ -54,14 +54,10 @@ def permitted(jp_serverapp, monkeypatch):
     return permit
 
 
-async def test_the_table_names_every_verb_of_every_route(routes):
-    """A verb that is added needs a line above: who may use it is a decision."""
+async def test_every_verb_of_every_route(routes, ask):
+    """Each is in the table above, since who may use it is a decision; without a token each is shut."""
     written = {(verb, name) for name, handler in routes.items() for verb in VERBS if verb.lower() in vars(handler)}
     assert written == READ | WRITE
-
-
-async def test_without_a_token_every_route_and_verb_is_shut(ask, routes):
-    """No token, no answer: 403 for what is there and for what is not."""
     for name in routes:
         for verb in VERBS:
             answered = await ask(name, {} if verb == "POST" else None, method=verb, headers={"Authorization": ""})

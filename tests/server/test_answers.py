@@ -171,7 +171,7 @@ def shown(service, jp_root_dir):
 
 
 async def test_a_picture_is_served_by_its_id_and_place(ask, fits, fetch, shown, service):
-    """A hit says how many it has; a browser is sent the store's bytes with nothing to guess and no cache to fill."""
+    """A browser gets the store's bytes, nothing to guess or cache; a missing picture is an error without text."""
     answer = fits("answer", (await ask("search", {"query": "zürich"})).json)
     assert {hit["memory_id"]: hit["thumbnails"] for hit in answer["hits"]} == {shown[2]: 2, shown[0]: 0}
     responses = [await fetch(memory_id=shown[2], place=str(place)) for place in range(2)]
@@ -182,10 +182,6 @@ async def test_a_picture_is_served_by_its_id_and_place(ask, fits, fetch, shown, 
     assert headers["Content-Type"] == "image/webp" and headers["X-Content-Type-Options"] == "nosniff"
     assert headers["Cache-Control"] == "private, no-store"
     assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
-
-
-async def test_a_picture_that_is_not_there(fetch, shown, ask, service):
-    """A missing or odd id, and a place that has none, is an error in JSON that repeats nothing; lies are not sent."""
     for params, code, reason in (
         ({}, 400, "InvalidField"),
         ({"memory_id": "x" * 65}, 400, "InvalidField"),
@@ -293,8 +289,8 @@ def notebooks(jp_root_dir, service):
     return store
 
 
-async def test_cells_of_other_notebooks_are_told(ask, fits, notebooks, jp_root_dir):
-    """The cell of the other notebook is in the answer with its place, and no cell of the open one."""
+async def test_cells_of_other_notebooks_are_told(ask, fits, notebooks, jp_root_dir, store_file):
+    """Like cells of other notebooks are told with their places, and nothing else; nothing of the text is kept."""
     (jp_root_dir / "link").symlink_to(jp_root_dir / "work")
     for path, expected in (
         ("work/open.ipynb", ["work/old.ipynb"]),
@@ -306,20 +302,12 @@ async def test_cells_of_other_notebooks_are_told(ask, fits, notebooks, jp_root_d
         answer = fits("answer", answered.json)
         assert (sorted(place["path"] for place in answer["places"]), answer["notices"]) == (expected, [])
         assert any("genève" in hit["snippet"] for hit in answer["hits"])
-
-
-async def test_only_cells_that_are_like_it_are_told(ask, notebooks):
-    """A note with the same text is none of them, and a filter holds; of what is like nothing, nothing is shown."""
     notebooks.add(ASKED, title="a note")
     answer = (await ask("related-to", {"text": ASKED, "path": "work/open.ipynb"})).json
     assert {hit["kind"] for hit in answer["hits"]} == {"cell"}
     committee = "The committee met on Tuesday and adopted the report without a vote."
     for body in ({"text": ASKED, "filters": {"kind": ["note"]}}, {"text": committee}):
         assert (await ask("related-to", body)).json["hits"] == []
-
-
-async def test_nothing_of_the_text_is_kept(ask, notebooks, store_file):
-    """It is no recent search, counts for no memory, and its words are nowhere in the store's files."""
     secret = "xylophonquartett"
     before = {hit.memory.id: hit.memory.accessed for hit in notebooks.browsed(limit=50).hits}
     assert (await ask("related-to", {"text": f"{ASKED}\n{secret}"})).code == 200

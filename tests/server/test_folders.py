@@ -201,15 +201,6 @@ async def found(ask, query):
     return [hit["title"] for hit in answer["hits"]]
 
 
-async def test_a_saved_file_is_found(ask, lab, watched):
-    """A new note and its next version are searched as soon as they are saved."""
-    await lab("PUT", "prices/ü.md", text("The carrier blames the snow in Malmö."))
-    assert "ü.md" in await found(ask, "snow carrier")
-    await lab("PUT", "prices/ü.md", text("The carrier blames the ferry to Trelleborg."))
-    first = watched.hits("ferry Trelleborg").hits[0].memory
-    assert first.title == "ü.md" and "snow" not in first.text
-
-
 async def test_what_another_program_saves_is_found(ask, watched, notebook, until):
     """The server follows the watched folders itself, from the first time that the panel asks for its status."""
     await ask("status")
@@ -282,10 +273,15 @@ async def test_a_deleted_file_is_forgotten_but_not_the_notes_about_it(lab, watch
     assert watched.count() == 2
 
 
-async def test_a_copy_is_found_too(lab, watched, notebook):
-    """Duplicating a notebook in Lab gives memories of its own."""
+async def test_a_copy_is_found_too(lab, watched, notebook, ask):
+    """A copied notebook, a new note and its next version are searched as soon as they are saved."""
     await lab("POST", "prices", {"copy_from": "prices/orders.ipynb"})
     assert set(sources(watched).values()) == {str(notebook), str(notebook.with_name("orders-Copy1.ipynb"))}
+    await lab("PUT", "prices/ü.md", text("The carrier blames the snow in Malmö."))
+    assert "ü.md" in await found(ask, "snow carrier")
+    await lab("PUT", "prices/ü.md", text("The carrier blames the ferry to Trelleborg."))
+    first = watched.hits("ferry Trelleborg").hits[0].memory
+    assert first.title == "ü.md" and "snow" not in first.text
 
 
 async def test_what_nobody_watches_or_wants_stays_out(lab, watched, notebook):

@@ -55,12 +55,18 @@ def _raised(shell, cell):
 
 
 def test_modes_and_chains(shell):
-    """In the minimal mode there is one line, and it is read; of a chain the last exception counts, others are kept."""
+    """One line of the minimal mode is read, of a chain the last exception counts; a syntax error has its line."""
     raised = read_traceback(printed(shell, LOADS, "Minimal"))
     assert (raised.name, raised.frames) == ("JSONDecodeError", ())
     raised = read_traceback(printed(shell, CHAIN))
     assert (raised.name, raised.message) == ("ValueError", "bad 3")
     assert [(one.name, one.message) for one in raised.before] == [("ZeroDivisionError", "division by zero")]
+    raised = read_traceback(printed(shell, "x = 1\nvalues = [1 2]"))
+    assert (raised.name, raised.message) == ("SyntaxError", "invalid syntax. Perhaps you forgot a comma?")
+    assert (raised.of_user.line, raised.of_user.source) == (2, "values = [1 2]")
+    # A message with lines, colons and blanks in it, and a note, is kept as it is.
+    cell = "error = ValueError('first\\nsecond: x\\n\\nthird')\nerror.add_note('a note')\nraise error"
+    assert read_traceback(printed(shell, cell)).message == "first\nsecond: x\n\nthird\na note"
 
 
 def test_group_holds_its_exceptions(shell, capfd):
@@ -69,16 +75,6 @@ def test_group_holds_its_exceptions(shell, capfd):
     assert (raised.name, raised.message) == ("ExceptionGroup", "many (2 sub-exceptions)")
     assert [(one.name, one.message) for one in raised.inner] == [("ValueError", "a 1"), ("KeyError", "'z'")]
     assert raised.of_user.source == GROUP
-
-
-def test_syntax_error_has_its_line(shell):
-    """A cell that Python could not read never ran, and yet its line is known."""
-    raised = read_traceback(printed(shell, "x = 1\nvalues = [1 2]"))
-    assert (raised.name, raised.message) == ("SyntaxError", "invalid syntax. Perhaps you forgot a comma?")
-    assert (raised.of_user.line, raised.of_user.source) == (2, "values = [1 2]")
-    # A message with lines, colons and blanks in it, and a note, is kept as it is.
-    cell = "error = ValueError('first\\nsecond: x\\n\\nthird')\nerror.add_note('a note')\nraise error"
-    assert read_traceback(printed(shell, cell)).message == "first\nsecond: x\n\nthird\na note"
 
 
 def test_what_is_very_long_is_bounded():

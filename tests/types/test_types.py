@@ -152,17 +152,13 @@ def test_a_hit_tells_how_its_last_run_ended(told, outcome, error, title):
 
 
 def test_an_answer_as_json():
-    """An answer has the query, what the retrievers found, the notices and the hits."""
+    """An answer has the query, its bounds in time, what the retrievers found, the notices and the hits."""
     shown = json.loads(json.dumps(answer().to_json(), allow_nan=False))
     assert list(shown) == ["query", "verdict", "query_class", "time_range", "counts", "notices", "hits"]
     assert shown["query"] == "λ of Poisson"
     assert shown["counts"] == {"keyword": 1, "vector": 0, "fused": 1}
     assert (shown["verdict"], shown["time_range"], shown["notices"]) == (None, None, ["So it is."])
     assert shown["hits"] == [HIT.to_json()]
-
-
-def test_the_time_range():
-    """An answer says how it was bound in time, open ends included."""
     assert answer(filters=Filters(since=NOW)).time_range == ["2026-03-06T18:00:00+00:00", None]
     assert answer(filters=Filters(until=NOW)).time_range == [None, "2026-03-06T18:00:00+00:00"]
     assert answer(filters=Filters(kind=("cell",))).time_range is None

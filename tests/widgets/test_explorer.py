@@ -93,15 +93,6 @@ def test_ranges(week_store, now, weight):
     assert steps == pytest.approx(round(steps)) and slider.max / slider.step == pytest.approx(100)
 
 
-def test_no_move_is_a_search(explorer, week_store):
-    """The store is asked once, however often a slider moves; even a closed one does."""
-    week_store.close()
-    before = ids(explorer.answer)
-    explorer.sliders["recency"].value = explorer.sliders["recency"].max
-    explorer.sliders["max_sim"].value = 0.0
-    assert sorted(ids(explorer.answer)) == sorted(before) and explorer.answer.profile == "my-auto"
-
-
 def test_resetting(explorer):
     """Reset gives the profile that was searched with and its table; so does moving a slider back."""
     before, first = ids(explorer.answer), table(explorer)
@@ -136,13 +127,18 @@ def test_nothing_found_and_nothing_asked(store, week_store):
         explore(week_store, "kind:note")
 
 
-def test_the_frame(explorer):
-    """The result as it stands is a DataFrame that explains itself."""
+def test_the_frame(explorer, week_store):
+    """The result is a DataFrame that explains itself; the store is asked once, and moves need it no more."""
     explorer.sliders["recency"].value = 0.2
     frame = explorer.frame
     assert frame.attrs["memsearch"]["profile"] == "my-auto" and frame["memory_id"].tolist() == ids(explorer.answer)
     recency = explorer.answer.hits[0].signals["recency"].contribution
     assert f"{recency:.6f} for how recent it is (recency" in str(frame.memory.explain(1, all=True))
+    week_store.close()
+    before = ids(explorer.answer)
+    explorer.sliders["recency"].value = explorer.sliders["recency"].max
+    explorer.sliders["max_sim"].value = 0.0
+    assert sorted(ids(explorer.answer)) == sorted(before) and explorer.answer.profile == "my-auto"
 
 
 # -- in a notebook -----------------------------------------------------------------------------------------------------
