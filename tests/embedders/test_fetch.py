@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -272,8 +273,9 @@ def test_taken_from_a_cache(hub, cached, tmp_path, place):
     assert hub.asked == []
 
 
-def test_taken_from_a_folder(hub, cached, small_folder, nomic):
+def test_taken_from_a_folder(hub, cached, nomic, tmp_path):
     """A folder is checked and converted, and stays as it is; no revision is claimed; a broken one changes nothing."""
+    small_folder = Path(shutil.copytree(SMALL, tmp_path / "small"))
     before = {path.name: path.read_bytes() for path in small_folder.iterdir()}
     made = take(cached, small_folder, progress=False)
     assert made.revision == made.repository == ""

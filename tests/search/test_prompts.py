@@ -47,10 +47,6 @@ def asked(store: MemoryStore, **options: object) -> Answer:
     return replace(store.hits(QUESTION, now=datetime(2026, 3, 6, tzinfo=UTC), **options), verdict="strong")
 
 
-def first_source(text: str) -> str:
-    return text.partition("\n\n")[2].partition("\n")[0]
-
-
 def hit_of(answer: Answer, found):
     return next(hit for hit in answer.hits if found(hit.memory))
 
@@ -58,12 +54,12 @@ def hit_of(answer: Answer, found):
 def test_each_source_has_its_place_and_date(filled: MemoryStore, work: Path) -> None:
     """A cell has path, heading, id and day, and says when its file has changed; a note its id, title and day."""
     day = datetime.now(UTC).date().isoformat()
-    cell = first_source(filled.context(asked(filled, filters={"kind": "cell"}, limit=1)))
+    cell = filled.context(asked(filled, filters={"kind": "cell"}, limit=1)).split("\n\n")[1].split("\n")[0]
     assert re.fullmatch(rf"\[1\] {work}/prices\.ipynb, “Electricity”, cell c\d, {day}", cell)
     answer = asked(filled, filters={"kind": "note"})
     assert f"[1] note {answer.hits[0].memory.id}, “Decision”, 2026-03-02\n" in filled.context(answer)
     (work / "prices.ipynb").write_text("{}")
-    cell = first_source(filled.context(asked(filled, filters={"kind": "cell"}, limit=1)))
+    cell = filled.context(asked(filled, filters={"kind": "cell"}, limit=1)).split("\n\n")[1].split("\n")[0]
     assert cell.endswith(", the file has changed since")
 
 

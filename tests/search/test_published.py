@@ -225,9 +225,12 @@ def test_a_small_corpus_is_shown_whole(filled_with, matches, limit, shown):
     assert set(scores(memories.hits("prices", profile=vault, limit=3, now=NOW))) >= set(range(1, 9))
 
 
-@pytest.fixture
-def vault_store(store):
-    """A store with a critical note on tariffs, and what was run in two sessions: a hundred cells about tariffs."""
+def found(memory, query, **options):
+    return memory.search(query, profile="vault", now=NOW, **options)
+
+
+def test_history_takes_no_place_of_the_vault(store):
+    """History takes no place of notes, is merged by its score, and filtered by session and kind like any other."""
     memory = store()
     invoices = "Every invoice of the warehouse in Genève is net of tax, paid in June, and kept by Łukasz on paper. "
     memory.add(3 * invoices + "So are tariffs.", title="Net", severity="critical")
@@ -238,39 +241,30 @@ def vault_store(store):
         for number in range(100)
     ]  # fmt: skip
     memory.add_many(runs, progress=False)
-    return memory
-
-
-def found(memory, query, **options):
-    return memory.search(query, profile="vault", now=NOW, **options)
-
-
-def test_history_takes_no_place_of_the_vault(vault_store):
-    """History takes no place of notes, is merged by its score, and filtered by session and kind like any other."""
-    frame = found(vault_store, "tariffs", limit=200)
+    frame = found(memory, "tariffs", limit=200)
     note = frame.loc[frame["title"] == "Net", "memory_id"].item()
     asked = {"limit": 5, "now": NOW}
     assert (frame["kind"] == "history").sum() == 100
-    assert vault_store.explain("tariffs", note, profile="vault", **asked).rank is not None
+    assert memory.explain("tariffs", note, profile="vault", **asked).rank is not None
     # History has one score, so the last runs come first, each with its session.
-    newest = found(vault_store, "tariffs", limit=10)
+    newest = found(memory, "tariffs", limit=10)
     assert set(newest["kind"]) == {"history"} and (newest["score"] == 0.5).all()
     assert newest["event_at"].is_monotonic_decreasing
-    assert {vault_store.get(one).session for one in newest["memory_id"]} == {"tuesday"}
+    assert {memory.get(one).session for one in newest["memory_id"]} == {"tuesday"}
     # Thirty candidates of the best words, all of them runs.
-    assert vault_store.explain("tariffs", note, profile=replace(vault, apart=""), **asked).rank is None
+    assert memory.explain("tariffs", note, profile=replace(vault, apart=""), **asked).rank is None
     for query, filters, kinds in (
         ("tariffs session:tuesday", {}, ["history"] * 40),
         ("tariffs", {"session": ["monday", "tuesday"]}, ["history"] * 100),
         ("tariffs session:friday", {}, []),
     ):
-        assert found(vault_store, query, filters=filters, limit=200)["kind"].tolist() == kinds
-    assert set(found(vault_store, "tariffs -kind:history")["kind"]) == {"note"}
-    assert set(found(vault_store, "tariffs kind:history")["kind"]) == {"history"}
+        assert found(memory, query, filters=filters, limit=200)["kind"].tolist() == kinds
+    assert set(found(memory, "tariffs -kind:history")["kind"]) == {"note"}
+    assert set(found(memory, "tariffs kind:history")["kind"]) == {"history"}
     # Without history the answer is that of a single search, to the last digit.
-    vault_store.forget(filters={"kind": "history"})
-    whole = vault_store.search("tariffs", profile=replace(vault, apart=""), now=NOW)
-    assert found(vault_store, "tariffs").equals(whole)
+    memory.forget(filters={"kind": "history"})
+    whole = memory.search("tariffs", profile=replace(vault, apart=""), now=NOW)
+    assert found(memory, "tariffs").equals(whole)
 
 
 # -- the weights of vault follow what was said of hits -----------------------------------------------------------------

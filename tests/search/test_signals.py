@@ -274,17 +274,6 @@ def test_only_notes_are_called_something(tmp_path, store):
 
 
 # -- words -------------------------------------------------------------------------------------------------------------
-@pytest.fixture
-def silhouettes(tmp_path, store):
-    """A store with one notebook: a heading, filler, an import and the code that answers, and a note beside it."""
-    code = "def plot_silhouette(clusters):\n    # a diagram of λ\n    plt.barh(range(len(clusters)), clusters)\n"
-    filler = "The code in this section is used to generate the next figure."
-    imported = "from sklearn.metrics import silhouette_samples"
-    write(tmp_path / "λ.ipynb", "# Silhouette diagrams of the clusters", filler, imported, code)
-    memories = store()
-    memories.index(tmp_path / "λ.ipynb", progress=False)
-    memories.add("silhouettes of Zürich", title="Note")
-    return memories
 
 
 def own_words(memories, query):
@@ -292,19 +281,26 @@ def own_words(memories, query):
     return {hit.memory.text.split()[0]: hit.signals["own_words"].value for hit in hits if hit.memory.kind == "cell"}
 
 
-def test_borrowed_words_do_not_count(silhouettes):
+def test_borrowed_words_do_not_count(tmp_path, store):
     """Filler below a heading has none of its words itself; filler with words of its own and notes lose nothing."""
-    found = own_words(silhouettes, "silhouette diagram of clusters")
+    code = "def plot_silhouette(clusters):\n    # a diagram of λ\n    plt.barh(range(len(clusters)), clusters)\n"
+    filler = "The code in this section is used to generate the next figure."
+    imported = "from sklearn.metrics import silhouette_samples"
+    write(tmp_path / "λ.ipynb", "# Silhouette diagrams of the clusters", filler, imported, code)
+    memories = store()
+    memories.index(tmp_path / "λ.ipynb", progress=False)
+    memories.add("silhouettes of Zürich", title="Note")
+    found = own_words(memories, "silhouette diagram of clusters")
     assert found["def"] == found["#"] == 0.0
     assert found["The"] == pytest.approx(-1.0)
     assert -1.0 < found["from"] < 0.0
-    texts = [hit.memory.text.split()[0] for hit in silhouettes.hits("code that plots the silhouette diagram").hits]
+    texts = [hit.memory.text.split()[0] for hit in memories.hits("code that plots the silhouette diagram").hits]
     assert texts.index("def") < texts.index("The")
-    assert silhouettes.hits("import silhouette_samples").hits[0].memory.text.startswith("from")
+    assert memories.hits("import silhouette_samples").hits[0].memory.text.startswith("from")
     for query, filler in (("import silhouette_samples", "from"), ("code used to generate the next figure", "The")):
-        found = own_words(silhouettes, query)
+        found = own_words(memories, query)
         assert found[filler] == 0.0 == max(found.values()) > min(found.values())
-    notes = [hit for hit in silhouettes.hits("silhouette of Zürich").hits if hit.memory.kind == "note"]
+    notes = [hit for hit in memories.hits("silhouette of Zürich").hits if hit.memory.kind == "note"]
     assert notes and all(hit.signals["own_words"].contribution == 0.0 for hit in notes)
 
 

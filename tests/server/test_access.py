@@ -26,17 +26,6 @@ LARGEST = 64 * 1024**2
 
 
 @pytest.fixture
-def routes(jp_serverapp, jp_base_url):
-    """The handlers that the running server has for the memory, by the names of their routes."""
-    path = re.compile(rf"{jp_base_url}jupyter-memory/([\w-]+)\$?$")
-    rules = [rule for group in jp_serverapp.web_app.default_router.rules for rule in group.target.rules]
-    patterns = [
-        (path.match(rule.matcher.regex.pattern), rule.target) for rule in rules if hasattr(rule.matcher, "regex")
-    ]
-    return {found[1]: handler for found, handler in patterns if found}
-
-
-@pytest.fixture
 def permitted(jp_serverapp, monkeypatch):
     """Let the server's authorizer permit only these actions; what it was asked comes into the list."""
 
@@ -54,8 +43,14 @@ def permitted(jp_serverapp, monkeypatch):
     return permit
 
 
-async def test_every_verb_of_every_route(routes, ask):
+async def test_every_verb_of_every_route(jp_serverapp, jp_base_url, ask):
     """Each is in the table above, since who may use it is a decision; without a token each is shut."""
+    path = re.compile(rf"{jp_base_url}jupyter-memory/([\w-]+)\$?$")
+    rules = [rule for group in jp_serverapp.web_app.default_router.rules for rule in group.target.rules]
+    patterns = [
+        (path.match(rule.matcher.regex.pattern), rule.target) for rule in rules if hasattr(rule.matcher, "regex")
+    ]
+    routes = {found[1]: handler for found, handler in patterns if found}
     written = {(verb, name) for name, handler in routes.items() for verb in VERBS if verb.lower() in vars(handler)}
     assert written == READ | WRITE
     for name in routes:
