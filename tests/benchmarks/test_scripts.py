@@ -273,18 +273,14 @@ def test_two_thousand_other_cells(monkeypatch: pytest.MonkeyPatch) -> None:
     assert taken[0].notebook.startswith("samples/") and not taken[-1].notebook.startswith("samples/")
 
 
-def test_cells_run_for_real(built: Path) -> None:
-    """History holds what the kernel sent: outcome, type, message, and the strings of the traceback, colours and all."""
+def test_cells_run_for_real(built: Path, notation) -> None:
+    """History holds what the kernel sent, colours and all; a question has no later cell, and its fixes ran well."""
     history = [json.loads(line) for line in (built / "history.jsonl").read_text(encoding="utf-8").splitlines()]
     (singular,) = [entry for entry in history if entry["ename"] == "LinAlgError"]
     assert (singular["evalue"], singular["outcome"]) == ("Singular matrix", "error")
     assert "\x1b[" in singular["traceback"][0]
     assert "np.linalg.inv(x.T @ x)" in ANSI.sub("", "\n".join(singular["traceback"]))
     assert history == sorted(history, key=lambda entry: entry["started"])
-
-
-def test_question_comes_with_the_cells_before_it(notation, built: Path) -> None:
-    """A question has no cell that ran after it, and its fixes are cells of the history that ran without failing."""
     history, questions = notation["read_built"](built)
     outcomes = {entry.id: entry.outcome for entry in history}
     assert [len(question.fixes) > 0 for question in questions] == [True] * len(FEW) + [False] * len(UNSEEN)

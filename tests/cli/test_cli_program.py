@@ -49,11 +49,14 @@ def ended(*command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
 
 
-def test_the_module_is_the_command(home: Path) -> None:
-    """`python -m jupyter_memory` does and returns what the command does, failures included."""
+def test_the_module_is_the_command(home: Path, week: Run) -> None:
+    """`python -m jupyter_memory` does what the command does, failures included, also with standard output closed."""
     added, wrong = ended(*PROGRAM, "add", "prices in Zürich, λ"), ended(*PROGRAM, "serch", "prices")
     assert (added.returncode, "Zürich" in added.stdout) == (0, True)
     assert (wrong.returncode, "jupyter-memory" in wrong.stderr) == (2, True)
+    code = "import os, sys; os.close(1); os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
+    done = ended(sys.executable, "-c", code, *PROGRAM[1:], "status")
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_closed_pipe(home: Path, week: Run) -> None:
@@ -74,13 +77,6 @@ def test_it_is_light(home: Path, arguments: list[str]) -> None:
     code = f"import sys; from jupyter_memory.cli import main; main({arguments!r}); sys.exit('pandas' in sys.modules)"
     done = ended(sys.executable, "-c", code)
     assert done.returncode == 0, done.stderr
-
-
-def test_without_standard_output(week: Run) -> None:
-    """A command whose standard output is closed (`>&-`) does its work and has nothing to complain of."""
-    code = "import os, sys; os.close(1); os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
-    done = ended(sys.executable, "-c", code, *PROGRAM[1:], "status")
-    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_ctrl_c_before_it_has_begun(home: Path) -> None:

@@ -79,7 +79,7 @@ def test_a_rank_that_is_no_number(found, rank):
 
 
 def test_rows_go_by_their_rank(found):
-    """Sorted and filtered, a row is asked by the rank that it shows; numbered anew, the index is asked for again."""
+    """Rows go by the rank that they show, and ask for a lost index; a note has no place to open."""
     turned = found.sort_values("score").tail(2)
     assert list(turned.index) == [2, 1]
     assert turned.memory.text(1) == turned.reset_index().memory.text(1) == found.memory.text(1)
@@ -87,6 +87,10 @@ def test_rows_go_by_their_rank(found):
         for ask in (lambda frame=frame: frame.memory.text(1), frame.memory.breakdown):
             with pytest.raises(InputError, match="have lost their ranks"):
                 ask()
+    with pytest.raises(InputError, match=r"Rank 1 is a note without a source; df\.memory\.text\(1\) shows it whole"):
+        found.memory.open(1)
+    with pytest.raises(InputError, match="without a source"):
+        found[["memory_id"]].memory.open(1)
 
 
 LONG = [
@@ -186,14 +190,6 @@ def test_open_other_places(store, tmp_path, week_store, week_memories):
     frame = week_store.search("mean of its shop")[["memory_id"]]
     rank = frame.index[frame["memory_id"] == week_memories["Means by shop"].id][0]
     assert repr(frame.memory.open(rank)) == week_memories["Means by shop"].source
-
-
-def test_open_a_note(found):
-    """What was typed in has no place; the error says how to read it."""
-    with pytest.raises(InputError, match=r"Rank 1 is a note without a source; df\.memory\.text\(1\) shows it whole"):
-        found.memory.open(1)
-    with pytest.raises(InputError, match="without a source"):
-        found[["memory_id"]].memory.open(1)
 
 
 def test_plot_needs_its_extra(found, monkeypatch):

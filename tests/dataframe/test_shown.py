@@ -56,19 +56,6 @@ def test_nothing_important_falls_off(mixed, monkeypatch, cells):
     assert re.search(r"^ 1  .* KW\+SEM  +\d+%  ", shown, re.MULTILINE)
 
 
-def test_code_keeps_its_lines(mixed):
-    """Code is shown line by line with its indentation; the column, whose breaks pandas would print, has one line."""
-    frame = mixed.search("quantile")
-    assert "    def cap(prices):\n        λ = prices.quantile(0.9)\n" in repr(frame)
-    assert re.search(r"<pre>def cap\(prices\):\n    λ = prices\.<mark>quantile</mark>\(0\.9\)\n", frame._repr_html_())
-    # A page saved by nbconvert gives a <pre> in an output the letters of prose.
-    style = re.search(r"\.jp-MemoryResult pre \{[^}]*\}", frame._repr_html_())
-    assert style is not None and "monospace" in style[0]
-    assert mixed.hits("quantile").hits[0].snippet == CODE
-    for mode in ("full", "scan"):
-        assert mixed.search("quantile", mode=mode).loc[1, "snippet"] == " ".join(CODE.split())
-
-
 def test_markdown_is_read_and_not_shown(mixed):
     """Prose is shown without the marks of Markdown, with the words that matched marked; the column has it as it is."""
     frame = mixed.search("cap prices of bread before June")
@@ -84,11 +71,20 @@ def test_markdown_is_read_and_not_shown(mixed):
 
 
 def test_a_title_is_a_link_that_opens_the_cell(mixed):
-    """It leads from the notebook's folder to the cell, has what the panel needs, and is escaped."""
+    """A title is a link to the cell, with what the panel needs; code keeps its lines, but has one in the column."""
     links = {one["href"]: one for one in Page(mixed.search("quantile of the prices")._repr_html_()).all("a")}
     code = links["week/caps%20of%20M%C3%A4rz.ipynb#cell-id=c0de"]
     assert code["class"] == "jp-Memory-openSource" and len(code["data-memory"]) == 16
     assert code["title"].endswith("week/caps of März.ipynb")
+    frame = mixed.search("quantile")
+    assert "    def cap(prices):\n        λ = prices.quantile(0.9)\n" in repr(frame)
+    assert re.search(r"<pre>def cap\(prices\):\n    λ = prices\.<mark>quantile</mark>\(0\.9\)\n", frame._repr_html_())
+    # A page saved by nbconvert gives a <pre> in an output the letters of prose.
+    style = re.search(r"\.jp-MemoryResult pre \{[^}]*\}", frame._repr_html_())
+    assert style is not None and "monospace" in style[0]
+    assert mixed.hits("quantile").hits[0].snippet == CODE
+    for mode in ("full", "scan"):
+        assert mixed.search("quantile", mode=mode).loc[1, "snippet"] == " ".join(CODE.split())
 
 
 def test_badges_are_chips(found):

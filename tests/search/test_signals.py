@@ -210,18 +210,14 @@ def test_the_best_defined_name(judged, reasons, query, value, name):
     assert reasons(search.DefinedNames(), query, *files)[0] == told
 
 
-def test_what_is_usual_does_not_count(judged):
-    """The mean of the files and a deviation are subtracted, one half at most; cells and other files have no value."""
+def test_what_is_usual_does_not_count(judged, reasons):
+    """What is usual is subtracted, one half at most; of several names of a file the best counts, as one by one."""
     for others, usual in ((0, 0.5), (1, 0.5), (99, 0.01 + 0.0099**0.5)):
         found = judged(search.DefinedNames(), "request", {**PYTHON, "text": SOURCE}, *other_files(others))
         assert found == pytest.approx([1 - usual, *[-usual] * others])
     none = [{**PYTHON, "text": SOURCE, **one} for one in ({"kind": "cell"}, {"lang": "markdown"})]
     assert judged(search.DefinedNames(), "request", *none, *other_files(2))[:2] == [None, None]
     assert judged(search.DefinedNames(), "request", none[0]) == [None]
-
-
-def test_the_best_of_several_names(judged, reasons):
-    """Looking at all names at once loses none: of each file the best is what comparing them one by one finds."""
     names = [
         "routes", "Router", "add_route", "handle", "Handle_", "sessions", "parse_url", "URLParser", "con",
         "connection_pool", "Zürich", "x1", "İz",

@@ -93,19 +93,6 @@ def test_ranges(week_store, now, weight):
     assert steps == pytest.approx(round(steps)) and slider.max / slider.step == pytest.approx(100)
 
 
-def test_resetting(explorer):
-    """Reset gives the profile that was searched with and its table; so does moving a slider back."""
-    before, first = ids(explorer.answer), table(explorer)
-    explorer.sliders["keyword"].value = 0.0
-    assert table(explorer) != first
-    explorer.children[1].children[0].click()
-    assert explorer.profile is auto and explorer.weights == {} and ids(explorer.answer) == before
-    assert table(explorer) == first
-    explorer.sliders["tier"].value = 0.1
-    explorer.sliders["tier"].value = 0.05 + 0.01
-    assert explorer.profile is auto
-
-
 def test_words_alone(store, week, now):
     """Where no model looks, the sliders are those of the terms that count then."""
     filled = store(embedder=None, profile=vault)
@@ -193,7 +180,7 @@ def test_a_saved_notebook_is_small(home):
 
 
 def test_the_sliders_come_with_the_first_view(explorer):
-    """A front end that shows the widget counts its view; then the sliders are there, and stay the same ones."""
+    """Sliders come with the first view and stay; reset, or moving back, gives the profile and its table again."""
     assert explorer.children == () and explorer.weights == {} and explorer.profile is auto
     explorer.set_state({"_view_count": 1})
     made = explorer.children
@@ -201,6 +188,15 @@ def test_the_sliders_come_with_the_first_view(explorer):
     explorer.set_state({"_view_count": 2})
     explorer.set_state({"_view_count": 0})
     assert explorer.children == made and len(explorer.sliders) == len(auto.terms)
+    before, first = ids(explorer.answer), table(explorer)
+    explorer.sliders["keyword"].value = 0.0
+    assert table(explorer) != first
+    explorer.children[1].children[0].click()
+    assert explorer.profile is auto and explorer.weights == {} and ids(explorer.answer) == before
+    assert table(explorer) == first
+    explorer.sliders["tier"].value = 0.1
+    explorer.sliders["tier"].value = 0.05 + 0.01
+    assert explorer.profile is auto
 
 
 # What the renderers of JupyterLab, Notebook 7 and VS Code all hold. Any other module they would have to fetch.
