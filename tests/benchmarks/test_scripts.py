@@ -213,7 +213,6 @@ UNSEEN = ("explode-uneven", "pop-from-empty")
 
 @pytest.fixture(scope="module")
 def notation() -> dict[str, Any]:
-    """What reads the set, by name."""
     return runpy.run_path(str(HERE / "cases.py"))
 
 

@@ -16,13 +16,11 @@ from jupyter_memory.search import PROFILES, profile_named
 
 
 def configure(home: Path, text: str) -> None:
-    """Write the file of settings."""
     (home / "config").mkdir(exist_ok=True)
     (home / "config" / "jupyter_memory_config.json").write_text(text)
 
 
 def count(run: Run) -> int:
-    """Return how many memories the store has."""
     return json.loads(run("status", "--json").out)["memories"]
 
 
@@ -157,12 +155,10 @@ def machine(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def entry(file: Path) -> dict[str, object]:
-    """Return our entry in a configuration."""
     return json.loads(file.read_text(encoding="utf-8"))["mcpServers"]["jupyter-memory"]
 
 
 def state(folder: Path) -> dict[Path, bytes]:
-    """Return all files below a folder."""
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 

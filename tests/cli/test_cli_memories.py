@@ -61,7 +61,6 @@ def test_ctrl_c(home: Path, halfway) -> None:
 
 @pytest.fixture
 def notes(home: Path) -> Path:
-    """Give a folder with a note."""
     (home / "notes").mkdir()
     (home / "notes" / "one.md").write_text("The tariff of Zürich.\n")
     return home / "notes"
@@ -230,7 +229,6 @@ def test_several_memories_are_forgotten_after_a_question(several: Run, monkeypat
 
 
 def memories(run: Run) -> int:
-    """Return how many memories the store has."""
     return json.loads(run("status", "--json").out)["memories"]
 
 

@@ -45,7 +45,6 @@ def test_version(run: Run) -> None:
 
 
 def ended(*command: str) -> subprocess.CompletedProcess[str]:
-    """Run another process to its end."""
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
 
 

@@ -13,7 +13,6 @@ from jupyter_memory.text import estimated_tokens, width
 
 
 def found(run: Run, command: str, *arguments: str) -> dict:
-    """Return the answer of a search or a list."""
     return json.loads(run(command, "--json", *arguments).out)
 
 
@@ -203,7 +202,6 @@ def test_ranks_of_the_last_search_here(week) -> None:
 
 
 def configure(home: Path, line: str) -> None:
-    """Write the file of settings."""
     (home / "config").mkdir(exist_ok=True)
     (home / "config" / "jupyter_memory_config.py").write_text(f"c.JupyterMemory.{line}\n", encoding="utf-8")
 

@@ -118,7 +118,6 @@ def install(tmp_path, monkeypatch):
 
 @pytest.fixture
 def trigrams(install):
-    """The package of the page."""
     project = tomllib.loads(shown("Add an embedder", "toml"))["project"]
     install(project["name"], "trigrams", shown("Add an embedder", "python"), project["entry-points"][GROUP])
 

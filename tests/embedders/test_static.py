@@ -40,7 +40,6 @@ def embedder():
 
 @pytest.fixture(scope="module")
 def table():
-    """The bundled table."""
     [table] = mx.load(str(BUNDLED / "weights.safetensors")).values()
     return np.array(table).astype(np.float32)
 

@@ -40,7 +40,6 @@ def outcomes():
 
 @pytest.fixture
 def asked(outcomes):
-    """The checks."""
     return [one.check for one in outcomes if one.profile == "auto"]
 
 

@@ -71,7 +71,6 @@ FILTERS = st.builds(Filters, tag=TEXTS, not_kind=TEXTS, since=TIMES | st.none(),
 
 @pytest.fixture(scope="module")
 def answer(busy):
-    """An answer of one hit."""
     busy.add("λ")
     return busy.hits("λ")
 

@@ -17,7 +17,6 @@ from jupyter_memory.search import PROFILES
 
 @pytest.fixture
 def week(judged_folder):
-    """The judged set of the week."""
     return judged_folder()
 
 

@@ -79,7 +79,6 @@ def test_what_a_file_says(path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def remembered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MemoryStore]:
-    """Open a store that holds the archive."""
     with MemoryStore(tmp_path_factory.mktemp("samples") / "memory.sqlite", embedder="static") as store:
         store.index(SAMPLES, progress=False)
         yield store

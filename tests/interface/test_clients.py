@@ -256,7 +256,6 @@ def test_any_object_is_given_back(others: dict, servers: dict, indent: int | str
 
 @pytest.fixture
 def places(tmp_path: Path) -> Places:
-    """Give a home of the test."""
     return Places(tmp_path, {}, "linux")
 
 

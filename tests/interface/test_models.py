@@ -54,7 +54,6 @@ def models():
 
 
 def configure(**settings):
-    """Write the file of settings."""
     folder = Path(os.environ["JUPYTER_CONFIG_DIR"])
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "jupyter_memory_config.json").write_text(json.dumps({"JupyterMemory": settings}))

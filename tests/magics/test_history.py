@@ -24,7 +24,6 @@ def ip(shell) -> InteractiveShell:
 
 
 def ran(ip: InteractiveShell, *cells: str) -> None:
-    """Run cells that are recorded."""
     for cell in cells:
         ip.run_cell(cell, store_history=True).raise_error()
 

@@ -235,12 +235,10 @@ sys.modules['jupyter_memory'] = None
 
 @pytest.fixture
 def startup(home: Path) -> Path:
-    """Give the folder of startup files."""
     return home / "ipython" / "profile_default" / "startup"
 
 
 def new_shell(code: str) -> str:
-    """Run code in a new IPython process; return what it prints."""
     command = [sys.executable, "-m", "IPython", "--no-banner", "--colors=nocolor", "-c", code]
     environment = os.environ | {"PYTHONWARNINGS": "ignore"}
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, timeout=100)

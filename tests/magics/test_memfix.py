@@ -20,7 +20,6 @@ NEW = "people[(people.age > 18) and (people.age < 65)]"
 
 
 def recorded(*runs):
-    """Take runs into the store of the settings."""
     with open_store(settings=load_config()) as store:
         store.history.record(runs)
 
@@ -39,7 +38,6 @@ def mended(shell):
 
 
 def fail(shell, cell=NEW):
-    """Run a cell that fails."""
     assert shell.ip.run_cell(cell, store_history=False).error_in_exec is not None
 
 

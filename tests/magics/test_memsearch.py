@@ -76,7 +76,6 @@ def test_nothing_hidden_is_printed(shell, capsys) -> None:
 
 
 def recent(week) -> list[tuple[str, str]]:
-    """Return the recent searches of the shell's store as pairs."""
     with week.store() as store:
         return [(one.query, one.origin) for one in store.recent()]
 

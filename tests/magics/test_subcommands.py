@@ -24,7 +24,6 @@ NAMES = [
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Give a folder with two notes."""
     folder = tmp_path / "my reports"
     folder.mkdir()
     (folder / "prices.md").write_text("# Prices\n\nWe scaled the prices to zero mean.\n", encoding="utf-8")

@@ -19,13 +19,11 @@ from jupyter_memory.text import estimated_tokens
 
 
 def text_of(result: Any) -> str:
-    """Return the text of a result."""
     [content] = result.content
     return content.text
 
 
 def called(tools: Any, *calls: tuple[str, dict[str, Any]], mode: str = "auto") -> list[Any]:
-    """Return the results of calls, one after the other."""
 
     async def use(client: Client) -> list[Any]:
         return [await client.call_tool(name, arguments) for name, arguments in calls]
@@ -145,7 +143,6 @@ BEGIN = [
 
 
 def searching(number: int) -> dict[str, Any]:
-    """Return the message of a search."""
     asked = {"name": "memory_search", "arguments": {"query": f"join orders {number}"}}
     return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": asked}
 
@@ -156,7 +153,6 @@ def command(store: Any, *options: str) -> list[str]:
 
 
 def started(store: Any) -> Any:
-    """Start a server with pipes to talk to."""
     return running(command(store), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
@@ -237,7 +233,6 @@ def test_a_client_that_leaves_in_a_call_ends_the_server_quietly(week_store):
 
 
 def printed(code: str) -> str:
-    """Return what a program prints in a new process."""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=100)
     return done.stdout
 

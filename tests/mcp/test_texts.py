@@ -39,7 +39,6 @@ def many(tmp_path_factory):
 
 @pytest.fixture
 def rules(week_store):
-    """The week with eight price rules."""
     for number in range(8):
         week_store.add(f"Price rule {number} of shop {number}", title=f"Rule {number}")
     return week_store

@@ -68,7 +68,6 @@ class Terminal(io.StringIO):
     """What somebody looks at."""
 
     def isatty(self) -> bool:
-        """Return that it is a terminal."""
         return True
 
 

@@ -167,7 +167,6 @@ def marked(hit):
 
 @pytest.fixture
 def german(store):
-    """Return a store of German notes, searched by words alone."""
     return filled(store(embedder=None), NOTES)
 
 

@@ -103,7 +103,6 @@ def test_the_formula_and_the_columns():
 # -- files -------------------------------------------------------------------------------------------------------------
 @pytest.fixture
 def mine(tmp_path):
-    """Write ``mine.toml`` and read it."""
 
     def write(text):
         file = tmp_path / "mine.toml"

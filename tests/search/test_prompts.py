@@ -23,7 +23,6 @@ LEFT_OUT = r"\[… \d+ lines left out …\]"
 
 @pytest.fixture
 def work(tmp_path: Path) -> Path:
-    """Return a folder with a notebook about electricity prices."""
     folder = tmp_path / "work"
     folder.mkdir()
     heading, plot = (
@@ -36,7 +35,6 @@ def work(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def filled(work: Path, tmp_path: Path) -> MemoryStore:
-    """Return a store with that notebook, and a note about electricity prices."""
     store = MemoryStore(tmp_path / "m.sqlite", embedder="static")
     store.index(work, progress=False)
     store.add("We normalised the electricity prices to zero mean.", title="Decision", event_at="2026-03-02")

@@ -324,7 +324,6 @@ def test_forms_of_a_word_count(tmp_path, store, query, held, lacking):
 
 @pytest.fixture
 def prices(store):
-    """A store with four notes."""
     memories = store()
     for text in (
         "Prices of Zürich: prices by hour, prices by day.",

@@ -153,7 +153,6 @@ async def test_offered_in_the_status(ask, fits, over, notebook, queued, service)
 
 @pytest.fixture
 def fetch(jp_fetch, service):
-    """Ask for a picture: the whole response, errors too."""
 
     async def fetch(**params):
         return await jp_fetch("jupyter-memory", "thumbnail", params=params, raise_error=False)
@@ -208,7 +207,6 @@ RUN = Run('rates["Genève"]', STARTED, "monday", 1, "ok", cell_id="rate", enviro
 
 
 async def history(ask, fits):
-    """Return what the status says of the history."""
     return fits("status", (await ask("status")).json)["history"]
 
 

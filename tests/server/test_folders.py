@@ -192,7 +192,6 @@ def text(content):
 
 
 def sources(store):
-    """Return the sources of a store's memories by id."""
     return {hit.memory.id: hit.memory.source for hit in store.browsed(limit=10).hits}
 
 

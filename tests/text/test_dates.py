@@ -23,7 +23,6 @@ NOW = datetime(2026, 11, 21, 19, 0, tzinfo=UTC)
 
 @pytest.fixture(autouse=True, params=["Europe/Berlin"])
 def zone(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """Run in the time zone of the parameter."""
     monkeypatch.setenv("TZ", request.param)
     time.tzset()
     yield request.param

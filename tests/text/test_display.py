@@ -105,7 +105,6 @@ FOUND = "1;31"
 
 
 def unpainted(text):
-    """Return a text without its colours."""
     return re.sub(r"\x1b\[[\d;]*m", "", text)
 
 

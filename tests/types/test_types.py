@@ -64,7 +64,6 @@ HIT = Hit(
 
 
 def answer(**changes):
-    """Return an answer with one hit."""
     query = Query("λ of Poisson", NOW, Terms(words=("poisson",)), "keyword", **changes)
     counts = {"keyword": 1, "vector": 0, "fused": 1}
     return Answer(query, (HIT,), "auto", ("keyword", "vector"), (), counts, {"total": 1.5}, ("So it is.",), "q1", "/s")

@@ -23,7 +23,6 @@ VIEW = "application/vnd.jupyter.widget-view+json"
 
 @pytest.fixture
 def explorer(week_store, now):
-    """The week, asked for prices."""
     return explore(week_store, QUERY, now=now)
 
 
