@@ -205,7 +205,7 @@ def test_shell_scripts_can_be_read(script: Path) -> None:
     subprocess.run(["bash", "-n", script], check=True, timeout=100)
 
 
-HERE = Path(__file__).parents[2] / "benchmarks" / "errors"
+HERE = BENCHMARKS / "errors"
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 FEW = ("merge-key-renamed", "matrix-singular", "table-not-made-yet", "json-lines", "list-as-key", "bracket-not-closed")
 UNSEEN = ("explode-uneven", "pop-from-empty")
@@ -216,15 +216,6 @@ def notation() -> dict[str, Any]:
     return runpy.run_path(str(HERE / "cases.py"))
 
 
-def run(script: str, *options: object) -> str:
-    """Run a script of the set, and return what it prints."""
-    command = [sys.executable, HERE / script, *options]
-    around = {**os.environ, "PYTHONPATH": str(HERE.parents[1])}
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, env=around, timeout=100)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Six cases and two unseen errors, run in real shells, without other cells."""
@@ -233,7 +224,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if sys.platform == "win32":
         pytest.skip("the cases run in forked processes")
     folder = tmp_path_factory.mktemp("errors")
-    told = run("build.py", "--out", folder, "--others", 0, "--cases", *FEW, *UNSEEN)
+    told = printed(HERE / "build.py", "--out", folder, "--others", 0, "--cases", *FEW, *UNSEEN)
     assert told.startswith("6 cases, 2 unseen, 27 cells of history")
     return folder
 
@@ -291,7 +282,7 @@ def test_cells_run_for_real(built: Path, notation) -> None:
 
 def test_memfix_mends_what_was_mended_and_is_silent_on_the_rest(built: Path) -> None:
     """Of few errors, %memfix finds most fixes and says nothing of what never happened; words alone do worse."""
-    found = re.findall(r"^(words|%memfix|all)(.*)$", run("run.py", built, "--misses"), re.MULTILINE)
+    found = re.findall(r"^(words|%memfix|all)(.*)$", printed(HERE / "run.py", built, "--misses"), re.MULTILINE)
     (_, by_words), (_, by_memfix) = found[1::2]
     first, *_, suggested = map(float, by_words.split()[1:])
     best, in_three, unseen, never = map(float, by_memfix.split()[1:])

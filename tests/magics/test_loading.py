@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import shells
+from blocked import run_without
 from IPython.core.interactiveshell import InteractiveShell
 
 from jupyter_memory.cli import main
@@ -139,11 +140,10 @@ def test_loading_is_light(home: Path) -> None:
     heavy = {"pandas", "mlx.core", "dateparser", "nbformat", "numpy", "apsw", "tomllib"}
     heavy |= {"webbrowser", "jupyter_memory.store"}
     code = (
-        "import sys; from IPython.core.interactiveshell import InteractiveShell; ip = InteractiveShell();"
+        "from IPython.core.interactiveshell import InteractiveShell; ip = InteractiveShell();"
         f"ip.run_line_magic('load_ext', 'jupyter_memory'); print(sorted({heavy} & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=100)
-    assert done.stdout == "[]\n"
+    assert run_without([], code) == "[]"
 
 
 @pytest.mark.parametrize(

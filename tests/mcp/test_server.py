@@ -9,6 +9,7 @@ from typing import Any
 
 import anyio
 import pytest
+from blocked import run_without
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from programs import running
@@ -232,11 +233,6 @@ def test_a_client_that_leaves_in_a_call_ends_the_server_quietly(week_store):
     assert (program.returncode, complaints) == (0, "")
 
 
-def printed(code: str) -> str:
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=100)
-    return done.stdout
-
-
 WITH_SDK = """
 import importlib.metadata as metadata, sys
 def version(name):
@@ -257,8 +253,8 @@ print(main(["mcp"]))
 )
 def test_without_the_sdk_it_says_how_to_install_it(version, said):
     """Without the SDK the command names the extra; with another version of it, what to do."""
-    shown = printed(WITH_SDK.format(version=version))
-    assert said in shown and shown.endswith("\n1\n")
+    shown = run_without([], WITH_SDK.format(version=version))
+    assert said in shown and shown.endswith("\n1")
 
 
 @pytest.mark.parametrize(("option", "said"), [("--path", "The path is empty"), ("--space", "--space is empty")])
@@ -277,4 +273,4 @@ HEAVY = "print({'numpy', 'apsw', 'pandas', 'mlx'} & set(sys.modules))"
 )
 def test_it_begins_light(code):
     """Help does not pay for the SDK; what a search needs is loaded when the server answers already."""
-    assert printed(f"import sys; {code}").splitlines()[-1] == "set()"
+    assert run_without([], code).splitlines()[-1] == "set()"

@@ -2,13 +2,13 @@
 
 import asyncio
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import apsw
 import pytest
+from blocked import run_without
 from locked import while_another_writes
 from traitlets import TraitError
 
@@ -156,12 +156,6 @@ async def test_searches_go_on_and_changes_are_refused(ask, fits, week_in):
 HEAVY = {"mlx", "pandas", "numpy", "apsw", "sqlite_vec", "tokenizers", "IPython", "dateparser", "pathspec"}
 
 
-def run(code: str, *arguments: str, **environment: str) -> str:
-    command, variables = [sys.executable, "-c", code, *arguments], os.environ | environment
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=100, env=variables)
-    return done.stdout.strip()
-
-
 @pytest.mark.parametrize(
     ("code", "said"),
     [
@@ -180,10 +174,10 @@ def run(code: str, *arguments: str, **environment: str) -> str:
 )
 def test_loading_is_light(code, said):
     """A server with the memory has loaded neither SQLite, NumPy, MLX nor pandas; a kernel needs no server."""
-    assert run(code) == said
+    assert run_without([], code) == said
 
 
-async def test_status_wakes_no_model(week_in, store_file, home, tmp_path):
+async def test_status_wakes_no_model(week_in, store_file, home, tmp_path, monkeypatch):
     """The route that is polled neither loads a model nor looks through folders."""
     code = """
 import asyncio, sys
@@ -203,7 +197,8 @@ async def ask():
 asyncio.run(ask())
 print(sorted({"mlx", "tokenizers", "pandas"} & set(sys.modules)))
 """
-    assert run(code, str(tmp_path), JUPYTER_MEMORY_PATH=str(store_file)).split("\n")[-2:] == ["1", "[]"]
+    monkeypatch.setenv("JUPYTER_MEMORY_PATH", str(store_file))
+    assert run_without([], code, str(tmp_path)).split("\n")[-2:] == ["1", "[]"]
 
 
 async def test_the_settings_are_those_of_server_and_files(
