@@ -356,12 +356,6 @@ def die(manager: KernelManager, client: BlockingKernelClient, code: str) -> None
     manager.provisioner.process.wait(_LONGEST)
 
 
-def found(folder: Path) -> list[tuple[str, str]]:
-    """Return the sources and outcomes of the runs that the store has, as the next kernel finds them."""
-    with MemoryStore(folder / "week" / "memory.sqlite") as store:
-        return [(run.source, run.outcome) for run in store.history.runs(oldest_first=True)]
-
-
 def test_the_cell_that_kills_the_kernel_is_found_by_the_next(tmp_path: Path):
     """After kill -9 in a cell, this cell has the outcome "unknown", and those before it have their own."""
     deadly = "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)  # λ"
@@ -379,26 +373,6 @@ def test_the_cell_that_kills_the_kernel_is_found_by_the_next(tmp_path: Path):
         )
     assert f"unknown {deadly!r}" in said and "error 'prices[7]'" in said and "ok 'prices = [1, 2]'" in said
     assert not list(abandoned(tmp_path / "week" / "memory.sqlite"))
-
-
-def test_off_means_nothing(tmp_path: Path):
-    """A kernel that was not told to record leaves nothing, even when it is killed."""
-    with kernel(tmp_path) as (manager, client):
-        run(client, "prices = [1, 2]")
-        die(manager, client, "import os; os.kill(os.getpid(), 9)")
-    assert not (tmp_path / "week").exists()
-
-
-def test_clear_leaves_no_byte(tmp_path: Path):
-    """After clear, no file beside the store has a word of what ran; what runs next is remembered."""
-    with kernel(tmp_path) as (_, client):
-        run(client, "%memory history on")
-        run(client, "quetzalcoatlus = 1\nraise ValueError('archaeopteryx')")
-        assert "forgot 1 run, 1 memory" in run(client, "%memory history clear --yes")
-        contents = [file.read_bytes() for file in (tmp_path / "week").iterdir()]
-        assert contents and not [one for one in contents if b"quetzalcoatlus" in one or b"archaeopteryx" in one]
-        run(client, "later = 1")
-    assert found(tmp_path) == [("later = 1", "ok")]
 
 
 def test_tags_and_ids_come_with_the_request(tmp_path: Path):

@@ -129,6 +129,19 @@ def test_times_without_a_zone_are_local(store):
 
 
 @pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        *((blank, "nothing to search for: type some words") for blank in ("", " ", "\n\t", "\0", "\0 \0", '"', '""')),
+        *((other, "A query is a string, not") for other in (None, 5, b"prices", ["prices"])),
+    ],
+)
+def test_a_query_without_words(week_store, query, says):
+    """It is refused with what to type; what is no string, by its type."""
+    with pytest.raises(QueryError, match=says):
+        week_store.search(query)
+
+
+@pytest.mark.parametrize(
     "query",
     [
         *("the of and", "?", "...", '"*"', "*", "NEAR(", ":", "-", "🚚", "\ufeff", "\ud800"),

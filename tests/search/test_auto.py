@@ -68,17 +68,6 @@ def test_sessions(store):
         assert {hit.memory.session for hit in answer.hits} == {"session_2"}
 
 
-def test_what_stands_beside_a_match(week):
-    """Of two memories that fit alike, the one beside the best match comes first."""
-    for session, first in (("a", "We talked about the wine for the party."), ("b", "We talked about tariffs of λ.")):
-        week.add(first, session=session, event_at=NOW)
-        week.add(f"Yes, they were good: {session}{session}.", session=session, event_at=NOW, title="Tariffs")
-    answer = week.hits("tariffs of λ", now=NOW)
-    replies = [hit for hit in answer.hits if hit.memory.title == "Tariffs"]
-    assert [hit.memory.session for hit in replies] == ["b", "a"]
-    assert replies[0].signals["neighbour"].contribution > replies[1].signals["neighbour"].contribution
-
-
 def test_strength(week):
     """What the store answers is strong; what nothing in it speaks of is called none."""
     answered = week.hits("how were the electricity prices scaled", now=NOW)

@@ -67,17 +67,6 @@ async def test_a_store_that_was_replaced_is_opened_anew(ask, week_in, store_file
     assert (await ask("status")).json["store"]["memories"] == 1
 
 
-async def test_two_clients_at_once(ask, week_in):
-    """Searches and notes of two clients at the same time each get their own answer."""
-    asked = [("search", {"query": query}) for query in ("Poisson λ", "Zürich", "Deliveries to Malmö")] * 4
-    asked += [("add", {"text": f"The λ of day {number}"}) for number in range(4)]
-    answers = await asyncio.gather(*(ask(route, body) for route, body in asked))
-    assert {one.code for one in answers} == {200}
-    first = [one.json["hits"][0]["title"] for one in answers[:3]]
-    assert first == ["Poisson λ", "Zürich and Genève", "Late deliveries"]
-    assert [one.json["text"] for one in answers[12:]] == [body["text"] for _, body in asked[12:]]
-
-
 KERNEL = """
 import sys
 from jupyter_memory import JupyterMemory, MemoryStore
