@@ -1,7 +1,5 @@
 """The judged sets that come with the project, and what those beside it say of the thresholds that ship."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from pathlib import Path
@@ -25,7 +23,6 @@ ABSENT = "is not there: JUPYTER_MEMORY_TEST_DATA names the folder that has it"
 def test_notes_and_questions(name: str) -> None:
     """Each language has thirty notes or more, all different, and twenty questions that one or two of them answer."""
     judged = read_set(LANGUAGES / name)
-
     assert len({document.text for document in judged.documents}) == len(judged.documents) >= 30
     assert len({question.text for question in judged.questions}) == 20 and judged.unjudged == 0
     assert all(1 <= len(question.grades) <= 2 for question in judged.questions)
@@ -37,7 +34,6 @@ def test_translated_questions(name: str) -> None:
     """Twenty questions are translations of those about the samples, and have their judgements."""
     english = {one.id: one.grades for one in read_set(VERDICTS / "samples", SAMPLES).questions}
     questions = read_set(LANGUAGES / name, SAMPLES).questions
-
     assert len(questions) == 20
     assert all(question.grades == english[question.id] for question in questions)
 
@@ -47,7 +43,6 @@ def test_four_hundred_questions() -> None:
     sets = [read_set(VERDICTS / name, SAMPLES) for name in ("book", "samples")]
     answerable = [one for judged in sets for one in judged.questions]
     unanswerable = [one for judged in sets for one in judged.unanswerable]
-
     assert (len(answerable), len(unanswerable)) == (200, 200)
     assert len({one.text for one in (*answerable, *unanswerable)}) == 400
     assert sum(judged.unjudged for judged in sets) == 0
@@ -62,7 +57,6 @@ def test_judged_cells_exist(name: str, notebooks: Path) -> None:
     if not notebooks.is_dir():
         pytest.skip(f"{notebooks} {ABSENT}")
     cells = {}
-
     for document in {one for question in read_set(VERDICTS / name, notebooks).questions for one in question.grades}:
         file, _, place = document.rpartition("#")
         if file not in cells:
@@ -75,7 +69,6 @@ def test_judged_cells_exist(name: str, notebooks: Path) -> None:
 def test_verdicts_about_the_samples(tmp_path: Path) -> None:
     """What the samples cannot answer is not called strong, and what is found first is seldom called none."""
     rows = answerability([VERDICTS / "samples"], "static", notebooks=[SAMPLES], work=tmp_path)
-
     assert sum(len(row.right) for row in rows) == 63
     assert sum(row.false_strong * len(row.other) for row in rows) <= 0.03 * 60
     assert sum(row.false_none * sum(row.found) for row in rows) <= 0.05 * 60
@@ -95,7 +88,6 @@ def test_thresholds_that_ship(name: str, lost_by_minilm: float) -> None:
     texts = {one.id: f"{one.title}\n{one.text}".strip() for one in judged.documents}
     rights = [(one.text, right) for one in judged.questions for right, grade in one.grades.items() if grade]
     asked, told = [text for text, _ in rights], [texts[right] for _, right in rights]
-
     for dimensions in (256, 128, 64):
         embedder = StaticEmbedder(dimensions)
         cosines = np.sum(embedder.embed_documents(asked) * embedder.embed_documents(told), axis=1)

@@ -1,7 +1,5 @@
 """What the tests of the command line stand on: a home of their own, and a store that remembers a week."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -21,7 +19,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def run(home: Path, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Give a function that runs a command."""
     return runner(capsys)
 
 

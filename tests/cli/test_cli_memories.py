@@ -1,6 +1,4 @@
-"""Commands that change what is remembered: add, index, watch; what was run, and how errors were mended."""
-
-from __future__ import annotations
+"""Commands that change what is remembered: add, index, watch, fix, and forget with what it asks first."""
 
 import io
 import json
@@ -14,7 +12,7 @@ from pathlib import Path
 from time import sleep
 
 import pytest
-from commands import PROGRAM, Run, memory_id
+from commands import PROGRAM, Run, Terminal, memory_id
 from programs import running
 from waiting import until
 
@@ -26,15 +24,11 @@ NOON = datetime(2026, 3, 6, 12, tzinfo=UTC)
 
 
 def test_index(run: Run, home: Path) -> None:
-    """A folder is indexed, found, and next time unchanged; a path that is not there fails with one line.
-
-    Of several paths those that can be indexed are, the others are named in a line each, and the exit code is 1.
-    """
+    """A folder is indexed, found, and next time unchanged; a path that is not there fails with one line."""
     folder = home / "reports"
     folder.mkdir()
     (folder / "müller.md").write_text("# Müller\n\nThe ridge model has λ = 0.3.\n", encoding="utf-8")
     (home / "prices.xyz").write_text("ü;3")
-
     assert "1 file indexed" in run("index", str(folder)).out
     assert "~/reports/müller.md" in run("search", "ridge", "model").out
     done = run("index", str(home / "nowhere.md"), str(home / "prices.xyz"), str(folder))
@@ -59,7 +53,6 @@ def test_ctrl_c(home: Path, halfway) -> None:
         wait(program)
         program.send_signal(signal.SIGINT)
         out, err = program.communicate(timeout=100)
-
     assert (program.returncode, out) == (130, "")
     greeting, said = err.splitlines()
     assert greeting.startswith("This store searches by meaning with")
@@ -68,7 +61,6 @@ def test_ctrl_c(home: Path, halfway) -> None:
 
 @pytest.fixture
 def notes(home: Path) -> Path:
-    """Give a folder with a note."""
     (home / "notes").mkdir()
     (home / "notes" / "one.md").write_text("The tariff of Zürich.\n")
     return home / "notes"
@@ -119,7 +111,6 @@ def test_history(run: Run, home: Path) -> None:
     assert "1 run of 1 text" in said and "0 kernels" in said
     on = run("history", "on")
     assert on.code == 2 and "There is no command 'on'" in on.err
-
     assert run("history", "clear").code == 2
     assert "forgot 1 run, 1 memory" in run("history", "clear", "--yes").out
     with MemoryStore(home / "m.sqlite") as store:
@@ -153,7 +144,6 @@ def test_fix_of_a_file(known: Run, home: Path) -> None:
     """Each fix has its number, its error and the lines that changed, or the text of a note."""
     (home / "log.txt").write_text(TRACEBACK.format(name="n"), encoding="utf-8")
     done = known("fix", str(home / "log.txt"))
-
     assert done.code == 0
     first, note = done.out.split("\n\n2. ")
     assert first.startswith(f"1. TypeError: {MESSAGE}: a similar error on 2026-03-0")
@@ -185,3 +175,145 @@ def test_fix_of_standard_input_as_json(known: Run, monkeypatch, arguments: list[
     monkeypatch.setattr("sys.stdin", io.StringIO(TRACEBACK.format(name="n")))
     fix, _ = json.loads(known(*arguments, "--json").out)
     assert (fix["fix"], fix["kind"]) == ('print("hours: " + str(count))', "history")
+
+
+def test_forget_everything_asks(week: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everything is forgotten after a yes at a terminal, or with --yes; a program is not asked but refused."""
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+    refused = week("forget", "--everything")
+    assert refused.code == 2 and "all 3 memories of" in refused.err and "--yes" in refused.err
+    for answer, code in (("n\n", 1), ("", 1), ("y\n", 0)):
+        monkeypatch.setattr("sys.stdin", Terminal(answer))
+        done = week("forget", "--everything")
+        assert done.code == code and "Forget all 3 memories" in done.err
+        assert memories(week) == (3 if code else 0)
+    week("add", "one more λ")
+    assert week("forget", "--everything", "--yes").out == "forgot 1 memory\n"
+
+
+CHOICES = (
+    ["--kind", "note"], ["--tag", "decision,people"], ["--since", "2026-03-02"], ["--until", "2026-03-04"],
+    ["--on", "March 2026"], ["--tier", "note"], ["--source", "a.md", "--source", "b.md"],
+)  # fmt: skip
+
+
+@pytest.fixture
+def several(week: Run, home: Path) -> Run:
+    """Give the commands, and a store in which each choice finds several memories."""
+    with MemoryStore(home / "m.sqlite") as store:
+        for source in ("a.md", "b.md"):
+            store.add(f"λ of {source}", source=source, event_at="2026-03-03", tags=["people"])
+    return week
+
+
+@pytest.mark.parametrize("choice", CHOICES, ids=" ".join)
+def test_several_memories_are_forgotten_after_a_question(several: Run, monkeypatch, choice: list[str]) -> None:
+    """Whatever chooses them, it says how many and what they are, and asks; a program without --yes is refused."""
+    held = memories(several)
+    dry = several("forget", *choice, "--dry-run")
+    found = re.search(r"Nothing was forgotten. Without --dry-run these would go: (\d+) memories", dry.err)
+    assert (dry.code, memories(several)) == (0, held) and found is not None
+    number = int(found[1])
+    assert len(dry.out.splitlines()) == number > 1
+
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+    refused = several("forget", *choice)
+    assert (refused.code, refused.out) == (2, "")
+    assert f"This would forget {number} memories (" in refused.err and "Add --yes" in refused.err
+    monkeypatch.setattr("sys.stdin", Terminal("n\n"))
+    assert (several("forget", *choice).code, memories(several)) == (1, held)
+    monkeypatch.setattr("sys.stdin", Terminal("y\n"))
+    done = several("forget", *choice)
+    assert re.search(rf"Forget {number} memories \(\d note; 0 pinned, \d with tags\)\?", done.err)
+    assert (done.out, memories(several)) == (f"forgot {number} memories\n", held - number)
+
+
+def memories(run: Run) -> int:
+    return json.loads(run("status", "--json").out)["memories"]
+
+
+def test_forget(week: Run, home: Path) -> None:
+    """Memories go by id and by filter; a tag, a source or a time that nothing fits is told, with what is nearest."""
+    (home / "tariffs.md").write_text("Net of tax, says Frau Müller: λ.", encoding="utf-8")
+    week("index", str(home / "tariffs.md"))
+    assert "Did you mean 'decision'?" in week("forget", "--tag", "decisoin").err
+    assert f"Did you mean '{home / 'tariffs.md'}'?" in week("forget", "--source", "tarifs.md").err
+    assert "Nothing in this store is from that time" in week("forget", "--until", "2001").err
+    assert memories(week) == 4
+    assert week("forget", memory_id(week, "Müller wants")).out == "forgot 1 memory\n"
+    assert week("forget", "--until", "2026-03-02").out == "forgot 1 memory\n"
+    assert memories(week) == 2
+
+
+def test_a_dry_run_of_all_kinds(week: Run) -> None:
+    """Everything, ids and searches are counted or named too, and stay; searches go alone, and nothing with them."""
+    week("search", "Müller")
+    one = memory_id(week, "Müller")
+    assert week("forget", one, "--dry-run").out == f"would forget {one} “Müller”\n"
+    everything = week("forget", "--everything", "--dry-run")
+    assert "all 3 memories of" in everything.err and len(everything.out.splitlines()) == 3
+    assert week("forget", "--searches", "--dry-run").out == "would forget 1 search\n"
+    nothing = week("forget", "--tag", "decisoin", "--dry-run")
+    assert "these would go: 0 memories" in nothing.err and "Did you mean 'decision'?" in nothing.err
+    both = week("forget", "--searches", "--everything", "--yes")
+    assert both.code == 2 and "leave the rest out" in both.err
+    assert [week("forget", "--searches").out for _ in range(2)] == ["forgot 1 search\n", "forgot 0 searches\n"]
+    assert memories(week) == 3
+
+
+def test_what_is_added_during_the_question_stays(week: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The yes is to the memories that were counted: another program's new one is not among them."""
+
+    class Slow(Terminal):
+        def readline(self, *limit: int) -> str:  # type: ignore[override]
+            with MemoryStore(home / "m.sqlite") as store:
+                store.add("added while somebody thinks")
+            return "y\n"
+
+    monkeypatch.setattr("sys.stdin", Slow())
+    done = week("forget", "--everything")
+    assert "Forget all 3 memories of" in done.err and done.out == "forgot 3 memories\n"
+    assert "added while somebody thinks" in week("list").out
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        *(([name], "There is no command") for name in ("forgt", "fogret", "restor")),
+        (["model", "remov", "nomic"], "There is no command"),
+        (["model", "drp"], "There is no command"),
+        *((["forget", option], "No such option") for option in ("--everythin", "--serches", "--yess")),
+        (["restore", "a", "--overwrit"], "No such option"),
+    ],
+)
+def test_no_guess_names_what_destroys(run: Run, typed: list[str], said: str) -> None:
+    """A misspelt command or option never leads to one that cannot be undone, or that answers the question before."""
+    done = run(*typed)
+    assert done.code == 2 and said in done.err and "Did you mean" not in done.err
+    assert said == "No such option" or "There are: " in done.err
+    assert "Did you mean '--tag'?" in run("forget", "--tga", "draft").err
+
+
+@pytest.mark.parametrize("more", [[], ["--tag", "draft"], ["--source", "a.md"], ["--dry-run"]])
+def test_an_empty_source_is_refused_in_the_words_of_the_command(week: Run, more: list[str]) -> None:
+    """A variable that was never set chooses nothing, also beside other options, and no Python is shown."""
+    for empty in ("", "  "):
+        done = week("forget", "--source", empty, *more)
+        assert (done.code, memories(week)) == (2, 3)
+        assert "--source is empty. Name a file or a folder" in done.err
+        assert "forget()" not in done.err and "source=" not in done.err
+
+
+@pytest.mark.parametrize(("indexed", "named"), [("plink", "real/a"), ("real/a", "plink"), ("plink", "plink/b/..")])
+def test_a_linked_folder_goes_by_each_of_its_names(run: Run, home: Path, monkeypatch, indexed: str, named: str) -> None:
+    """Indexed by one name, it is listed, searched and forgotten by the other: --path, path: and --source."""
+    (home / "real" / "a" / "b").mkdir(parents=True)
+    (home / "real" / "a" / "one.md").write_text("prices of Zürich", encoding="utf-8")
+    (home / "plink").symlink_to(home / "real" / "a")
+    monkeypatch.chdir(home)
+    assert run("index", indexed).code == 0
+    for command in (["list"], ["search", "prices"]):
+        done = run(*command, "--path", str(home / named))
+        assert "one.md" in done.out and "Nothing" not in done.err
+    assert "one.md" in run("search", f"path:{named}/one.md").out
+    assert run("forget", "--source", str(home / named), "--yes").out == "forgot 1 memory\n"

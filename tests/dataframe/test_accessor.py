@@ -17,8 +17,8 @@ from jupyter_memory.text import estimated_tokens
 from jupyter_memory.types import Explanation
 
 
-def test_explain(found):
-    """The explanation of a row has its rank and the very numbers of the frame; the first is meant without a rank."""
+def test_explain(found, week_store):
+    """The explanation of a row has its rank and numbers, whatever was stored since; the first needs no rank."""
     for rank, row in found.iterrows():
         why = found.memory.explain(rank)
         assert isinstance(why, Explanation) and why.hit.score == row["score"]
@@ -27,10 +27,6 @@ def test_explain(found):
         assert len(why.reasons) <= 5 < len(found.memory.explain(rank, all=True).reasons)
     assert str(found.memory.explain()) == str(found.memory.explain(1))
     assert "explain(rank, all=True)" in repr(found.memory) and "plot()" in repr(found.memory)
-
-
-def test_the_explanation_is_of_the_answer_that_was_given(week_store, found):
-    """What was stored since does not change why a row stood where it stood."""
     before = str(found.memory.explain(1))
     week_store.add(f"{JOINING}: {JOINING}.", title=JOINING, tier="core")
     assert str(found.memory.explain(1)) == before
@@ -83,7 +79,7 @@ def test_a_rank_that_is_no_number(found, rank):
 
 
 def test_rows_go_by_their_rank(found):
-    """Sorted and filtered, a row is asked by the rank that it shows; numbered anew, the index is asked for again."""
+    """Rows go by the rank that they show, and ask for a lost index; a note has no place to open."""
     turned = found.sort_values("score").tail(2)
     assert list(turned.index) == [2, 1]
     assert turned.memory.text(1) == turned.reset_index().memory.text(1) == found.memory.text(1)
@@ -91,6 +87,10 @@ def test_rows_go_by_their_rank(found):
         for ask in (lambda frame=frame: frame.memory.text(1), frame.memory.breakdown):
             with pytest.raises(InputError, match="have lost their ranks"):
                 ask()
+    with pytest.raises(InputError, match=r"Rank 1 is a note without a source; df\.memory\.text\(1\) shows it whole"):
+        found.memory.open(1)
+    with pytest.raises(InputError, match="without a source"):
+        found[["memory_id"]].memory.open(1)
 
 
 LONG = [
@@ -116,7 +116,6 @@ def test_when_the_answer_is_long_past(week_store, found):
     for _ in range(33):
         week_store.search("prices")
     late = found.memory.breakdown()
-
     assert late.drop(columns="signal_rank").equals(early.drop(columns="signal_rank"))
     retrievers = late["signal"].isin(["vector", "keyword"])
     assert late.loc[retrievers, "signal_rank"].equals(early.loc[retrievers, "signal_rank"])
@@ -174,7 +173,6 @@ def test_open_leads_to_the_cell(store, tmp_path, monkeypatch, name, cell):
     memory.index(source, progress=False)
     href, shown, text = link_of(memory.search("λ prices"))
     path, _, fragment = href.partition("#")
-
     assert Path(unquote(path)) == Path("..") / name
     assert unquote(fragment) == (f"cell-id={cell}" if cell else "")
     assert text == shown == f"{source}:{cell or '#0'}"
@@ -189,18 +187,9 @@ def test_open_other_places(store, tmp_path, week_store, week_memories):
     href, _, text = link_of(memory.search("prices"))
     assert href.endswith("report.pdf#page=3") and text.endswith("report.pdf:page 3")
     assert link_of(memory.search("orders"))[0] == "https://example.org/λ?a=1&b=2"
-
     frame = week_store.search("mean of its shop")[["memory_id"]]
     rank = frame.index[frame["memory_id"] == week_memories["Means by shop"].id][0]
     assert repr(frame.memory.open(rank)) == week_memories["Means by shop"].source
-
-
-def test_open_a_note(found):
-    """What was typed in has no place; the error says how to read it."""
-    with pytest.raises(InputError, match=r"Rank 1 is a note without a source; df\.memory\.text\(1\) shows it whole"):
-        found.memory.open(1)
-    with pytest.raises(InputError, match="without a source"):
-        found[["memory_id"]].memory.open(1)
 
 
 def test_plot_needs_its_extra(found, monkeypatch):
@@ -216,7 +205,6 @@ def test_plot(found):
     chart, bundle = found.memory.plot().to_dict(), found.memory.plot()._repr_mimebundle_()
     [values] = chart["datasets"].values()
     drawn = {row["signal"] for row in values}
-
     assert chart["mark"]["type"] == "bar" and chart["encoding"]["x"]["aggregate"] == "sum"
     assert sum(row["contribution"] for row in values) == pytest.approx(found["score"].sum())
     # Each has something to show.
@@ -228,7 +216,7 @@ def test_plot(found):
 
 # -- the rows as a text for a prompt -----------------------------------------------------------------------------------
 def test_a_text_has_the_rows_that_fit(week_store, found):
-    """Texts of the memories, within the budget, with the question they answer; a scan names the same memories."""
+    """Texts of the rows that fit, in the frame's order; without rows or an answer it says so."""
     text = found.memory.context(max_tokens=1000)
     assert f"for “{JOINING}”" in text and found.memory.text(1) in text and estimated_tokens(text) <= 1000
     scan, full = (week_store.search(JOINING, mode=mode).memory.context() for mode in ("scan", "full"))
@@ -237,18 +225,7 @@ def test_a_text_has_the_rows_that_fit(week_store, found):
     first, second, third = (found.memory.text(rank) for rank in (1, 2, 3))
     text = found.loc[[3, 1]].memory.context()
     assert text.index(third) < text.index(first) and second not in text
-
-
-def test_nothing_to_quote(week_store):
-    """A result whose rows were taken out says so; what nothing answers is not answered with the nearest texts."""
     assert week_store.search(JOINING).iloc[:0].memory.context() == "No result is left to quote."
     far = week_store.search("volcano eruptions in kamchatka")
     assert far.attrs["memsearch"]["verdict"] == "none"
     assert far.memory.context() == "The memory holds nothing that answers “volcano eruptions in kamchatka”."
-
-
-@pytest.mark.parametrize("wrong", [0, -5, "2000", None])
-def test_a_wrong_number_of_tokens(found, wrong):
-    """The error says what is needed."""
-    with pytest.raises(InputError, match="200 or more"):
-        found.memory.context(max_tokens=wrong)

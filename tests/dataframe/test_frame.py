@@ -171,8 +171,8 @@ def other(week_store):
     return week_store.search("prices")
 
 
-def test_results_can_be_put_together(found, other):
-    """pd.concat keeps .memory for the rows of either: by id, by a rank that one alone has, by keys= and new labels."""
+def test_results_can_be_put_together(found, other, week_store):
+    """pd.concat keeps .memory for each row: by id, a rank that one alone has, keys= and new labels; pickled, too."""
     both = pd.concat([found.head(2), other.iloc[2:]])
     assert json.loads(json.dumps(both.attrs, allow_nan=False)) == both.attrs
     assert both.memory.explain(1).query == JOINING and both.memory.explain(3).query == "prices"
@@ -189,10 +189,6 @@ def test_results_can_be_put_together(found, other):
     assert pd.concat([found, other], ignore_index=True).memory.explain(len(found)).query == "prices"
     assert len(both.memory.breakdown()) == len(found.memory.breakdown()) + len(other.memory.breakdown())
     assert both.memory.context().count("\n[") == both["memory_id"].nunique()
-
-
-def test_several_results_and_one_more(week_store, found, other):
-    """What was put together can be put together again; pickled, it still knows its searches."""
     third = week_store.search("customers")
     more = pickle.loads(pickle.dumps(pd.concat([pd.concat([found, other]), third])))
     assert [one["query"] for one in more.attrs["memsearch"]["results"]] == [JOINING, "prices", "customers"]

@@ -56,24 +56,10 @@ def test_nothing_important_falls_off(mixed, monkeypatch, cells):
     assert re.search(r"^ 1  .* KW\+SEM  +\d+%  ", shown, re.MULTILINE)
 
 
-def test_code_keeps_its_lines(mixed):
-    """Code is shown line by line with its indentation; the column, whose breaks pandas would print, has one line."""
-    frame = mixed.search("quantile")
-    assert "    def cap(prices):\n        λ = prices.quantile(0.9)\n" in repr(frame)
-    assert re.search(r"<pre>def cap\(prices\):\n    λ = prices\.<mark>quantile</mark>\(0\.9\)\n", frame._repr_html_())
-    # A page saved by nbconvert gives a <pre> in an output the letters of prose.
-    style = re.search(r"\.jp-MemoryResult pre \{[^}]*\}", frame._repr_html_())
-    assert style is not None and "monospace" in style[0]
-    assert mixed.hits("quantile").hits[0].snippet == CODE
-    for mode in ("full", "scan"):
-        assert mixed.search("quantile", mode=mode).loc[1, "snippet"] == " ".join(CODE.split())
-
-
 def test_markdown_is_read_and_not_shown(mixed):
     """Prose is shown without the marks of Markdown, with the words that matched marked; the column has it as it is."""
     frame = mixed.search("cap prices of bread before June")
     html = frame._repr_html_()
-
     assert "\n    before June, see the minutes.\n" in repr(frame)
     assert "wants no <mark>cap</mark> on <mark>prices</mark> of <mark>bread</mark>" in html
     assert "We <mark>cap</mark> the <mark>prices</mark> at λ, as in the plan." in html
@@ -85,11 +71,20 @@ def test_markdown_is_read_and_not_shown(mixed):
 
 
 def test_a_title_is_a_link_that_opens_the_cell(mixed):
-    """It leads from the notebook's folder to the cell, has what the panel needs, and is escaped."""
+    """A title is a link to the cell, with what the panel needs; code keeps its lines, but has one in the column."""
     links = {one["href"]: one for one in Page(mixed.search("quantile of the prices")._repr_html_()).all("a")}
     code = links["week/caps%20of%20M%C3%A4rz.ipynb#cell-id=c0de"]
     assert code["class"] == "jp-Memory-openSource" and len(code["data-memory"]) == 16
     assert code["title"].endswith("week/caps of März.ipynb")
+    frame = mixed.search("quantile")
+    assert "    def cap(prices):\n        λ = prices.quantile(0.9)\n" in repr(frame)
+    assert re.search(r"<pre>def cap\(prices\):\n    λ = prices\.<mark>quantile</mark>\(0\.9\)\n", frame._repr_html_())
+    # A page saved by nbconvert gives a <pre> in an output the letters of prose.
+    style = re.search(r"\.jp-MemoryResult pre \{[^}]*\}", frame._repr_html_())
+    assert style is not None and "monospace" in style[0]
+    assert mixed.hits("quantile").hits[0].snippet == CODE
+    for mode in ("full", "scan"):
+        assert mixed.search("quantile", mode=mode).loc[1, "snippet"] == " ".join(CODE.split())
 
 
 def test_badges_are_chips(found):
@@ -131,7 +126,6 @@ def test_a_saved_result_is_small_and_runs_nothing(mixed):
 def test_what_a_result_shows_and_what_it_holds(found, week_store):
     """The display has few columns, the frame all; other columns or shapes and lists are shown as pandas shows them."""
     page, plain = Page(found._repr_html_()), pd.DataFrame(found)
-
     assert "Joining orders" in page.text and "contrib_vector" not in page.text + repr(found)
     assert "style(evidence=True)" in page.text and "3 memories" in repr(found.head(3))
     assert list(found.columns) == list(plain.columns) and found.to_csv() == plain.to_csv()
@@ -147,16 +141,12 @@ def test_what_a_result_shows_and_what_it_holds(found, week_store):
 
 
 def test_rows_that_are_not_shown_are_told(found):
-    """Where pandas is set to fewer rows than there are, the footer says how many are shown, in both forms."""
+    """The footer tells how many rows are shown; unpickled in another session only the marks are gone."""
     with pd.option_context("display.max_rows", 2):
         assert repr(found).splitlines()[-1].startswith(f"the first 2 of {len(found)} memories ·")
         assert f"the first 2 of {len(found)} memories" in Page(found._repr_html_()).text
     with pd.option_context("display.max_rows", None):
         assert repr(found).splitlines()[-1].startswith(f"{len(found)} memories ·")
-
-
-def test_a_result_of_another_session_is_shown_too(found):
-    """Unpickled where its answer is not known it has its rows; only the marks are gone."""
     old = pickle.loads(pickle.dumps(found))
     old.attrs["memsearch"]["query_id"] = "of another session"
     assert repr(old) == repr(found)
@@ -190,7 +180,6 @@ def test_style(week_store, found):
     """The styled table shows what people read, on request every number, and takes no price for a formula."""
     html, whole = found.memory.style().to_html(), found.memory.style(evidence=True).to_html()
     page = Page(html)
-
     assert "Joining orders" in page.text and f"{found.loc[1, 'score']:.4f}" in page.text
     assert "contrib_semantic_margin" not in page.text and "value_recency" not in page.text
     assert whole.count("linear-gradient") > html.count("linear-gradient") > 0
@@ -203,7 +192,6 @@ def test_style(week_store, found):
 
 
 # -- texts that would do something -------------------------------------------------------------------------------------
-
 SCRIPT = "<script>alert('ü')</script>"
 LIES = "λ \x1b[2J\x9b31m costs \u202e5\u2066 \x7f\u200f"
 
@@ -294,7 +282,7 @@ def fixes(*mended):
 
 
 def test_a_fix_is_shown_with_its_difference_and_a_button():
-    """The page has the error, where it was mended, the changed lines, and the mended code in the button."""
+    """A fix is shown with its error, place, changed lines and a button; a note as text without one."""
     page = Page(fixes(MENDED)._repr_html_())
     [[rank, error, change]] = page.rows
     [button] = page.all("button")
@@ -310,6 +298,9 @@ def test_a_fix_is_shown_with_its_difference_and_a_button():
     frame = fixes(MENDED)
     assert "Insert" not in frame[["error", "strength"]]._repr_html_() and fixes()._repr_html_().count("<tr") == 0
     assert list(frame.index) == [1] and frame.attrs["memfix"]["fixes"][0]["fix"] == MENDED.source
+    note = Fix(replace(FAILED, source=""), replace(MENDED, source="Ask <Łukasz> for the key."), 0.8, "note")
+    page = Page(fixes_frame([note], "/store.sqlite")._repr_html_())
+    assert page.rows[0][2] == "Ask <Łukasz> for the key." and not page.all("button")
 
 
 @pytest.mark.parametrize("code", [HOSTILE, HOSTILE.replace("\n", "\r\n")])
@@ -320,13 +311,6 @@ def test_a_fix_arrives_as_it_was_written(code):
     assert button["value"] == HOSTILE and "hidden" in button and not page.all("script")
 
 
-def test_a_note_is_text_and_no_code():
-    """A note that tells of an error is shown whole, without a button."""
-    note = Fix(replace(FAILED, source=""), replace(MENDED, source="Ask <Łukasz> for the key."), 0.8, "note")
-    page = Page(fixes_frame([note], "/store.sqlite")._repr_html_())
-    assert page.rows[0][2] == "Ask <Łukasz> for the key." and not page.all("button")
-
-
 def test_the_panel_knows_the_elements(week_store, pytestconfig):
     """They hold what is asked, escaped, are hidden without a panel, and have the classes that it follows and shows."""
     [question] = Page(week_store.search('prices "net of tax" <b>')._repr_html_()).all("button")
@@ -334,7 +318,6 @@ def test_the_panel_knows_the_elements(week_store, pytestconfig):
     [place] = Page(picture('a"1', TITLE)).all("span")
     assert question["value"] == 'prices "net of tax" <b>'
     assert (place["data-memory"], place["title"]) == ('a"1', TITLE)
-
     panel = pytestconfig.rootpath / "labextension"
     if not panel.exists():
         pytest.skip("the panel's source is not here")

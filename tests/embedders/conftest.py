@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from pathlib import Path
 
 import pytest
 from small_models import EMBEDDERS, SmallModel, mx, placed
@@ -20,12 +19,6 @@ def small(request, tmp_path):
 def nomic(tmp_path):
     """The small nomic-bert, of 64 values."""
     return SmallModel(tmp_path / "models", "nomic")
-
-
-@pytest.fixture
-def small_folder(tmp_path):
-    """A copy of the small nomic-bert, under the hub's names."""
-    return Path(shutil.copytree(EMBEDDERS / "nomic_small", tmp_path / "small"))
 
 
 @pytest.fixture(scope="session")

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -31,10 +32,7 @@ def there(cached):
 
 
 def test_fetched(hub, cached, nomic):
-    """A fetched model embeds as its source does, is its owner's alone, and leaves no download behind, also again.
-
-    The hub is asked for the three files and nothing else, and is told the name of this package alone.
-    """
+    """A fetched model embeds as its source does, is its owner's alone, and leaves no download behind, also again."""
     made = fetch(cached, progress=False)
 
     embedder, source = opened(cached), nomic.open()
@@ -275,14 +273,14 @@ def test_taken_from_a_cache(hub, cached, tmp_path, place):
     assert hub.asked == []
 
 
-def test_taken_from_a_folder(hub, cached, small_folder, nomic):
+def test_taken_from_a_folder(hub, cached, nomic, tmp_path):
     """A folder is checked and converted, and stays as it is; no revision is claimed; a broken one changes nothing."""
+    small_folder = Path(shutil.copytree(SMALL, tmp_path / "small"))
     before = {path.name: path.read_bytes() for path in small_folder.iterdir()}
     made = take(cached, small_folder, progress=False)
     assert made.revision == made.repository == ""
     assert {path.name: path.read_bytes() for path in small_folder.iterdir()} == before
     assert opened(cached).fingerprint == nomic.open().fingerprint and hub.asked == []
-
     (small_folder / WEIGHTS).write_bytes(before[WEIGHTS][:-1_000])
     with pytest.raises(EmbedderUnavailable, match="is cut short"):
         take(cached, small_folder, progress=False)
@@ -347,7 +345,6 @@ def test_what_was_kept(cached, nomic, tmp_path):
     made, again = take(cached, nomic.folder, progress=False), CachedModel(tmp_path / "again", NOMIC)
     assert take(again, cached.folder, progress=False).identity == made.identity
     assert opened(again).fingerprint == nomic.open().fingerprint
-
     weights = {name: value + 1 for name, value in mx.load(str(cached.folder / WEIGHTS)).items()}
     mx.eval(weights)
     mx.save_safetensors(str(cached.folder / WEIGHTS), weights)

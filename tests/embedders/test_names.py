@@ -118,7 +118,6 @@ def install(tmp_path, monkeypatch):
 
 @pytest.fixture
 def trigrams(install):
-    """The package of the page."""
     project = tomllib.loads(shown("Add an embedder", "toml"))["project"]
     install(project["name"], "trigrams", shown("Add an embedder", "python"), project["entry-points"][GROUP])
 
@@ -162,9 +161,13 @@ def test_a_store_whose_package_is_gone(install, tmp_path, monkeypatch):
 
 
 def test_our_names_stay_ours(install):
-    """A package cannot take the name of a built-in model."""
+    """A package cannot take the name of a built-in model, and may refuse dimensions in our own errors."""
     install("thief", "thief", "raise RuntimeError('imported')", {"static": "thief:open"})
     assert open_embedder("static").fingerprint.startswith("static-wordpiece-")
+    code = "from jupyter_memory import InputError\ndef open_it(dimensions): raise InputError('only 8')"
+    install("exact", "exact", code, {"exact": "exact:open_it"})
+    with pytest.raises(InputError, match="only 8"):
+        open_embedder("exact", dimensions=7)
 
 
 @pytest.mark.parametrize(
@@ -185,11 +188,3 @@ def test_broken_packages(install, code, said):
     with pytest.raises(EmbedderUnavailable, match=said) as caught:
         open_embedder("broken")
     assert "broken-one" in str(caught.value)
-
-
-def test_its_own_errors_pass(install):
-    """A package may refuse dimensions in the words of our own errors."""
-    code = "from jupyter_memory import InputError\ndef open_it(dimensions): raise InputError('only 8')"
-    install("exact", "exact", code, {"exact": "exact:open_it"})
-    with pytest.raises(InputError, match="only 8"):
-        open_embedder("exact", dimensions=7)

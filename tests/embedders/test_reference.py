@@ -132,7 +132,6 @@ def test_minilm_in_a_store(store, week, tmp_path):
 
 
 # Models of mlx-embeddings.
-
 SIZES = {
     "hidden_size": 64,
     "num_hidden_layers": 2,
@@ -191,10 +190,8 @@ def test_architectures(tmp_path, kind, pooling, dense):
     """Each architecture gives sentence-transformers' vectors, its pooling, layers and prefixes, alone or together."""
     reference = saved(tmp_path, kind, pooling, dense, PROMPTS)
     embedder = open_embedder(f"mlx:{tmp_path / 'model'}")
-
     found = embedder.embed_documents(SOME)
     asked = embedder.embed_query(SOME[1])
-
     wanted = reference.encode(SOME, prompt=PROMPTS["document"], batch_size=1)
     assert found.shape == wanted.shape == (len(SOME), embedder.dimensions)
     assert np.sum(found * wanted, axis=1).min() >= 0.9999

@@ -57,7 +57,6 @@ def in_threads(work, count=4):
 
 
 # A fast BLAS under MLX, in interpreters of their own: what is loaded cannot be taken back.
-
 FIND = """
 import ctypes
 from importlib import metadata
@@ -192,7 +191,6 @@ def test_batches_of_notebooks():
 
 
 # One thread of MLX, whichever thread asks.
-
 LEVEL = """
 import sys, threading
 from pathlib import Path
@@ -275,7 +273,6 @@ def test_no_program_waits_for_a_computation(nomic):
 
 
 # Forked processes: multiprocessing, or a kernel's `os.fork`.
-
 SEARCH = """
 import os, sys
 from threading import Thread
@@ -404,7 +401,6 @@ def test_released_when_idle(wide, as_before):
     vector = embedder.embed_query("the λ of Zürich")
     loaded = mx.get_active_memory() - before
     assert loaded > 5_000_000
-
     computing.release_after(SOON)
     until(lambda: mx.get_active_memory() - before < loaded / 100)
     assert np.array_equal(embedder.embed_query("the λ of Zürich"), vector)

@@ -39,7 +39,6 @@ def embedder():
 
 @pytest.fixture(scope="module")
 def table():
-    """The bundled table."""
     [table] = mx.load(str(BUNDLED / "weights.safetensors")).values()
     return np.array(table).astype(np.float32)
 
@@ -76,7 +75,6 @@ def test_tokens_that_are_known(embedder, table):
     texts = [rng.integers(0, 30_522, rng.integers(1, 60)) for _ in range(300)]
     texts = [*texts, rng.integers(0, 30_522, 9_000), np.full(70, 2_000), np.array([], np.int64), np.array([9])]
     found = Tokens(np.concatenate(texts).astype(np.int32), np.cumsum([len(ids) for ids in texts]))
-
     expected = [pooled(ids if len(ids) else [unknown()], table) for ids in texts]
     assert np.allclose(embedder.embed_tokens(found), expected, atol=1e-5)
     assert np.allclose(embedder.embed_tokens(tokens(NOTES)), embedder.embed_documents(NOTES), atol=1e-7)
@@ -199,12 +197,16 @@ def test_other_dimensions(dimensions):
         StaticEmbedder(dimensions)
 
 
-def test_fingerprint():
-    """The fingerprint names the weights by their hash, the dimensions, the pooling and the recipe."""
+def test_fingerprint(table):
+    """The fingerprint names weights, dimensions, pooling and recipe; each token has a row, and names are parted."""
     weights = hashlib.sha256((BUNDLED / "weights.safetensors").read_bytes()).hexdigest()[:8]
     assert StaticEmbedder().fingerprint == f"static-wordpiece-{weights}/d256/pooled-0.08-32/ctx1"
     assert StaticEmbedder().name == StaticEmbedder(64).name == "static"
     assert len({StaticEmbedder(dimensions).fingerprint for dimensions in (256, 128, 64)}) == 3
+    assert table.shape == (30_522, 256)
+    assert (np.abs(table[:, :64]).max(axis=1) > 0).mean() > 0.9
+    assert tokens(["parseJson of Zürich"]).ids.tolist() == tokens(["parse json of zurich"]).ids.tolist()
+    assert unknown() == 100
 
 
 # Its files are part of the package, and never used damaged.
@@ -249,16 +251,7 @@ def test_damaged_files(tmp_path, name, fault, said):
     assert "pip install --force-reinstall --no-deps jupyter-memory" in found
 
 
-def test_table_and_vocabulary(table):
-    """Each token has a row, all rows but a few have a direction, and the tokenizer parts names."""
-    assert table.shape == (30_522, 256)
-    assert (np.abs(table[:, :64]).max(axis=1) > 0).mean() > 0.9
-    assert tokens(["parseJson of Zürich"]).ids.tolist() == tokens(["parse json of zurich"]).ids.tolist()
-    assert unknown() == 100
-
-
 # Where MLX does not run, meaning is searched all the same.
-
 STORE = """
 from pathlib import Path
 from jupyter_memory import MemoryStore

@@ -32,10 +32,6 @@ TRANSFORMERS = {
 }  # fmt: skip
 
 
-def cosines(some, others):
-    return np.sum(some * others, axis=-1)
-
-
 def refused(small):
     with pytest.raises(EmbedderError) as caught:
         small.open().embed_documents(TEXTS)
@@ -44,11 +40,15 @@ def refused(small):
 
 # What they compute.
 def test_as_transformers(small):
-    """Questions and documents have the reference's vectors: their prefixes, pooling, layer-norm, cut and length 1."""
+    """Vectors are the reference's: prefixes, pooling, norm, cut, length 1; odd text has some, and order counts."""
     embedder = small.open()
     assert np.abs(embedder.embed_documents(small.texts) - small.wanted[1:]).max() <= NEAR
     assert np.abs(embedder.embed_query(small.query) - small.wanted[0]).max() <= NEAR
     assert (embedder.name, embedder.threshold) == (small.kind, 0.3)
+    found = small.open().embed_documents(["", "  ", "\ud83d half", "\x00\x01", "東京の売上", "🚚 Malmö"])
+    assert np.allclose(np.linalg.norm(found, axis=1), 1, atol=1e-6)
+    forward, backward = small.open().embed_documents(["prices mean zero", "zero mean prices"])
+    assert np.abs(forward - backward).max() > 1e-3
 
 
 @pytest.mark.parametrize("steep", [False, True], ids=["flat", "steep"])
@@ -98,18 +98,24 @@ def test_alone_or_together(wide):
     backwards = embedder.embed_documents(TEXTS[::-1])[::-1]
     many = embedder.embed_documents([text for text in TEXTS for _ in range(3)])[::3]
     for other in (alone, backwards, many):
-        assert cosines(together, other).min() >= 0.99999
+        assert np.sum(together * other, axis=-1).min() >= 0.99999
     assert embedder.embed_query(TEXTS[0]) @ together[0] < 0.999
 
 
 def test_many_texts_of_all_lengths(small):
-    """More texts than one block holds come out in their order, each as alone; no texts have no rows."""
+    """More texts than a block come out in order, each as alone; afterwards MLX keeps the weights alone."""
     embedder = small.open()
     texts = ["prices " * (row % 40) + str(row % 7) for row in range(1_030)]
     found = embedder.embed_documents(texts)
     some = [0, 39, 500, 1_029]
     assert np.abs(found[some] - embedder.embed_documents([texts[row] for row in some])).max() <= NEAR
     assert embedder.embed_documents([]).shape == (0, embedder.dimensions)
+    embedder = small.open()
+    embedder.embed_query("prices")
+    before = mx.get_active_memory()
+    embedder.embed_documents(["prices " * 400] * 40)
+    assert mx.get_active_memory() - before < 1_000_000
+    assert mx.get_cache_memory() < 1_000_000
 
 
 @pytest.mark.parametrize(("kind", "most"), [("nomic", 2_048), ("minilm", 256)])
@@ -121,14 +127,6 @@ def test_of_a_long_text_the_beginning_counts(tmp_path, kind, most):
     first, second, third, shorter = embedder.embed_documents([long, long + "zero", "zero " + long, long[:-6]])
     assert np.abs(first - second).max() <= NEAR
     assert min(np.abs(first - third).max(), np.abs(first - shorter).max()) > 1e-6
-
-
-def test_odd_text_and_order(small):
-    """Half a surrogate pair, control characters and other scripts have vectors; positions reach the output."""
-    found = small.open().embed_documents(["", "  ", "\ud83d half", "\x00\x01", "東京の売上", "🚚 Malmö"])
-    assert np.allclose(np.linalg.norm(found, axis=1), 1, atol=1e-6)
-    forward, backward = small.open().embed_documents(["prices mean zero", "zero mean prices"])
-    assert np.abs(forward - backward).max() > 1e-3
 
 
 @pytest.mark.parametrize("dimensions", NOMIC.dimensions)
@@ -159,22 +157,11 @@ def test_fingerprint(small, tmp_path):
     other.file.write_bytes(other.file.read_bytes()[:-4] + b"1234")
     broken = SmallModel(tmp_path / "broken", small.kind)
     broken.file.write_bytes(b"no weights")
-
     assert same.open().fingerprint == small.open().fingerprint
     prints = {one.open().fingerprint for one in (small, other, broken)}
     if small.kind == "nomic":
         prints |= {open_embedder(f"nomic-{size}", models=small.models).fingerprint for size in NOMIC.dimensions}
     assert len(prints) == (3 if small.kind == "minilm" else 7)
-
-
-def test_memory_is_given_back(small):
-    """After a large batch MLX keeps the weights, not the space that the computation took."""
-    embedder = small.open()
-    embedder.embed_query("prices")
-    before = mx.get_active_memory()
-    embedder.embed_documents(["prices " * 400] * 40)
-    assert mx.get_active_memory() - before < 1_000_000
-    assert mx.get_cache_memory() < 1_000_000
 
 
 # Their files.

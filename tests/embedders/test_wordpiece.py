@@ -1,7 +1,5 @@
 """WordPiece of our own, with the tokens of the library `tokenizers`; the tokens of chunks, and their vectors."""
 
-from __future__ import annotations
-
 import random
 import tracemalloc
 from collections.abc import Iterator
@@ -70,15 +68,11 @@ def test_the_tokens_of_the_library(bert, ours, texts):
 
 
 def test_every_character(bert, ours):
-    """Each character, between two letters, has the library's tokens: what is removed, parted, put in lower case."""
+    """Each character between two letters, and this project's files, have the library's tokens."""
     # Of most ideographs neither has anything to say.
     codes = [*range(0x3500), *range(0x9F00, 0xAC80), *range(0xD700, 0xD800), *range(0xF8F0, 0x12000), 0x2B820, 0x2B920]
     wrong = [f"{code:x}" for code in codes if ours.ids(f"a{chr(code)}b") != bert(f"a{chr(code)}b").ids]
     assert wrong == []
-
-
-def test_the_texts_of_this_project(bert, ours):
-    """Documentation, tests and sources, with their Unicode, have the library's tokens."""
     files = [
         file for names in ("*.md", "docs/*.md", "tests/text/*.py", "notebooks/*.ipynb") for file in ROOT.glob(names)
     ]
@@ -149,7 +143,6 @@ def test_from_many_threads():
 
 
 # On 100,000 varied texts, against the library with which MiniLM and nomic were trained.
-
 COUNT = 100_000
 # Scripts, signs and odd characters that texts are drawn from, by the first code point and the one after the last.
 RANGES = (
@@ -195,7 +188,6 @@ def test_the_tokens_of_100_000_texts(bert, ours):
 
 
 # The tokens of chunks: those of what is embedded, and what a store keeps of them.
-
 STORED = st.one_of(
     st.text(st.characters(exclude_categories=["Cs"]), max_size=40),
     st.lists(st.sampled_from(["prices", " ", "\n", "NetPrice", "\u0301", "東京", "İ", "\0", "##s", "🚚"])).map("".join),
@@ -204,17 +196,12 @@ CHUNKS = st.lists(st.tuples(STORED, STORED), max_size=6)
 
 
 @given(chunks=CHUNKS)
-def test_as_one_text(chunks):
-    """Head and text have the tokens of the text that is embedded, in which the head is a line of its own."""
+def test_tokens_of_a_chunk(chunks):
+    """Head and text have the tokens of what is embedded; the kept ones come back from their bytes, in order."""
     whole, _ = chunk_tokens(chunks)
     together = tokens([f"{head}\n{text}".replace("\0", "") for head, text in chunks])
     assert whole.ids.tolist() == together.ids.tolist()
     assert whole.ends.tolist() == together.ends.tolist()
-
-
-@given(chunks=CHUNKS)
-def test_what_is_kept(chunks):
-    """The different tokens of a chunk ascend, those of its text keep their order, and bytes give both back."""
     whole, kept = chunk_tokens(chunks)
     parts = np.split(whole.ids, whole.ends)[:-1]
     assert len(kept) == len(chunks)
@@ -238,7 +225,6 @@ def test_many_different_tokens():
 
 
 # The vectors of single tokens.
-
 TokenVectors = type(token_vectors())
 DIMENSIONS = token_vectors()[np.array([0])].shape[1]
 
@@ -257,7 +243,7 @@ def test_halves_become_the_numbers_that_they_are():
 
 
 def test_a_sum_keeps_the_lengths_of_its_tokens():
-    """A row adds up what the table holds of its tokens, whether they were asked for before or not; -1 adds nothing."""
+    """A row is its token's whenever it is asked for, as a copy; a sum adds up what the table holds, -1 adds nothing."""
     halves = np.random.default_rng(5).normal(size=(9, DIMENSIONS)).astype(np.float16)
     halves[4] = 0
     vectors = TokenVectors(halves)
@@ -266,10 +252,6 @@ def test_a_sum_keeps_the_lengths_of_its_tokens():
     expected = np.vstack([halves.astype(np.float32), np.zeros((1, DIMENSIONS), np.float32)])[rows].sum(axis=1)
     assert np.allclose(vectors.sums(rows), expected, rtol=1e-5, atol=1e-5)
     assert not vectors.sums(np.empty((1, 0), np.int64)).any()
-
-
-def test_a_token_is_the_same_whenever_it_is_asked_for():
-    """New tokens among known ones, the same twice, none: each row is its token's, and what is changed is a copy."""
     halves = np.random.default_rng(3).normal(size=(40, DIMENSIONS)).astype(np.float16)
     vectors, expected = TokenVectors(halves), TokenVectors(halves)[np.arange(40)]
     for ids in ([3, 1, 3], [1, 2, 3, 39], [], list(range(40))):

@@ -1,7 +1,5 @@
 """A small judged set of our own: a data scientist's week."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

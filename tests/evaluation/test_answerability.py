@@ -59,14 +59,18 @@ def own(judged_folder):
     return write
 
 
-def test_each_group_is_asked_the_questions_of_another(two):
-    """They are told apart; AUROC counts pairs of a right and another answer: those in order one each, ties a half."""
+def test_each_group_is_asked_the_questions_of_another(two, tmp_path, capsys):
+    """Groups are told apart, AUROC counts pairs with ties a half; the command prints a row a set and writes JSON."""
     (told,) = evaluation.answerability([two], "static")
     assert told.auroc == 1.0 and told.lost == 0.0 and min(told.right) > max(told.other)
     sides = [[0.0], [1.0], [0.25, 0.5], [0.5, 0.5, 0.75], [0.0, 0.25, 0.25, 1.0]]
     for right, other in product(sides, sides):
         pairs = [(a > b) + (a == b) / 2 for a in right for b in other]
         assert replace(told, right=right, other=other).auroc == pytest.approx(sum(pairs) / len(pairs))
+    assert main(["eval", str(two), "--strength", "--json", str(tmp_path / "out.json")]) == 0
+    assert "1.000" in capsys.readouterr().out
+    (row,) = json.loads((tmp_path / "out.json").read_text())
+    assert (row["set"], row["queries"], row["auroc"], row["answerable_none"]) == ("two", 4, 1.0, 0.0)
 
 
 def test_a_calibration_error_is_the_gap_between_said_and_seen(two):
@@ -117,17 +121,13 @@ def test_unanswerable_questions_of_its_own(own):
 
 
 def test_sets_with_halves_are_told_together(own):
-    """Two such sets give rows of their own, and a row of both for each half."""
+    """Two sets give rows of their own and of both for each half; unanswerable with a judgement is a mistake."""
     rows = evaluation.answerability([own("first"), own("second")], "static")
     assert [row.set for row in rows] == ["first", "first", "second", "second", "all", "all"]
     for row, half in zip(rows[-2:], HALVES, strict=True):
         parts = [one for one in rows[:4] if one.half == half]
         assert row.half == half and len(row.other) == sum(len(part.other) for part in parts)
         assert list(row.right) == [strength for part in parts for strength in part.right]
-
-
-def test_a_question_cannot_be_both(own):
-    """What is called unanswerable and has a judgement is a mistake."""
     folder = own()
     with (folder / "qrels.tsv").open("a", encoding="utf-8") as file:
         file.write("kafka topic\tscale\t1\n")
@@ -148,11 +148,3 @@ def test_notebooks_for_all_or_for_each(own, capsys):
         evaluation.answerability(cells, "static", notebooks=[cells[0]])
     assert main(["eval", str(cells[0]), "--notebooks", str(cells[0]), "--notebooks", str(cells[0])]) == 2
     assert "--notebooks names one folder" in capsys.readouterr().err
-
-
-def test_the_command_prints_and_writes(two, tmp_path, capsys):
-    """`eval --strength` prints a row a set, and writes the same numbers as JSON."""
-    assert main(["eval", str(two), "--strength", "--json", str(tmp_path / "out.json")]) == 0
-    assert "1.000" in capsys.readouterr().out
-    (row,) = json.loads((tmp_path / "out.json").read_text())
-    assert (row["set"], row["queries"], row["auroc"], row["answerable_none"]) == ("two", 4, 1.0, 0.0)

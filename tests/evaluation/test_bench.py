@@ -40,7 +40,6 @@ def outcomes():
 
 @pytest.fixture
 def asked(outcomes):
-    """The checks."""
     return [one.check for one in outcomes if one.profile == "auto"]
 
 
@@ -77,7 +76,6 @@ def test_ten_categories_of_three_checks(asked):
     assert set(Counter(check.category for check in asked).values()) == {3}
     assert len({(check.query, str(check.filters)) for check in asked}) == 30
     assert all(check.why for check in asked)
-
     # A claim about a name that is misspelt would hold, or fail, for ever.
     files = {path.relative_to(CORPUS / "files").as_posix() for path in CORPUS.joinpath("files").rglob("*.*")}
     titles = {note["title"] for note in tomllib.loads(CORPUS.joinpath("notes.toml").read_text("utf-8"))["note"]}
@@ -95,6 +93,8 @@ def test_thirty_out_of_thirty(outcomes, name):
     of_name = [one for one in outcomes if one.profile == name]
     assert [(one.check.query, one.failed) for one in of_name if one.failed] == []
     assert scores(of_name) == {name: (30, 30)}
+    found = scores(outcomes)
+    assert list(found) == [*PROFILES, *CHANGED] and all(asked == 30 for _, asked in found.values())
 
 
 @pytest.mark.parametrize(("profile", "term", "category"), NEEDED)
@@ -120,9 +120,3 @@ def test_the_command_ends_with_a_line_a_profile(tmp_path, capsys):
     assert keyword.startswith("keyword ") and keyword.endswith("/30") and keyword != "keyword 30/30"
     assert len(json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))) == 60
     assert main(["bench", "-p", "autp"]) == 2
-
-
-def test_every_profile_is_measured(outcomes):
-    """Each has its thirty outcomes, in the order of the profiles."""
-    found = scores(outcomes)
-    assert list(found) == [*PROFILES, *CHANGED] and all(asked == 30 for _, asked in found.values())

@@ -71,7 +71,6 @@ FILTERS = st.builds(Filters, tag=TEXTS, not_kind=TEXTS, since=TIMES | st.none(),
 
 @pytest.fixture(scope="module")
 def answer(busy):
-    """An answer of one hit."""
     busy.add("λ")
     return busy.hits("λ")
 
@@ -87,7 +86,7 @@ def test_any_question_is_read_as_it_was_kept(tmp_path_factory, answer, text, now
 
 
 def test_profiles_are_compared(week_store, kept):
-    """There is a row a profile, the shares of the terms add up to one, and one that reads upside down is worse."""
+    """A row a profile, with shares of one, one upside down worse; another length is tried on a copy that goes."""
     found = golden.run(week_store, kept, PROFILES)
     assert [row.profile for row in found.rows] == list(PROFILES) and all(row.queries == 3 for row in found.rows)
     assert found.rows[0].metrics["success@1"] == 1.0 and found.model == "static 256"
@@ -95,6 +94,12 @@ def test_profiles_are_compared(week_store, kept):
     upside_down = tuple(replace(term, weight=-term.weight) for term in covalence.terms)
     assert golden.score(week_store, kept, covalence) == 1.0
     assert golden.score(week_store, kept, covalence.replace(name="worse", terms=upside_down)) < 0.9
+    with golden.other_model(week_store, "static", 64, JupyterMemory()) as other:
+        found = golden.run(other, kept, {"auto": PROFILES["auto"]})
+        copy = other.path
+    assert found.model == "static 64"
+    assert not copy.exists()
+    assert [one["dimensions"] for one in week_store.stats()["models"]] == [256]
 
 
 def test_an_answer_that_was_stored_anew_is_known_by_its_content(week_store, kept, week, now):
@@ -117,13 +122,3 @@ def test_answers_that_are_no_longer_here(week_store, kept, week):
     assert [dict(one.right) for one in left] == [kept[1].right] and lost == [kept[2]]
     week_store.add_many(week, progress=False)
     assert golden.answerable(week_store, [several, kept[2]])[1] == []
-
-
-def test_another_length_is_tried_on_a_copy(week_store, kept):
-    """Vectors of another length are written to a copy that is removed; the store keeps its own."""
-    with golden.other_model(week_store, "static", 64, JupyterMemory()) as other:
-        found = golden.run(other, kept, {"auto": PROFILES["auto"]})
-        copy = other.path
-    assert found.model == "static 64"
-    assert not copy.exists()
-    assert [one["dimensions"] for one in week_store.stats()["models"]] == [256]

@@ -1,19 +1,22 @@
-"""`jupyter-memory eval`: judged sets of documents, cells or whole files, from a folder to its numbers."""
+"""`jupyter-memory eval`: judged sets of documents, cells or whole files, from a folder to its numbers and metrics."""
 
 import json
 
+import ir_measures
 import nbformat
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from ir_measures import RR, R, Success, nDCG
 
 from jupyter_memory import InputError, evaluation
 from jupyter_memory.cli import main
-from jupyter_memory.evaluation import arms, evaluate, read_set
+from jupyter_memory.evaluation import METRICS, arms, evaluate, interval, p_value, read_set
 from jupyter_memory.search import PROFILES
 
 
 @pytest.fixture
 def week(judged_folder):
-    """The judged set of the week."""
     return judged_folder()
 
 
@@ -78,7 +81,7 @@ def test_everything_is_compared(week):
 
 
 def test_the_numbers_can_be_wrong(judged_folder, week):
-    """Questions that are answered give 1; the same questions with another's judgements do not."""
+    """Answered questions give 1, judgements of others do not; a single retriever gives only what it found."""
     [good], _ = evaluate(week, arms(["auto"]), "static")
     wrong = judged_folder("wrong", qrels=[("q1", "lambda", 1), ("q2", "scale", 1), ("q3", "join", 1)])
     [bad], _ = evaluate(wrong, arms(["auto"]), "static")
@@ -86,10 +89,6 @@ def test_the_numbers_can_be_wrong(judged_folder, week):
     # Two documents with the same words are two memories: both can be found.
     rows, _ = evaluate(week, arms(["keyword"]), "static", by_type=True)
     assert [(row.queries, row.metrics["recall@5"]) for row in rows if row.type == "exact"] == [(2, 1.0)]
-
-
-def test_a_single_retriever_gives_only_what_it_found(judged_folder):
-    """A question without any word of a document finds nothing by keywords alone."""
     folder = judged_folder("meaning", queries=[{"_id": "q1", "text": "normalisation"}], qrels=[("q1", "scale", 1)])
     rows, _ = evaluate(folder, arms(["keyword", "vector"]), "static")
     assert [row.metrics["recall@10"] for row in rows] == [0.0, 1.0]
@@ -187,7 +186,6 @@ def test_mistakes(arguments, code, message, capsys):
 
 
 # -- questions that whole files answer ---------------------------------------------------------------------------------
-
 METERS = [
     {"query": "Meter", "relevant": ["src/meters/meter.py"], "secondary": [], "category": "symbol"},
     {"query": "how are prices scaled", "relevant": ["meters/prices.py"], "secondary": ["meters/book.ipynb"]},
@@ -295,3 +293,53 @@ def test_without_the_files(judged, tmp_path, capsys):
     (tmp_path / "empty").mkdir()
     assert main(["eval", str(tmp_path / "empty"), "--files", str(judged()), "-p", "auto"]) == 1
     assert "corpus.jsonl is not there" in capsys.readouterr().err
+
+
+THEIRS = {
+    "ndcg@10": nDCG @ 10,
+    "recall@5": R @ 5,
+    "recall@10": R @ 10,
+    "recall_any@5": Success @ 5,
+    "mrr@10": RR @ 10,
+    "success@1": Success @ 1,
+}
+CELLS = [f"λ.ipynb#{place}" for place in range(30)]
+
+
+@given(
+    ranked=st.lists(st.sampled_from(CELLS), unique=True, min_size=1, max_size=20),
+    grades=st.dictionaries(st.sampled_from(CELLS), st.integers(1, 3), min_size=1, max_size=8),
+)
+def test_as_ir_measures_has_them(ranked, grades):
+    """Every metric of a ranked list is what the field's own library computes."""
+    run = [ir_measures.ScoredDoc("q", name, -place) for place, name in enumerate(ranked)]
+    judged = [ir_measures.Qrel("q", name, grade) for name, grade in grades.items()]
+    theirs = ir_measures.calc_aggregate(THEIRS.values(), judged, run)
+    for name, measure in THEIRS.items():
+        assert METRICS[name](ranked, grades) == pytest.approx(theirs[measure]), name
+
+
+def test_metrics_by_hand():
+    """A grade of 2 in second place and 1 missing: (2/log2 3) / (2/log2 2 + 1/log2 3); nothing found or wanted is 0."""
+    assert METRICS["ndcg@10"](["b", "a"], {"a": 2, "c": 1}) == pytest.approx((2 / 1.5849625) / (2 + 1 / 1.5849625))
+    assert all(metric([], {"a": 1.0}) == 0.0 for metric in METRICS.values())
+    assert METRICS["ndcg@10"](["a"], {}) == METRICS["recall@10"](["a"], {}) == 0.0
+
+
+def test_intervals_and_p_values():
+    """Intervals narrow with questions and widen with conversations; better rankings are told from equal ones."""
+    few, many = [0.0, 1.0] * 10, [0.0, 1.0] * 200
+    low, high = interval(few)
+    assert low < 0.5 < high and interval(few) == (low, high)
+    assert interval(many)[1] - interval(many)[0] < (high - low) / 2
+    values, groups = [1.0] * 50 + [0.0] * 50, [str(place // 25) for place in range(100)]
+    single, grouped = interval(values), interval(values, groups)
+    assert grouped[1] - grouped[0] > 2 * (single[1] - single[0])
+    assert interval(values, ["λ"] * 100) == single  # one conversation alone: nothing to draw from
+    base = [0.5] * 30
+    assert p_value(base, base) == 1.0 and p_value([0.6, 0.4] * 15, base) > 0.9
+    assert p_value([0.6] * 30, base) == p_value([0.4] * 30, base) == pytest.approx(1 / 10_001)
+    # Five conversations that all gain tell less than their hundred questions: p is about 2 of 32 then.
+    base, better, groups = [0.5] * 100, [0.6] * 100, [str(place // 20) for place in range(100)]
+    assert p_value(better, base, groups) == pytest.approx(2 / 32, rel=0.1)
+    assert p_value(better, base, ["Zürich"] * 100) == p_value(better, base) == pytest.approx(1 / 10_001)

@@ -1,7 +1,5 @@
 """The stores whose answers are golden, filled once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from typing import Any

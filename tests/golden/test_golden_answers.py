@@ -4,8 +4,6 @@ Only what users call is used here, so that the package may be rearranged as it l
 `python -m pytest tests/golden` with JUPYTER_MEMORY_GOLDEN=write writes the files anew.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 

@@ -3,8 +3,6 @@
 Ages count from the moment at which something is typed, and what lies in the future is new: so memories are of 2096.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import tempfile

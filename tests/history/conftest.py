@@ -1,7 +1,5 @@
 """Real shells that record what they run into a store of the test."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import monotonic, sleep
@@ -27,7 +25,6 @@ class Recorded:
         self.recorder = Recorder(self.shell, self.settings, self.notices.append)
 
     def run(self, *cells: str) -> list[ExecutionResult]:
-        """Run cells as a notebook does."""
         return [self.shell.run_cell(cell, store_history=True) for cell in cells]
 
     def runs(self) -> list[Run]:
@@ -39,7 +36,6 @@ class Recorded:
             return store.history.runs(oldest_first=True, limit=10_000)
 
     def sources(self) -> list[str]:
-        """Return the texts of these runs."""
         return [run.source for run in self.runs()]
 
     def on_disk(self) -> list[Path]:
@@ -90,7 +86,6 @@ def shell_with_recorder(tmp_path: Path) -> Iterator[Callable[[], Recorded]]:
 
 @pytest.fixture
 def recorded(shell_with_recorder: Callable[[], Recorded]) -> Recorded:
-    """Give a shell that records."""
     one = shell_with_recorder()
     one.recorder.start()
     return one

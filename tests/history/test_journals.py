@@ -1,7 +1,5 @@
 """From a cell to the store by way of journals, whatever happens to either: nothing waits, and losses are counted."""
 
-from __future__ import annotations
-
 import errno
 import gc
 import os
@@ -61,7 +59,6 @@ def test_a_locked_store_delays_and_says_so_once(recorded):
         assert recorded.run(f"x = {number}")[0].success
         recorded.recorder.flush()
     recorded.run("y = 1", "z = 2")
-
     assert len(recorded.notices) == 1 and "Your runs wait in a file" in recorded.notices[0]
     other.execute("rollback")
     assert len(recorded.runs()) == 8
@@ -75,7 +72,6 @@ def test_a_damaged_store_delays_and_says_so_once(recorded):
         recorded.run("x = 1")
         recorded.recorder.flush()
     recorded.run("y = 1")
-
     assert len(recorded.notices) == 1
     recorded.path.unlink()
     assert len(recorded.runs()) == 4
@@ -95,7 +91,6 @@ def test_a_store_that_is_another_gets_what_runs_next(recorded, tmp_path, how):
             other.add("prices")
         (tmp_path / "other.sqlite").replace(recorded.path)
     assert recorded.run("after = 2")[0].success
-
     assert recorded.sources() == ["after = 2"]
 
 
@@ -110,7 +105,6 @@ def test_a_folder_that_refuses_new_files_delays_and_says_so_once(recorded, monke
     for number in range(5):
         recorded.recorder.flush()
         recorded.run(f"x = {number}")
-
     assert not recorded.recorder.problems.lost
     assert len(recorded.notices) == 1 and "wait in a file" in recorded.notices[0]
     monkeypatch.undo()
@@ -124,7 +118,6 @@ def test_a_disk_that_takes_nothing_loses_and_says_so_once(recorded, no_memory):
     recorded.path.parent.write_text("a file where the folder should be")
     recorded.recorder.start()
     results = recorded.run(*(f"x = {number}" for number in range(20)))
-
     assert all(result.success for result in results)
     assert len(recorded.notices) == 1 and "The history is not being recorded" in recorded.notices[0]
     assert sum(recorded.recorder.problems.lost.values()) == 20
@@ -135,10 +128,7 @@ def test_a_disk_that_takes_nothing_loses_and_says_so_once(recorded, no_memory):
 
 @pytest.mark.parametrize(("hangs", "memory"), [(False, True), (True, True), (True, False)])
 def test_many_cells_in_a_row_wait_for_no_disk(recorded, disk, request, hangs, memory):
-    """Cells that run as fast as the shell can are noted, each of them, and with its end, though the disk hangs.
-
-    Without memory, few wait for the disk, one of them a moment; those that find no room are counted.
-    """
+    """Cells that run as fast as the shell can are noted, each of them, and with its end, though the disk hangs."""
     if not memory:
         request.getfixturevalue("no_memory")
         recorded.recorder.stop()
@@ -185,7 +175,6 @@ def test_without_memory_a_run_is_on_the_disk_before_it_begins(recorded, request,
         path.unlink()
     recorded.shell.user_ns["on_disk"] = recorded.on_disk
     recorded.run("found = [path.read_bytes() for path in on_disk()]")
-
     assert b"found = " in b"".join(recorded.shell.user_ns["found"])
 
 
@@ -196,7 +185,6 @@ def test_an_error_is_in_memory_before_the_next_cell_begins(recorded, disk):
         pytest.skip("this machine has no files in memory")
     disk.clear()
     recorded.run("{}['lost customer']")
-
     assert any(b"KeyError" in path.read_bytes() for path in recorded.in_memory())
 
 
@@ -257,7 +245,6 @@ def test_a_journal_that_cannot_be_removed_holds_up_no_other(recorded):
         journal.mkdir()
         assert len(recorded.runs()) == number + 1
     recorded.run("y = 1")
-
     [notice] = recorded.notices
     assert "cannot be removed. Delete it:" in notice and str(recorded.path.parent) in notice
     assert len(recorded.runs()) == 4
@@ -271,7 +258,6 @@ def test_runs_reach_the_place_that_was_set_when_they_began(recorded, tmp_path: P
         setattr(recorded.settings, setting, str(place))
         recorded.run(cell)
     recorded.recorder.flush()
-
     for place, cell in zip(places, ("before = 1", "after = 2"), strict=True):
         path, space = (place, None) if setting == "path" else (recorded.path, place)
         with MemoryStore(path, space=space) as store:

@@ -1,16 +1,19 @@
-"""What a shell runs is recorded as it ran, and what shall stay out stays out."""
-
-from __future__ import annotations
+"""What the recorder notes of a kernel's cells, and real kernels, killed ones too."""
 
 import builtins
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from jupyter_client.blocking import BlockingKernelClient
+from jupyter_client.manager import KernelManager, start_new_kernel
 
 from jupyter_memory import InputError, MemoryStore
+from jupyter_memory.storage import abandoned
 
 
 def test_a_cell_is_recorded_with_its_outcome(recorded):
@@ -19,7 +22,6 @@ def test_a_cell_is_recorded_with_its_outcome(recorded):
     recorded.run("λ = 0.3", "import asyncio\nawait asyncio.sleep(0.01)", "import sys; sys.stdout.write('\\x00\\xff')")
     recorded.shell.run_cell("a = 1", store_history=True, cell_id="1e9aac6b")
     first, second, *_, last = recorded.runs()
-
     assert (first.source, first.outcome, first.number) == ("λ = 0.3", "ok", 1)
     assert (second.outcome, second.number) == ("ok", 2) and second.seconds >= 0.01
     assert first.session == second.session and first.language == "python"
@@ -45,7 +47,6 @@ def test_an_error_is_recorded(recorded, cell, name, message):
     """Errors in a cell and before it are there with name, message and a traceback in bounds and without colours."""
     recorded.run(cell)
     [run] = recorded.runs()
-
     assert run.outcome == "error" and run.error is not None
     assert run.error.name == name
     assert message in run.error.message
@@ -61,7 +62,6 @@ def test_an_error_that_a_magic_shows_fails_the_run(recorded, tmp_path, magic):
     cell = magic.format(script) if "run" in magic else f"{magic}\n{script.read_text(encoding='utf-8')}"
     recorded.run(cell, "after = 1", "%%capture\nfine = 2")
     failed, *others = recorded.runs()
-
     assert (failed.source, failed.outcome, failed.error.name) == (cell.rstrip("\n"), "error", "KeyError")
     assert failed.error.message == "'rate'" and "λ['rate']" in failed.error.traceback
     assert "IPython" not in failed.error.traceback
@@ -76,7 +76,6 @@ def test_cells_that_cells_run_are_recorded_apart(recorded):
         "after = 3",
     )
     runs = recorded.runs()
-
     assert [run.outcome for run in runs] == ["ok", "error", "error", "ok", "ok"]
     assert [run.source for run in runs if run.outcome == "ok"][1:] == ["inner = 1", "after = 3"]
 
@@ -85,7 +84,6 @@ def test_a_traceback_names_cells_as_the_person_knows_them(recorded):
     """The frames of the shell are left out, and a cell is called Cell In[2]; one that never ran has no frames."""
     recorded.run("def ratio(a, b):\n    return a / b", "ratio(1, 0)", "x = = 1")
     _, error, never = (run.error for run in recorded.runs())
-
     assert error.traceback.splitlines()[1].strip() == "Cell In[2], line 1, in <module>"
     assert "Cell In[1], line 2, in ratio" in error.traceback
     assert "interactiveshell" not in error.traceback
@@ -116,7 +114,6 @@ def test_errors_become_plain_text_in_bounds(recorded, cell, told):
     """Whatever they are; a message that cannot be read is said to be so, and the run is recorded all the same."""
     recorded.run(cell)
     [run] = recorded.runs()
-
     text = " ".join(run.error.traceback.split())
     places = [text.find(part) for part in told]
     assert -1 not in places and run.error.traceback.count("Cell In[1]") < 60
@@ -147,7 +144,6 @@ def test_what_is_excluded_is_written_nowhere(recorded, cell):
     recorded.settings.history_ignore = ["%sql*", "*# %sql*"]
     recorded.run(cell, "noted = 1")
     journals = recorded.noted(b"noted = 1")
-
     assert not cell.strip() or cell.encode() not in journals
     assert recorded.recorder.noted == 1
     assert [run.source for run in recorded.runs()] == ["noted = 1"]
@@ -192,7 +188,6 @@ def test_nothing_is_recorded_before_and_after(recorded):
     recorded.recorder.start()
     recorded.run("f('boom')")
     first, second = recorded.runs()
-
     assert [(run.source, run.number) for run in (first, second)] == [("first = 1", 1), ("f('boom')", 2)]
     assert "in f" in second.error.traceback and "Jane Doe" not in second.error.traceback
 
@@ -239,7 +234,6 @@ def test_two_kernels_record_into_one_store(shell_with_recorder):
     one.run("same = 1")
     other.run("same = 1")
     one.recorder.flush()
-
     sessions = [run.session for run in other.runs()]
     assert len(sessions) == len(set(sessions)) == 2
     with MemoryStore(one.path) as store:
@@ -276,15 +270,11 @@ def test_the_notebook_is_the_file_that_the_server_names(recorded, monkeypatch, t
     recorded.run("b = 2")
     recorded.shell.user_ns["__vsc_ipynb_file__"] = str(tmp_path / "code.ipynb")
     recorded.run("c = 3")
-
     assert [Path(run.notebook).name for run in recorded.runs()] == ["müller.ipynb", "", "code.ipynb"]
 
 
 def test_a_renamed_notebook_has_its_new_name(recorded, monkeypatch, tmp_path: Path):
-    """Runs are in the notebook by the name that it has when the store gets them, also after it was renamed twice.
-
-    Where no file of the folder is the notebook, runs keep the name that the kernel knows.
-    """
+    """Runs are in the notebook by the name that it has when the store gets them, also after it was renamed twice."""
     first, second, third = (tmp_path / f"{name}.ipynb" for name in ("Untitled", "müller", "prices"))
     first.write_text("{}")
     (tmp_path / "other.ipynb").write_text("{}")
@@ -318,3 +308,80 @@ def test_a_store_that_others_read_gets_no_runs(recorded):
         recorded.recorder.start()
     recorded.settings.path = str(recorded.path)
     assert [run.source for run in recorded.runs()] == ["a = 1"]
+
+
+_LONGEST = 60
+
+
+@contextmanager
+def kernel(folder: Path, **more: str) -> Iterator[tuple[KernelManager, BlockingKernelClient]]:
+    """Start a kernel that has the extension, its store and settings in a folder of the test."""
+    places = {f"JUPYTER_{name}_DIR": str(folder / name.lower()) for name in ("DATA", "CONFIG", "RUNTIME")}
+    environment = {
+        **os.environ, **places, "IPYTHONDIR": str(folder / "ipython"), "HOME": str(folder),
+        "JUPYTER_MEMORY_PATH": str(folder / "week" / "memory.sqlite"), **more,
+    }  # fmt: skip
+    manager, client = start_new_kernel(kernel_name="python3", env=environment, cwd=str(folder))
+    try:
+        run(client, "%load_ext jupyter_memory")
+        yield manager, client
+    finally:
+        client.stop_channels()
+        if manager.is_alive():
+            manager.shutdown_kernel()
+
+
+def run(client: BlockingKernelClient, code: str, metadata: dict[str, object] | None = None) -> str:
+    """Run a cell as JupyterLab does, and return what it wrote to standard output and error."""
+    message = client.session.msg(
+        "execute_request",
+        {"code": code, "silent": False, "store_history": True, "user_expressions": {}, "allow_stdin": False},
+        metadata=metadata or {},
+    )
+    client.shell_channel.send(message)
+    written = []
+    while True:
+        said = client.get_iopub_msg(timeout=_LONGEST)
+        if said["parent_header"].get("msg_id") != message["header"]["msg_id"]:
+            continue
+        if said["msg_type"] == "stream":
+            written.append(said["content"]["text"])
+        if said["msg_type"] == "status" and said["content"]["execution_state"] == "idle":
+            return "".join(written)
+
+
+def die(manager: KernelManager, client: BlockingKernelClient, code: str) -> None:
+    """Run a cell that kills the kernel, and wait until it is dead."""
+    client.execute(code)
+    manager.provisioner.process.wait(_LONGEST)
+
+
+def test_the_cell_that_kills_the_kernel_is_found_by_the_next(tmp_path: Path):
+    """After kill -9 in a cell, this cell has the outcome "unknown", and those before it have their own."""
+    deadly = "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)  # λ"
+    with kernel(tmp_path) as (manager, client):
+        assert "on: this kernel remembers" in run(client, "%memory history on")
+        run(client, "prices = [1, 2]")
+        run(client, "prices[7]")
+        die(manager, client, deadly)
+
+    with kernel(tmp_path) as (_, client):
+        said = run(
+            client,
+            "from jupyter_memory import open_store\n"
+            "for run in open_store().history.runs():\n    print(run.outcome, repr(run.source))",
+        )
+    assert f"unknown {deadly!r}" in said and "error 'prices[7]'" in said and "ok 'prices = [1, 2]'" in said
+    assert not list(abandoned(tmp_path / "week" / "memory.sqlite"))
+
+
+def test_tags_and_ids_come_with_the_request(tmp_path: Path):
+    """A tag that JupyterLab sends keeps a cell out, and the id it sends is that of the run; no journal is left."""
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "jupyter_memory_config.json").write_text('{"JupyterMemory": {"history": true}}')
+    with kernel(tmp_path) as (_, client):
+        run(client, "hidden = 1", {"cellId": "a", "tags": ["memory-off"]})
+        run(client, "shown = 2", {"cellId": "b-c", "tags": ["decision"]})
+    with MemoryStore(tmp_path / "week" / "memory.sqlite") as store:
+        assert [(run.source, run.cell_id) for run in store.history.runs()] == [("shown = 2", "b-c")]
+    assert not [file for file in (tmp_path / "week").iterdir() if ".runs-" in file.name]

@@ -293,17 +293,13 @@ SIGNATURES = {
 }
 
 
-def test_the_signature_is_the_one_of_the_documents():
-    """The names that scripts depend on are those of the interface."""
+def test_the_signature_is_the_one_of_the_documents(week_store):
+    """The names that scripts depend on are those of the interface; another keyword is refused with those there are."""
     # Completion and help read the keywords one by one.
     assert {
         name: " ".join(inspect.signature(getattr(MemoryStore, name)).parameters) for name in SIGNATURES
     } == SIGNATURES
     assert inspect.signature(MemoryStore.search).parameters["mode"].default == "full"
-
-
-def test_a_keyword_that_is_none(week_store):
-    """A keyword that does not exist is refused with those that do, by a search and by a list."""
     with pytest.raises(TypeError, match=r"no keyword lmit.*limit, filters, since, until, profile, now, tags, domain"):
         week_store.search("λ", lmit=3)
     with pytest.raises(TypeError, match=r"no keyword now.*limit, filters, since, until"):

@@ -12,7 +12,7 @@ import apsw
 import pytest
 from inside import faults
 
-from jupyter_memory import JupyterMemory, MemoryStore, StoreClosed, StoreLocked, UnknownMemory
+from jupyter_memory import JupyterMemory, MemoryStore, StoreClosed, StoreLocked
 from jupyter_memory.storage import open_storage
 
 SPAWN = multiprocessing.get_context("spawn")
@@ -190,46 +190,3 @@ def test_closed_while_others_are_at_work(store):
         memory.close()
     assert [type(one.exception()) for one in at_work] == [StoreClosed] * 3
     in_step(store())
-
-
-def test_forgotten_by_another_in_between(week_store, store, week_memories):
-    """A memory that another connection forgot is unknown here from that moment on, whatever is done with it."""
-    other, gone = store(), week_memories["Poisson λ"]
-    assert week_store.hits("Poisson λ").hits[0].memory == gone
-    other.forget(gone.id)
-    for call in (
-        lambda: week_store.get(gone.id),
-        lambda: week_store.update(gone.id, title="x", text="y"),
-        lambda: week_store.update(gone.id, tags=["z"]),
-        lambda: week_store.pin(gone.id),
-        lambda: week_store.forget(gone.id),
-        lambda: week_store.explain("Poisson", gone.id),
-    ):
-        with pytest.raises(UnknownMemory):
-            call()
-    assert gone.id not in {hit.memory.id for hit in week_store.hits("Poisson λ").hits}
-    in_step(week_store)
-
-
-def test_vectors_written_anew_while_another_adds(store, week):
-    """Memories that are added while vectors are written anew get theirs of the new model, too; none is refused."""
-    with store() as first:
-        first.add_many([{"text": f"Note {i} on λ"} for i in range(300)], progress=False)
-    other, second = store(settings=PATIENT), store(embedder="static-64", settings=PATIENT)
-    begun, done = threading.Event(), threading.Event()
-    added = []
-
-    def add():
-        while not done.is_set():
-            added.append(other.add(f"Added meanwhile, number {len(added)}"))
-            begun.set()
-
-    with ThreadPoolExecutor(1) as pool:
-        pool.submit(add)
-        assert begun.wait(60)
-        second.reembed(progress=False)
-        time.sleep(0.05)
-        done.set()
-    assert [model["dimensions"] for model in second.stats()["models"] if model["active"]] == [64]
-    assert second.stats()["memories"] == 300 + len(added) > 300
-    in_step(second)

@@ -1,7 +1,5 @@
 """Whatever a file repeats, the store and the work grow with its length, not with the square of it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 It needs jupyter-server-mcp 0.3 or 0.4, which need different SDKs: scripts/check_jupyter_mcp.sh runs it with both.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

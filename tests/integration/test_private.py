@@ -5,8 +5,6 @@ import shutil
 import subprocess
 import sys
 
-import pytest
-
 SECRET = "walrossherde"
 SESSION = f"""
 import logging, os, socket, sys
@@ -75,9 +73,8 @@ def alone():
     return []
 
 
-@pytest.fixture
-def everywhere(tmp_path, monkeypatch):
-    """Put every place where a program may leave something below one folder, and write a note to index."""
+def test_a_whole_session_without_a_network(tmp_path, monkeypatch):
+    """With the network off all works; no log line holds what was written; no file lies outside the store's folder."""
     for variable, name in {"TMPDIR": "tmp", "HOME": "home", "XDG_CACHE_HOME": "cache", "XDG_DATA_HOME": "data"}.items():
         (tmp_path / name).mkdir()
         monkeypatch.setenv(variable, str(tmp_path / name))
@@ -86,16 +83,11 @@ def everywhere(tmp_path, monkeypatch):
     notes = tmp_path / "work" / "notes"
     notes.mkdir(parents=True)
     (notes / "λ.md").write_text(f"# Müller\n\nThe {SECRET} is in the note.", encoding="utf-8")
-    return tmp_path
-
-
-def test_a_whole_session_without_a_network(everywhere):
-    """With the network off all works; no log line holds what was written; no file lies outside the store's folder."""
     found = subprocess.run(
-        [*alone(), sys.executable, "-c", SESSION, str(everywhere)],
+        [*alone(), sys.executable, "-c", SESSION, str(tmp_path)],
         capture_output=True,
         text=True,
-        cwd=everywhere,
+        cwd=tmp_path,
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
         timeout=100,
     )

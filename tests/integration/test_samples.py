@@ -1,7 +1,5 @@
 """The sample archive: valid, varied and small enough to be read."""
 
-from __future__ import annotations
-
 import base64
 import re
 from collections.abc import Iterator
@@ -32,13 +30,25 @@ def name(path: Path) -> str:
     return path.relative_to(SAMPLES).as_posix()
 
 
-def test_the_archive_has_eight_notebooks_and_a_dozen_notes() -> None:
-    """Some of both in subfolders; five notebooks are of format 4.5 with ids, three of 4.4 without; all are small."""
+def test_the_archive_is_small_and_varied() -> None:
+    """Eight small notebooks of two formats and a dozen notes, with all sorts of outputs and scripts."""
     assert len(NOTEBOOKS) == 8 and len(NOTES) >= 12
     assert any(path.parent != SAMPLES for path in NOTEBOOKS) and len({path.parent for path in NOTES}) > 3
     assert sorted(read(path).nbformat_minor for path in NOTEBOOKS) == [4, 4, 4, 5, 5, 5, 5, 5]
     sizes = {name(path): path.stat().st_size for path in SAMPLES.rglob("*") if path.is_file()}
     assert max(sizes.values()) <= 60_000 and sum(sizes.values()) <= 400_000
+    every = [output for path in NOTEBOOKS for cell in read(path).cells for output in cell.get("outputs", [])]
+    images = [output.data["image/png"] for output in every if "image/png" in output.get("data", {})]
+    assert {output.name for output in every if output.output_type == "stream"} == {"stdout", "stderr"}
+    errors = {output.ename for output in every if output.output_type == "error" and output.traceback}
+    assert {"KeyError", "MergeError", "ValueError"} <= errors
+    assert images and all(base64.b64decode(image).startswith(b"\x89PNG\r\n") for image in images)
+    notes, cells = ("".join(path.read_text(encoding="utf-8") for path in paths) for paths in (NOTES, NOTEBOOKS))
+    assert not [word for word in ("λ", "ü", "Malmö", "東京") if word not in notes]
+    assert not [word for word in ("λ", "ü", "Malmö") if word not in cells]
+    holders = [name(path) for path in NOTES + NOTEBOOKS if "://reader:" in path.read_text(encoding="utf-8")]
+    assert holders == ["notes/how-to/connect-to-the-price-database.md"]
+    assert "hunter2-not-real@db.example" in (SAMPLES / holders[0]).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=name)
@@ -58,16 +68,6 @@ def test_a_notebook_is_valid_and_tells_a_story(path: Path) -> None:
     assert "execute_result" in kinds
 
 
-def test_outputs_of_every_sort_occur() -> None:
-    """Streams, warnings on stderr, several named errors and one real PNG are among the outputs."""
-    every = [output for path in NOTEBOOKS for cell in read(path).cells for output in cell.get("outputs", [])]
-    images = [output.data["image/png"] for output in every if "image/png" in output.get("data", {})]
-    assert {output.name for output in every if output.output_type == "stream"} == {"stdout", "stderr"}
-    errors = {output.ename for output in every if output.output_type == "error" and output.traceback}
-    assert {"KeyError", "MergeError", "ValueError"} <= errors
-    assert images and all(base64.b64decode(image).startswith(b"\x89PNG\r\n") for image in images)
-
-
 @pytest.mark.parametrize("path", NOTEBOOKS + NOTES, ids=name)
 def test_what_a_file_says(path: Path) -> None:
     """A note has one title and some hundred characters; paths in tracebacks are those of the invented author."""
@@ -77,27 +77,19 @@ def test_what_a_file_says(path: Path) -> None:
     assert set(re.findall(r"/(?:home|Users)/(\w+)", text)) <= {"noor"} and "/root/" not in text
 
 
-def test_the_archive_speaks_of_more_than_ascii() -> None:
-    """Greek, German, Swedish and Japanese letters occur; the only secret says of itself that it is none."""
-    notes, cells = ("".join(path.read_text(encoding="utf-8") for path in paths) for paths in (NOTES, NOTEBOOKS))
-    assert not [word for word in ("λ", "ü", "Malmö", "東京") if word not in notes]
-    assert not [word for word in ("λ", "ü", "Malmö") if word not in cells]
-    holders = [name(path) for path in NOTES + NOTEBOOKS if "://reader:" in path.read_text(encoding="utf-8")]
-    assert holders == ["notes/how-to/connect-to-the-price-database.md"]
-    assert "hunter2-not-real@db.example" in (SAMPLES / holders[0]).read_text(encoding="utf-8")
-
-
 @pytest.fixture(scope="module")
 def remembered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MemoryStore]:
-    """Open a store that holds the archive."""
     with MemoryStore(tmp_path_factory.mktemp("samples") / "memory.sqlite", embedder="static") as store:
         store.index(SAMPLES, progress=False)
         yield store
 
 
-def test_the_readme_has_twelve_questions() -> None:
-    """The table of questions has twelve rows, each with a file of the archive."""
+def test_the_readme_has_twelve_questions(remembered: MemoryStore) -> None:
+    """Twelve questions name files of the archive; one is answered although nobody there wrote its word."""
     assert len(QUESTIONS) == 12 and all((SAMPLES / file).is_file() for _, file in QUESTIONS)
+    words = "".join(path.read_text(encoding="utf-8").lower() for path in NOTEBOOKS + NOTES)
+    first = remembered.hits("how did we normalise the prices last month").hits[0]
+    assert "normali" not in words and "We rescaled the tariffs to zero mean and unit variance" in first.memory.text
 
 
 @pytest.mark.parametrize(("question", "file"), QUESTIONS, ids=[question for question, _ in QUESTIONS])
@@ -105,10 +97,3 @@ def test_question_finds_its_file_among_the_first_few(remembered: MemoryStore, qu
     """Each question of the README brings the file that it promises to one of the first five ranks."""
     found = remembered.search(question, limit=5)["source"]
     assert any(source.endswith(file) for source in found), list(found)
-
-
-def test_the_words_of_the_question_are_not_in_the_answer(remembered: MemoryStore) -> None:
-    """The way prices were normalised is found first although nobody in the archive wrote that word."""
-    words = "".join(path.read_text(encoding="utf-8").lower() for path in NOTEBOOKS + NOTES)
-    first = remembered.hits("how did we normalise the prices last month").hits[0]
-    assert "normali" not in words and "We rescaled the tariffs to zero mean and unit variance" in first.memory.text

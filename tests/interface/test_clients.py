@@ -1,7 +1,5 @@
 """Connecting the clients of agents: where each keeps its configuration, and what changes in it and is given back."""
 
-from __future__ import annotations
-
 import json
 import re
 import stat
@@ -79,7 +77,6 @@ def test_claude_desktop_from_a_package_reads_another_file(tmp_path: Path) -> Non
     packaged = tmp_path / "Local" / "Packages" / "Claude_pzs8sxrjxfjjc" / "LocalCache" / "Roaming"
     packaged.parent.mkdir(parents=True)
     assert target("claude-desktop", here).file.is_relative_to(tmp_path / "AppData")
-
     packaged.mkdir()
     assert target("claude-desktop", here).file == packaged / "Claude" / "claude_desktop_config.json"
 
@@ -87,7 +84,6 @@ def test_claude_desktop_from_a_package_reads_another_file(tmp_path: Path) -> Non
 def test_entries_as_each_client_wants_them() -> None:
     """What a client asks for beside the command is in its entry."""
     entries = {client.name: client.entry("/py", ["mcp"]) for client in CLIENTS}
-
     typed = {name for name, entry in entries.items() if entry.get("type") == "stdio"}
     assert typed == {"claude-code", "vscode", "copilot", "cursor"}
     assert entries["copilot"] == {"type": "stdio", "command": "/py", "args": ["mcp"], "tools": ["*"]}
@@ -100,7 +96,6 @@ def test_a_client_is_found_by_its_file_its_folder_or_its_program(tmp_path: Path,
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     places = Places(tmp_path, {}, "linux")
     assert [client.name for client in CLIENTS if client.is_here(places)] == []
-
     for folder in (".jupyter", ".claude", ".cursor", "bin"):
         (tmp_path / folder).mkdir()
     (tmp_path / "bin" / "codex").touch(0o755)
@@ -180,7 +175,6 @@ def value_of(shape: Any, text: str) -> dict[str, Any]:
 def test_the_entry_is_added_and_nothing_else_changes(shape: Any, text: str) -> None:
     """What was written is there afterwards, in its order; a second run changes nothing, one with options only those."""
     after = shape.with_entry(text, ENTRY)
-
     assert {name: shape.entry_of(after)[name] for name in ENTRY} == ENTRY
     rest = iter(after)
     assert all(character in rest for character in text if not character.isspace())
@@ -197,21 +191,16 @@ def test_taking_the_entry_out_gives_the_text_back(shape: Any, text: str) -> None
 
 
 def test_what_somebody_added_to_the_entry_stays() -> None:
-    """A variable or a switch that the person put into our entry survives another run."""
+    """A variable or switch in our entry survives another run; a comment stays with its line."""
     text = PLAIN.with_entry("", {**ENTRY, "env": {"A": "1"}, "disabled": True})
     added = TOML.with_entry(texts.CODEX, ENTRY)
     toml = added.replace('command = "/opt', 'enabled = false\ncommand = "/opt')
     toml += 'startup_timeout_sec = 20\n\n[mcp_servers.jupyter-memory.env]\nA = "1"\n'
     changed = {**ENTRY, "command": "/usr/bin/python3"}
-
     assert PLAIN.entry_of(PLAIN.with_entry(text, changed)) == {**changed, "env": {"A": "1"}, "disabled": True}
     more = {"enabled": False, "startup_timeout_sec": 20, "env": {"A": "1"}}
     assert TOML.entry_of(TOML.with_entry(toml, changed)) == {**changed, **more}
     assert value_of(TOML, TOML.without_entry(toml)) == value_of(TOML, texts.CODEX)
-
-
-def test_a_comment_stays_with_its_line() -> None:
-    """The comma goes before the comment of the former last line, and the entry below it."""
     after = COMMENTS.with_entry(texts.LAST_COMMENT, ENTRY)
     assert '"a": { "command": "x" }, // the only one, with a "quote\n        "jupyter-memory": {' in after
 
@@ -267,7 +256,6 @@ def test_any_object_is_given_back(others: dict, servers: dict, indent: int | str
 
 @pytest.fixture
 def places(tmp_path: Path) -> Places:
-    """Give a home of the test."""
     return Places(tmp_path, {}, "linux")
 
 
@@ -329,7 +317,6 @@ def test_what_the_client_wrote_meanwhile_stays(places: Places) -> None:
     carried_out(claude.removal())
     assert claude.file.read_text(encoding="utf-8") == texts.PLAIN.replace("42", "43")
     assert backup_of(claude.file).read_bytes() == before
-
     carried_out(claude.connection())
     claude.file.write_text(texts.NO_SERVERS)
     carried_out(claude.connection())
@@ -354,7 +341,6 @@ def test_a_file_that_cannot_be_read_is_left_as_it_is(places: Places, content: by
         claude.file.write_bytes(content)
     with pytest.raises(ClientConfigError) as refused:
         claude.connection()
-
     assert str(claude.file) in str(refused.value) and said in str(refused.value)
     assert "secretname" not in str(refused.value)
     assert not claude.is_connected
@@ -369,7 +355,6 @@ def test_the_file_keeps_its_permissions_and_its_link(places: Places) -> None:
     real.chmod(0o640)
     claude.file.symlink_to(real)
     carried_out(claude.connection())
-
     assert claude.file.is_symlink() and claude.is_connected
     assert backup_of(claude.file) == real.with_name("claude.json.jupyter-memory.bak")
     assert backup_of(real).read_bytes() == b"{}"
@@ -393,7 +378,6 @@ def test_a_file_that_must_not_be_replaced_is_left_alone(places: Places, meanwhil
     before = claude.file.read_bytes()
     with pytest.raises(ClientConfigError, match=said):
         change.apply()
-
     assert claude.file.read_bytes() == before
     assert list(places.home.iterdir()) == [claude.file]
 
@@ -414,7 +398,6 @@ def test_the_diff_hides_secrets_and_cuts_long_lines(places: Places) -> None:
     long = json.dumps({"time": {"command": "x" * 5000}})
     claude.file.write_text(f'{{\n"a": 1,\n"token": "{token}",\n"mcpServers": {long}\n}}\n')
     shown = claude.connection()[0].diff()
-
     assert token not in shown and "redacted" in shown
     assert max(map(len, shown.splitlines())) < 320
     assert shown.startswith(f"--- {claude.file}\n+++ ")
@@ -442,7 +425,6 @@ def test_the_skill_is_short_and_names_tools_that_exist(tmp_path: Path) -> None:
     assert fields["name"] == "jupyter-memory"
     assert 100 < len(fields["description"]) <= 1024
     assert len(body.split()) < 350
-
     pytest.importorskip("pydantic", reason="the extra mcp is not installed")
     from jupyter_memory.mcp import tools_of
 

@@ -1,7 +1,5 @@
 """What all doors share: options as arguments of the store, addresses of stores, fixes in words."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -48,7 +46,7 @@ def test_every_filter_has_an_option() -> None:
 
 
 def test_filters() -> None:
-    """Values become filters: repeated ones once, times as bounds in UTC; `--until` a day includes it, `--on` is it."""
+    """Values become filters with times in UTC; options without a value are left to the store."""
     filters, until, on = (
         search_of(values, NOW)["filters"]
         for values in (
@@ -57,14 +55,9 @@ def test_filters() -> None:
             {"on": "2026-03-31"},
         )
     )
-
     assert filters == Filters(tag=("λ", "ü"), kind=("cell",), since=datetime(2026, 3, 1, tzinfo=UTC))
     assert until.until == on.until
     assert (on.until - on.since).days == 1
-
-
-def test_what_is_not_given_is_left_to_the_store() -> None:
-    """Options without a value are not arguments, so that the settings count."""
     given = {"limit": None, "profile": None, "domain": None, "tag": None, "kind": ()}
     assert search_of(given, NOW) == {"filters": Filters(), "now": NOW}
 
@@ -142,7 +135,6 @@ def test_a_url_names_a_database_wherever_a_path_names_a_file(here, monkeypatch):
     assert StoreProvider(JupyterMemory(path=URL)).path == DatabaseAddress(URL)
     monkeypatch.setenv("JUPYTER_MEMORY_PATH", URL)
     assert store_path(load_config()) == DatabaseAddress(URL)
-
     beside = companion(DatabaseAddress(URL))
     assert beside.parent == here / "data" / "memory" and beside != companion(DatabaseAddress(URL + "2"))
     assert companion(here / "m.sqlite") == here / "m.sqlite"

@@ -1,7 +1,5 @@
 """Following folders that other programs change."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
@@ -80,7 +78,6 @@ def test_a_folder_that_is_watched_later_is_followed_too(memory, tmp_path, thread
     other.mkdir()
     memory.watch(other)
     (other / "three.md").write_text("The toll of Oslo.\n")
-
     until(lambda: "three.md" in sources(memory))
 
 
@@ -94,7 +91,6 @@ def test_hidden_ignored_and_unknown_files_are_left_alone(memory, tmp_path, threa
         (folder / name).write_text("The tariff of nobody.\n")
     (folder / "two.md").write_text("The fare of Malmö.\n")
     until(lambda: "two.md" in sources(memory))
-
     assert sources(memory) == {"one.md", "two.md"}
 
 
@@ -107,7 +103,6 @@ def test_a_folder_that_may_not_be_looked_at_is_not(memory, tmp_path, threads):
     threads(memory, admits=lambda path: path == str(other))
     (other / "three.md").write_text("The toll of Oslo.\n")
     until(lambda: "three.md" in sources(memory))
-
     assert "two.md" not in sources(memory)
 
 
@@ -154,7 +149,6 @@ def test_many_changes_at_once_are_one_look_at_the_folder(memory, tmp_path, threa
     for number in range(120):
         (folder / f"n{number}.md").rename(folder / f"m{number}.md")
     until(lambda: all(name.startswith(("m", "o")) for name in sources(memory)))
-
     assert {hit.memory.text: hit.memory.id for hit in memory.hits("kind:file", limit=200).hits} == ids
 
 
@@ -168,7 +162,6 @@ def test_a_store_does_not_follow_its_own_changes(store, threads):
     until(lambda: applied)
     opened.path.touch()
     sleep(1.5)
-
     assert applied == [1]
 
 

@@ -1,7 +1,5 @@
 """A real IPython shell with the extension loaded, its store and settings in a folder of the test."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
@@ -18,13 +16,10 @@ from jupyter_memory import MemoryStore, load_config, open_store
 
 
 class Shell:
-    """Runs cells as a notebook does."""
-
     def __init__(self, ip: InteractiveShell) -> None:
         self.ip = ip
 
     def run(self, cell: str) -> Any:
-        """Run a cell and return its result; an error fails the test."""
         outcome = self.ip.run_cell(cell, store_history=False)
         outcome.raise_error()
         return outcome.result
@@ -38,19 +33,16 @@ class Shell:
         return str(error)
 
     def printed(self, cell: str) -> str:
-        """Run a cell and return what it wrote to standard output."""
         with redirect_stdout(io.StringIO()) as written:
             self.run(cell)
         return written.getvalue()
 
     def noted(self, cell: str) -> str:
-        """Run a cell and return what it wrote to standard error."""
         with redirect_stderr(io.StringIO()) as written, redirect_stdout(io.StringIO()):
             self.run(cell)
         return written.getvalue()
 
     def ids(self, cell: str) -> list[str]:
-        """Run a search and return the ids of its hits."""
         ids: list[str] = self.run(cell)["memory_id"].tolist()
         return ids
 
@@ -64,12 +56,10 @@ class Shell:
         return open_store(settings=load_config())
 
     def titles(self, cell: str) -> list[str]:
-        """Run a search and return the titles of its hits."""
         titles: list[str] = self.run(cell)["title"].tolist()
         return titles
 
     def asked(self, cell: str) -> str:
-        """Run a search and return the query that was searched for."""
         query: str = self.run(cell).attrs["memsearch"]["query"]
         return query
 
@@ -88,7 +78,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def bare(home: Path) -> Iterator[Shell]:
-    """Give a shell without the extension."""
     ip = shells.made()
     ip.Completer.use_jedi = False
     yield Shell(ip)
@@ -98,7 +87,6 @@ def bare(home: Path) -> Iterator[Shell]:
 
 @pytest.fixture
 def shell(bare: Shell) -> Shell:
-    """Give a shell with the extension and an empty store."""
     bare.run("%load_ext jupyter_memory")
     return bare
 

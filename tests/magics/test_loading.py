@@ -1,13 +1,13 @@
-"""Loading the extension, its settings and its completion, and taking it out again."""
+"""Loading the extension, also in every new kernel, its settings and its completion, and taking it out again."""
 
-from __future__ import annotations
-
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 import shells
+from blocked import run_without
 from IPython.core.interactiveshell import InteractiveShell
 
 from jupyter_memory.cli import main
@@ -28,7 +28,6 @@ def test_loading_twice_is_loading_once_and_unloading_leaves_nothing(bare) -> Non
     bare.run("%reload_ext jupyter_memory\n%load_ext jupyter_memory")
     assert counts(bare.ip) == loaded
     bare.run("%memsearch works?")
-
     bare.run("%unload_ext jupyter_memory")
     assert counts(bare.ip) == before
     assert "not found" in bare.mistake("%memsearch λ") and "not found" in bare.mistake("%%memadd\nλ")
@@ -54,8 +53,8 @@ def test_loading_makes_no_store(shell, home: Path) -> None:
     assert (home / "data" / "memory" / "memory.sqlite").exists()
 
 
-def test_config_holds_from_the_next_line_on(week, tmp_path: Path) -> None:
-    """`%config` lists the settings; a limit holds for the next search, and a path opens another store till set back."""
+def test_config_holds_from_the_next_line_on(week, tmp_path: Path, caplog) -> None:
+    """`%config` holds from the next line on; a value that cannot be is refused with its name, and the old one stays."""
     shown = week.printed("%config JupyterMemory")
     assert "JupyterMemory.limit=<Int>" in shown and "How many results a search gives." in shown
     week.run("%config JupyterMemory.limit = 2")
@@ -66,16 +65,11 @@ def test_config_holds_from_the_next_line_on(week, tmp_path: Path) -> None:
     assert len(week.run("%memsearch")) == 1
     week.run("%config JupyterMemory.path = ''")
     assert len(week.run("%memsearch")) == 5
-
-
-def test_config_refuses_nonsense(week, caplog) -> None:
-    """A value or a profile that cannot be is refused at once with its name; the old one stays, others are taken."""
     week.run("%config JupyterMemory.limit = 0")
     assert "limit" in caplog.text and len(week.run("%memsearch")) == 5
     week.run("%config JupyterMemory.profile = 'vault'")
     week.run("%config JupyterMemory.profile = 'autp'")
     assert "profile: There is no profile 'autp'. Did you mean 'auto'?" in caplog.text
-
     week.run("%config JupyterMemory.limit = 1")
     found = week.run("%memsearch Müller")
     assert (found.attrs["memsearch"]["profile"], found["title"].tolist()) == ("vault", ["Müller"])
@@ -86,7 +80,6 @@ def test_ipython_configuration_is_read(home: Path, capsys) -> None:
     ip = shells.made(JupyterMemory={"limit": 4})
     ip.run_cell("%load_ext jupyter_memory\n%memory config")
     ip.run_line_magic("unload_ext", "jupyter_memory")
-
     assert ["limit", "4", "IPython's", "configuration"] in [
         line.split() for line in capsys.readouterr().out.splitlines()
     ]
@@ -103,7 +96,6 @@ def test_a_broken_config_file_is_named(bare, home: Path, line: str, said: str) -
     """A file that is broken, or a profile in it that is none, is one line when the extension is loaded, which works."""
     (home / "config").mkdir()
     (home / "config" / "jupyter_memory_config.py").write_text(line + "\n")
-
     shown = bare.noted("%load_ext jupyter_memory")
     assert said in shown and len(set(shown.splitlines())) == 1
     assert bare.run("%memsearch λ").attrs["memsearch"]["profile"] == "auto"
@@ -114,7 +106,6 @@ def test_a_damaged_store_is_one_line(shell, home: Path, capsys) -> None:
     """A file that is no store is a one-line mistake; completion stays silent."""
     (home / "not.sqlite").write_text("these are just words, " * 100)
     shell.run(f"%config JupyterMemory.path = '{home}/not.sqlite'")
-
     assert "not.sqlite" in shell.mistake("%memsearch λ")
     assert "not.sqlite" in shell.mistake("%memadd λ")
     capsys.readouterr()
@@ -149,11 +140,10 @@ def test_loading_is_light(home: Path) -> None:
     heavy = {"pandas", "mlx.core", "dateparser", "nbformat", "numpy", "apsw", "tomllib"}
     heavy |= {"webbrowser", "jupyter_memory.store"}
     code = (
-        "import sys; from IPython.core.interactiveshell import InteractiveShell; ip = InteractiveShell();"
+        "from IPython.core.interactiveshell import InteractiveShell; ip = InteractiveShell();"
         f"ip.run_line_magic('load_ext', 'jupyter_memory'); print(sorted({heavy} & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=100)
-    assert done.stdout == "[]\n"
+    assert run_without([], code) == "[]"
 
 
 @pytest.mark.parametrize(
@@ -221,7 +211,6 @@ def test_paths(week, tmp_path: Path, line: str) -> None:
         (tmp_path / name).mkdir()
     (tmp_path / "results.csv").write_text("λ")
     found = week.complete(f"{line}{'' if line.endswith(':') else ' '}{tmp_path}/re")
-
     assert {"reports/", "results.csv"} <= {f"re{offer.rpartition('/re')[2]}" for offer in found}
     assert f'"{tmp_path}/re view/"' in found
 
@@ -233,3 +222,45 @@ def test_ids_of_the_last_search(week, what: str) -> None:
     assert len(ids) >= 2
     assert week.complete(f"%memory {what} ") == ids
     assert week.complete(f"%memory {what} {ids[1][:9]}") == [ids[1]]
+
+
+ASK = "print('loaded:', 'memsearch' in get_ipython().magics_manager.magics['line'], dir())"
+HIDE = """
+import importlib.util as u, sys
+_find = u.find_spec
+u.find_spec = lambda name, *a: None if name == 'jupyter_memory' else _find(name, *a)
+sys.modules['jupyter_memory'] = None
+"""
+
+
+@pytest.fixture
+def startup(home: Path) -> Path:
+    return home / "ipython" / "profile_default" / "startup"
+
+
+def new_shell(code: str) -> str:
+    command = [sys.executable, "-m", "IPython", "--no-banner", "--colors=nocolor", "-c", code]
+    environment = os.environ | {"PYTHONWARNINGS": "ignore"}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, timeout=100)
+    return done.stdout + done.stderr
+
+
+def test_on_off_status_across_shells(startup: Path) -> None:
+    """Turned on, a new shell has the magics, and no name of ours; turned off, the next one has not; twice is once."""
+    shown = new_shell("%load_ext jupyter_memory\n%memory autoload\n%memory autoload on\n%memory autoload on")
+    assert "off" in shown and shown.count("on: new kernels") == 2
+    shown = new_shell(ASK)
+    assert "loaded: True" in shown
+    assert "_load_jupyter_memory" not in shown
+    assert "off" in new_shell("%memory autoload off\n%memory autoload off")
+    assert [file.name for file in startup.iterdir()] in ([], ["README"])
+    assert "loaded: False" in new_shell(ASK)
+
+
+def test_without_the_package_the_file_is_silent(startup: Path) -> None:
+    """In an environment without jupyter-memory the startup file does nothing and says nothing."""
+    new_shell("%load_ext jupyter_memory\n%memory autoload on")
+    (startup / "00-hide.py").write_text(HIDE)
+    shown = new_shell(ASK)
+    assert "loaded: False" in shown
+    assert "Error" not in shown

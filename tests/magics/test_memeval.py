@@ -1,7 +1,5 @@
 """Ways of ranking: `%memory profile`, and `%memeval`, which compares them by own questions and heeds changes."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -47,14 +45,16 @@ def test_mistakes(week) -> None:
 
 
 def test_run_compares_every_profile(judged) -> None:
-    """A row a profile, the best first, with intervals and the difference to the profile in use."""
+    """A row a profile, or those that --profile and --dims name, the best first, with intervals."""
     frame = judged.run("%memeval run")
-
     assert set(frame["profile"]) == {"auto", "covalence", "vault", "trovella", "memini", "memini-rrf"}
     assert (frame["questions"] == 5).all() and (frame["model"] == "static 256").all()
     assert frame["ndcg@10"].is_monotonic_decreasing
     assert frame.set_index("profile").loc["auto", "success@1"] == 1.0
     assert (frame["ndcg@10_low"] <= frame["ndcg@10"]).all()
+    frame = judged.run("%memeval run --profile auto --profile keyword --dims 64")
+    compared = {(profile, model) for profile in ("auto", "keyword") for model in ("static 256", "static 64")}
+    assert set(zip(frame["profile"], frame["model"], strict=True)) == compared and len(frame) == 4
 
 
 def test_right_answers_that_were_forgotten(judged) -> None:
@@ -63,35 +63,22 @@ def test_right_answers_that_were_forgotten(judged) -> None:
     judged.run(f"%memory forget {ids[1]} {ids[3]}")
     said = judged.noted("frame = %memeval run --profile auto")
     frame = judged.ip.user_ns["frame"]
-
     assert "The right answers of 2 questions are no longer here: “Müller λ ridge” (" in said and "“dates match" in said
     assert frame["questions"].item() == 3 and frame["success@1"].item() == 1.0
-
     judged.run(f"%memory forget {ids[0]} {ids[2]} {ids[4]}")
     assert "5 questions are no longer here" in judged.mistake("%memeval run")
 
 
-def test_run_with_other_lengths(judged) -> None:
-    """`--dims` and `--profile` say what is compared."""
-    frame = judged.run("%memeval run --profile auto --profile keyword --dims 64")
-    compared = {(profile, model) for profile in ("auto", "keyword") for model in ("static 256", "static 64")}
-    assert set(zip(frame["profile"], frame["model"], strict=True)) == compared and len(frame) == 4
-
-
-def test_differences_are_to_what_is_in_use(judged, home) -> None:
-    """Profiles without the one in use, and another length, are compared with the profile and the model in use."""
-    used = judged.run("%memeval run --profile auto")["ndcg@10"].item()
-    frame = judged.run(f"%memeval run --profile {worse(home)} --dims 64")
-    assert frame["difference"].tolist() == pytest.approx((frame["ndcg@10"] - used).tolist())
-    assert (frame["difference"] < 0).all()
-
-
 def test_a_file_goes_by_its_name(judged, home) -> None:
-    """A profile in a TOML file is compared under its own name; two of one name keep their paths."""
+    """A file is compared under its own name, or its path; differences are to the profile and model in use."""
     (home / "other").mkdir()
     first, second = worse(home), worse(home / "other")
     assert set(judged.run(f"%memeval run --profile auto --profile {first}")["profile"]) == {"auto", "worse"}
     assert set(judged.run(f"%memeval run -p {first} -p {second}")["profile"]) == {first, second}
+    used = judged.run("%memeval run --profile auto")["ndcg@10"].item()
+    frame = judged.run(f"%memeval run --profile {worse(home)} --dims 64")
+    assert frame["difference"].tolist() == pytest.approx((frame["ndcg@10"] - used).tolist())
+    assert (frame["difference"] < 0).all()
 
 
 def test_plot(judged) -> None:
@@ -101,7 +88,6 @@ def test_plot(judged) -> None:
     bundle = judged.run("%memeval plot")._repr_mimebundle_()
     kind = next(name for name in bundle if name.startswith("application/vnd.vegalite"))
     drawn = json.dumps(bundle[kind])
-
     assert {"vconcat", "datasets"} <= set(bundle[kind])
     assert "ndcg@10" in drawn and "recency" in drawn and "covalence" in drawn
     assert "Müller" not in drawn and "prices" not in drawn
@@ -133,10 +119,7 @@ def test_a_small_set_says_nothing(week, home) -> None:
 
 
 def test_show_gives_every_constant(week) -> None:
-    """`profile show` says the formula and the steps after it, and returns the constants; alone, of the one in use.
-
-    The profiles are listed, with a star for the one in use.
-    """
+    """`profile show` says the formula and the steps after it, and returns the constants; alone, of the one in use."""
     said = week.printed("frame = %memory profile show covalence")
     frame = week.ip.user_ns["frame"]
     assert isinstance(frame, pd.DataFrame)
@@ -159,7 +142,6 @@ def test_a_profile_of_ones_own(week, home: Path) -> None:
     week.run("%memory profile covalence")
     week.run(f"%memory profile save {file}")
     file.write_text(file.read_text(encoding="utf-8").replace("weight = 0.9\n", "weight = 0.25\n", 1), encoding="utf-8")
-
     found = week.run(f"%memsearch scaled prices --profile {file}")
     assert found.attrs["memsearch"]["profile"] == "mine"
     assert found["contrib_vector"].max() == 0.25 / 61

@@ -1,7 +1,5 @@
 """`%memfix` in a real shell: after real errors, in words and as a DataFrame, and the fix in the next cell."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import threading
@@ -22,7 +20,6 @@ NEW = "people[(people.age > 18) and (people.age < 65)]"
 
 
 def recorded(*runs):
-    """Take runs into the store of the settings."""
     with open_store(settings=load_config()) as store:
         store.history.record(runs)
 
@@ -41,7 +38,6 @@ def mended(shell):
 
 
 def fail(shell, cell=NEW):
-    """Run a cell that fails."""
     assert shell.ip.run_cell(cell, store_history=False).error_in_exec is not None
 
 
@@ -58,7 +54,6 @@ def test_earlier_error_and_what_mended_it(mended):
     """A line names the similar error and its place; the DataFrame shows the difference, also as plain text."""
     fail(mended)
     said = mended.printed("frame = %memfix\nframe")
-
     assert said.startswith("ValueError: The truth value of a Series is ambiguous")
     assert ": a similar error on 2026-03-0" in said and " in flats.ipynb was fixed like this:\n" in said
     # Once, where only text is shown.
@@ -73,15 +68,18 @@ def test_earlier_error_and_what_mended_it(mended):
 
 
 def test_insert_puts_the_fix_into_the_next_cell(mended):
-    """The rank names the fix; without a look before it, the look comes first."""
+    """The rank names the fix, which comes into the next cell; the ids of fixes complete and can be pinned."""
     fail(mended)
     assert mended.run("%memfix --insert 1") is None
-
     assert mended.ip.rl_next_input == FIXED
     assert mended.mistake("%memfix --insert 4") == "There is no fix 4. There is one fix."
     fix = mended.run("%memfix").loc[1, "memory_id"]
     with open_store(settings=load_config()) as store:
         assert store.get(fix).accessed == 1
+    fail(mended)
+    ids = mended.ids("%memfix")
+    assert mended.complete("%memory pin ") == ids
+    assert mended.printed(f"%memory pin {ids[0]}").startswith(f"pinned {ids[0]}")
 
 
 @pytest.mark.parametrize("cell", ["1 / 0", "values = [1 2]"])
@@ -99,7 +97,6 @@ def test_error_that_a_magic_shows_is_looked_up(mended, tmp_path, how):
     script.write_text(NEW)
     fail(mended, "1 / 0")
     assert mended.ip.run_cell(f"%run -i {script}" if how == "%run" else f"{how}\n{NEW}").success
-
     frame = mended.run("%memfix")
     assert frame.loc[1, ["failed", "fix"]].tolist() == [OLD, FIXED]
     mended.run("%%capture\nfine = 1")
@@ -132,7 +129,6 @@ def test_interrupted_run_is_no_error(shell, capsys, name, how):
     recorded(Run(cell, now, "k1", 1, "error", error=error), again)
     shell.run("%config JupyterMemory.fix_hint = True")
     shell.ip.run_cell(cell)
-
     assert "mended" not in capsys.readouterr().err
     assert f"This run did not fail: {how} ({name})" in shell.printed("found = %memfix")
     assert shell.ip.user_ns["found"] is None
@@ -143,7 +139,6 @@ def test_similar_error_without_a_fix_is_said(shell):
     error = RunError("ZeroDivisionError", "division by zero", "")
     recorded(Run("1 / 0", NOON, "k1", 1, "error", error=error, notebook="/n/flats.ipynb"))
     fail(shell, "2 / 0")
-
     said = shell.printed("found = %memfix")
     assert said.startswith("No fix was found. A similar error happened on 2026-03-0") and " in flats.ipynb" in said
     assert shell.ip.user_ns["found"] is None
@@ -157,33 +152,18 @@ def test_run_that_is_recorded_is_not_similar_to_itself(shell):
 
 
 def test_cells_that_ran_well_since_then_do_not_hide_the_error(mended):
-    """The last exception is looked up, also after other cells, mistakes in our own magics, and a cell without a result.
-
-    IPython tells of the latter when the event loop failed.
-    """
+    """The last exception is looked up, also after other cells, mistakes in our magics, and a cell without a result."""
     fail(mended)
     mended.run("people.dtypes")
     mended.mistake("%memfix --insert 9")
     assert "1 or more" in mended.mistake("%memfix -n 0") and "1 or more" in mended.mistake("%memfix -n -1")
     for callback in mended.ip.events.callbacks["post_run_cell"]:
         callback(None)
-
     assert mended.run("%memfix").loc[1, "fix"] == FIXED
 
 
-def test_commands_go_on_from_the_fixes(mended):
-    """The fixes are the last answer: their ids complete, and can be pinned."""
-    fail(mended)
-    ids = mended.ids("%memfix")
-    assert mended.complete("%memory pin ") == ids
-    assert mended.printed(f"%memory pin {ids[0]}").startswith(f"pinned {ids[0]}")
-
-
-def test_hint_is_off_until_it_is_asked_for(mended, capsys):
-    """After an exception nothing is said, unless the setting says so; then one line, and only if a fix is known.
-
-    That of a captured cell is written after the cell, not into what %%capture keeps.
-    """
+def test_hint_is_off_until_it_is_asked_for(mended, capsys, monkeypatch):
+    """Off by default; on, one line after an exception, only if a fix is known, without waiting for the store."""
     fail(mended)
     assert "mended" not in capsys.readouterr().err
     mended.run("%config JupyterMemory.fix_hint = True")
@@ -192,17 +172,12 @@ def test_hint_is_off_until_it_is_asked_for(mended, capsys):
         assert capsys.readouterr().err.count("You mended an error like this one before: %memfix shows how.") == 1
     fail(mended, "1 / 0")
     assert "jupyter-memory" not in capsys.readouterr().err
-
-
-def test_hint_does_not_wait_for_the_store(mended, capsys, monkeypatch):
-    """While another program writes, the hint reads what the store has, and does not wait for what ran just now."""
     flushed = []
     monkeypatch.setattr(Recorder, "flush", lambda recorder: flushed.append(recorder))
     mended.run("%config JupyterMemory.fix_hint = True")
     with closing(sqlite3.connect(store_path(load_config()), isolation_level=None)) as other:
         other.execute("begin immediate")
         fail(mended)
-
     assert "%memfix shows how" in capsys.readouterr().err and flushed == []
 
 
@@ -215,7 +190,6 @@ def test_without_a_store_nothing_is_alike(shell, home, capsys, path):
     fail(shell, "1 / 0")
     assert "jupyter-memory" not in capsys.readouterr().err
     shell.run("%memfix")
-
     said = capsys.readouterr()
     assert "No earlier error is like this one." in said.out and "%memory history on" in said.err
     assert shell.mistake("%memfix --insert 1") == "There is no fix 1. No earlier error is like this one."

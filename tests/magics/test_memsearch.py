@@ -1,40 +1,43 @@
-"""What %memsearch answers and notes down, and what %memadd remembers."""
+"""What %memsearch answers and %memadd remembers, and free text on their line, which IPython would change."""
 
-from __future__ import annotations
-
+import re
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pandas as pd
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from IPython.core.error import UsageError
 
 
 def test_it_returns_a_frame(week) -> None:
-    """Assigned, the frame prints nothing; alone it is displayed; its accessor finds its store."""
+    """A frame, short rows with --scan, ranked by --profile for once; without a notebook --widget gives the frame."""
     assert week.printed("df = %memsearch prices") == ""
     found = week.ip.user_ns["df"]
     assert isinstance(found, pd.DataFrame) and "Prices" in week.printed("%memsearch prices")
     assert found.memory.explain(1).rank == 1 and "zero mean" in found.memory.text(1)
+    assert list(week.run("%memsearch prices --scan").columns) == [
+        "title", "score", "kind", "domain", "tags", "snippet", "token_estimate", "memory_id",
+    ]  # fmt: skip
+    assert week.run("%memsearch prices -p trovella").attrs["memsearch"]["profile"] == "trovella"
+    assert week.run("%memsearch prices").attrs["memsearch"]["profile"] == "auto"
+    assert "Sliders need a notebook" in week.noted("df = %memsearch --widget prices")
+    assert isinstance(week.ip.user_ns["df"], pd.DataFrame)
+    assert "leave one of them out" in week.mistake("%memsearch --widget --scan prices")
 
 
 def test_bare_browses(week) -> None:
-    """Without words the newest memories are shown, filters included."""
+    """Without words the newest come; filters leave out what does not fit, several of one kind are alternatives."""
     assert week.titles("%memsearch") == ["Status", "Regex", "Merge", "Müller", "Prices"]
     assert week.titles("%memsearch -n 2") == ["Status", "Regex"]
     assert week.titles("%memsearch --tag people") == ["Müller"]
-
-
-def test_filters(week) -> None:
-    """Tags, kinds, tiers and times leave out what they do not fit; several of one kind are alternatives."""
     assert set(week.titles("%memsearch the --tag people --tag decision")) == {"Müller", "Prices"}
     assert set(week.titles("%memsearch the --since 2026-03-05")) == {"Regex", "Status"}
     assert "Merge" not in week.titles("%memsearch customer --until 2026-03-03")
     assert "Müller" in week.titles("%memsearch Müller --until 2026-03-03")
     assert week.titles("%memsearch the --kind cell") == []
     assert set(week.titles("%memsearch prices --tier note --kind note")) >= {"Prices"}
-
-
-def test_tags_between_commas(week) -> None:
-    """`--tag a,b` is `--tag a --tag b`, also when a note is added."""
     assert set(week.titles("%memsearch the --tag people,decision")) == {"Müller", "Prices"}
     week.run("%memadd λ is 0.3 --tag ridge,müller")
     assert week.run("%memsearch --tag ridge")["tags"].tolist() == [("müller", "ridge")]
@@ -47,47 +50,15 @@ def test_help(week, cell: str) -> None:
     assert week.ip.user_ns["nothing"] is None
 
 
-@pytest.mark.parametrize(
-    ("line", "says"),
-    [
-        ("prices --tag decison", "has the tag 'decison'. Did you mean 'decision'?"),
-        ("prices --kind cell", "has the kind 'cell'. Known: note."),
-        ("prices --path nowhere", "comes from 'nowhere'. No memory comes from a file."),
-        ("prices --since 2031", "from that time: its memories are from 2026-03-02"),
-        ("prices --tag people --until 2026-03-02", "matches all of these filters"),
-    ],
-)
-def test_a_filter_that_matches_nothing_is_reported(week, line: str, says: str) -> None:
-    """An empty result says which filter emptied it, and what there is."""
-    assert says in week.noted(f"x = %memsearch {line}")
-
-
-def test_scan_and_profile(week) -> None:
-    """`--scan` gives the short rows; `--profile` holds for one search, the setting for the others."""
-    assert list(week.run("%memsearch prices --scan").columns) == [
-        "title", "score", "kind", "domain", "tags", "snippet", "token_estimate", "memory_id",
-    ]  # fmt: skip
-    assert week.run("%memsearch prices -p trovella").attrs["memsearch"]["profile"] == "trovella"
-    assert week.run("%memsearch prices").attrs["memsearch"]["profile"] == "auto"
-
-
 def test_notices_are_one_line_on_stderr(week, capsys) -> None:
     """What the answer has to say goes to stderr, one line a notice, and once; the verdict is kept with the frame."""
     capsys.readouterr()
     frame = week.run("%memsearch prices with xgboost")
     week.run("x = %memsearch ???")
-
     shown = capsys.readouterr()
     assert shown.err.count("No memory contains “xgboost”.") == 1 and frame.attrs["memsearch"]["verdict"] != "strong"
     assert len(shown.err.splitlines()) > 1
     assert all(line.startswith("jupyter-memory: ") for line in shown.err.splitlines())
-
-
-def test_widget_without_a_notebook(week) -> None:
-    """Where no sliders can be shown, `--widget` says so and gives the result; `--scan` does not go with it."""
-    assert "Sliders need a notebook" in week.noted("df = %memsearch --widget prices")
-    assert isinstance(week.ip.user_ns["df"], pd.DataFrame)
-    assert "leave one of them out" in week.mistake("%memsearch --widget --scan prices")
 
 
 def test_nothing_hidden_is_printed(shell, capsys) -> None:
@@ -105,25 +76,19 @@ def test_nothing_hidden_is_printed(shell, capsys) -> None:
 
 
 def recent(week) -> list[tuple[str, str]]:
-    """Return the recent searches of the shell's store as pairs."""
     with week.store() as store:
         return [(one.query, one.origin) for one in store.recent()]
 
 
 def test_searches_are_noted_and_forgotten(week) -> None:
-    """%memsearch notes what was asked, with typed filters; `forget --searches` goes alone and says how many went."""
+    """%memsearch notes what was asked; `forget --searches` goes alone; switched off, nothing is left."""
     week.run("%memsearch λ in the ridge model tag:people")
     week.run("%memsearch")
     week.run("%%memsearch\nMüller")
     assert recent(week) == [("Müller", "magic"), ("λ in the ridge model tag:people", "magic")]
-
     assert "forgot 2 searches\n" in week.printed("%memory forget --searches")
     assert recent(week) == []
     assert "leave the rest out" in week.mistake("%memory forget --searches --tag draft")
-
-
-def test_the_log_is_switched_off(week) -> None:
-    """%config switches it off at once, and the next search removes what is there."""
     week.run("%memsearch λ")
     week.run("%config JupyterMemory.log_searches = False")
     week.run("%memsearch Müller")
@@ -131,49 +96,39 @@ def test_the_log_is_switched_off(week) -> None:
 
 
 def test_add_keeps_the_text_as_written(shell) -> None:
-    """Options are taken out of the line, wherever they stand and however often; a cell's body is the text as it is."""
+    """Options stand anywhere and each lands in its field; the text, or a cell's body, is kept as it was written."""
     memory = shell.run(
         '%memadd  Müller said  "λ = 0.3" --tag people  and   left --tag=\'b c\' --tag "d" --title -x'
     ).memory
     assert (memory.text, memory.title) == ('Müller said  "λ = 0.3" and   left', "-x")
     assert set(memory.tags) == {"people", "b c", "d"}
     assert shell.run('%memadd "we use λ = 0.3" --title "-- draft --"').memory.title == "-- draft --"
-
     body = shell.run('%%memadd --title "Cleaning" --tag a --tag "b c"\nx = df.dropna();\n\n  y = 1;\n').memory
     assert (body.text, body.title, body.tags) == ("x = df.dropna();\n\n  y = 1;", "Cleaning", ("a", "b c"))
-
-
-def test_all_options_of_add(shell) -> None:
-    """Each option lands in its field; `--on` takes words for a time."""
     memory = shell.run(
         '%memadd --title T --tag a --space lab --session s1 --severity warning --domain "price data" '
         "--event-at 2026-03-02T10:00Z --pin the λ text"
     ).memory
     moved = shell.run("%memadd --on yesterday we moved the λ").memory
-
     assert memory.text == "the λ text" and memory.event_at == datetime(2026, 3, 2, 10, tzinfo=UTC)
     assert (memory.space, memory.session, memory.severity, memory.domain) == ("lab", "s1", "warning", "price data")
     assert (memory.pinned, memory.tier) == (True, "core")
     assert timedelta(0) < datetime.now(UTC) - moved.event_at < timedelta(hours=50)
 
 
-def test_add_says_what_it_remembered(shell) -> None:
-    """The result shows as one line with the id and the title; a `;` shows nothing, and is not remembered."""
-    assert shell.printed("result = %memadd --title Prices net of tax\nresult").count("\n") == 1
-    result = shell.ip.user_ns["result"]
-    assert repr(result) == f"remembered {result.memory.id} “Prices”"
-    assert shell.printed("%memadd prices are net;") == "" and shell.run("%memadd prices are net;") is None
-    assert shell.run("%memsearch").iloc[0]["snippet"] == "prices are net"
-
-
 def test_known_text_is_not_stored_twice(shell) -> None:
-    """The same text again is the same memory, with the new tag, and the line says so; an empty store gave no hits."""
+    """The result is a line with id and title, or says that the text is known, with its new tag; a `;` shows nothing."""
     result = shell.run("%memsearch anything")
     assert result.empty and "contrib_keyword" in result.columns
     first = shell.run("%memadd net of tax --tag a")
     again = shell.run("%memadd net of tax --tag ü")
     assert str(again) == f"known already, so not stored again: {first.memory.id} “net of tax”, tagged a, ü"
     assert set(again.memory.tags) == {"a", "ü"}
+    assert shell.printed("result = %memadd --title Prices net of tax\nresult").count("\n") == 1
+    result = shell.ip.user_ns["result"]
+    assert repr(result) == f"remembered {result.memory.id} “Prices”"
+    assert shell.printed("%memadd prices are net;") == "" and shell.run("%memadd prices are net;") is None
+    assert shell.run("%memsearch").iloc[0]["snippet"] == "prices are net"
 
 
 @pytest.mark.parametrize(
@@ -193,3 +148,278 @@ def test_mistakes_in_adding_are_one_line(shell, cell: str, says: str) -> None:
     """A mistake is one line that says what to do, and nothing is stored."""
     assert says in shell.mistake(cell)
     assert shell.run("%memsearch").empty
+
+
+SHELL_IS_SHARED = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@pytest.mark.parametrize(("before", "mark"), [("", "?"), ("", "??"), ("", "???"), ("", " ?"), ("  ", "?  ")])
+def test_a_question_is_a_search(week, before: str, mark: str) -> None:
+    """A trailing question mark asks the memory, not IPython's help."""
+    result = week.run(f"{before}%memsearch how do I merge frames{mark}")
+    assert result["title"].iloc[0] == "Merge"
+    assert result.attrs["memsearch"]["query"].rstrip("? ") == "how do I merge frames"
+
+
+def test_several_questions_in_a_cell(week) -> None:
+    """Each line of a cell may ask and be assigned; --var asks for a variable's value, a function's own first."""
+    week.run("a = %memsearch merge frames?\nn = 1 + 1\nb = %memsearch who is Müller?")
+    assert [week.ip.user_ns[name]["title"].iloc[0] for name in "ab"] == ["Merge", "Müller"]
+    assert week.asked("%%memsearch\nhow do I\nmerge frames?\n") == "how do I\nmerge frames?"
+    week.ip.user_ns["question"] = "who is Müller?"
+    assert week.asked("%memsearch --var question") == "who is Müller?"
+    assert week.titles("%memsearch --var question -n 1") == ["Müller"]
+    week.run("def found(wanted):\n    df = %memsearch --var wanted\n    return df")
+    week.run("def ours():\n    df = %memsearch --var question\n    return df")
+    assert week.asked("found('merged frames')") == "merged frames"
+    assert week.asked("ours()") == "who is Müller?"
+    assert "no variable nowhere" in week.mistake("def lost():\n    %memsearch --var nowhere\nlost()")
+
+
+@pytest.mark.parametrize(
+    ("cell", "shown"),
+    [
+        *((cell, "Examples::") for cell in ("%memsearch?", "?%memsearch", "%memadd?")),
+        ("%memory?", "%memory status"),
+        ("%memsearch??", "def memsearch"),
+    ],
+)
+def test_help_is_still_help(shell, cell: str, shown: str) -> None:
+    """The magic's name with a question mark shows help with examples, with two its source, as for every magic."""
+    assert shown in re.sub(r"\x1b\[[0-9;]*m", "", shell.printed(cell))
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "%memsearch?", "%memsearch how", "x = 'how?'", "# %memsearch how?", "%time f()?", "memsearch how?",
+        "%%writefile notes.txt\n%memsearch how?",
+    ],
+)  # fmt: skip
+def test_other_lines_stay_as_they_are(bare, cell: str) -> None:
+    """Only questions to our magics are touched."""
+    before = bare.ip.transform_cell(f"{cell}\n")
+    bare.run("%load_ext jupyter_memory")
+    assert bare.ip.transform_cell(f"{cell}\n") == before
+
+
+@pytest.mark.parametrize(
+    ("cell", "says"),
+    [
+        ("%memsearch --var nowhere", "no variable nowhere"),
+        ("%memsearch --var number", "int"),
+        ("%memsearch --var question more words", "twice"),
+        ("%%memsearch --var question\nbody", "twice"),
+        ("%%memsearch words here\nbody", "twice"),
+        ("%memsearch --var empty", "nothing to search for"),
+    ],
+)
+def test_mistakes_with_variables(week, cell: str, says: str) -> None:
+    """A variable that is missing, no text, empty, or beside another query is a one-line mistake."""
+    week.ip.user_ns |= {"question": "who?", "number": 3, "empty": " "}
+    assert says in week.mistake(cell)
+
+
+@pytest.mark.parametrize(
+    "cell", ["%memsearch Müller;", "%memsearch Müller ; ", "%%memsearch\nMüller;\n", "%%memsearch -n 1;\nMüller"]
+)
+def test_a_semicolon_silences(week, cell: str) -> None:
+    """A `;` at the end shows nothing; it is not searched for, and an assignment gets its value all the same."""
+    assert week.printed(cell) == "" and week.run(cell) is None
+    if not cell.startswith("%%"):
+        week.run(f"x = {cell}")
+        assert week.ip.user_ns["x"].attrs["memsearch"]["query"] == "Müller"
+
+
+@pytest.mark.parametrize(
+    "line", ["-n 1 merge frames customer", "merge -n 1 frames customer", "merge frames customer --limit 1"]
+)
+def test_options_stand_anywhere(week, line: str) -> None:
+    """Options are read before, between and after the words."""
+    result = week.run(f"%memsearch {line}")
+    assert (len(result), result.attrs["memsearch"]["query"]) == (1, "merge frames customer")
+
+
+@pytest.mark.parametrize(
+    "option",
+    ['--on "4 March 2026"', "--on '4 March 2026'", '--on="4 March 2026"', "--on=2026-03-04", '--tag "to do"'],
+)
+def test_quotes_around_values(week, option: str) -> None:
+    """One pair of quotes around an option's value is not part of it."""
+    assert week.titles(f"%memsearch customer {option}") == ["Merge"]
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        # An apostrophe in a word is no quote.
+        *((text, text) for text in ("don't", "what's the users' λ", "5\" or 6' pipes", "rock'n'roll")),
+        # Quoted words stay a phrase, whichever quotes.
+        ('use "left join" here', 'use "left join" here'),
+        ("use 'left join' here", 'use "left join" here'),
+        # A word that begins with a dash and is no option is a word; `--` in front keeps all that follows.
+        *((text, text) for text in ("-404", "answers -404 again", "pip install -U pandas", "a - b", "a -- b")),
+        ("-- --limit", "--limit"),
+        # Backslashes stay as they are.
+        (r"C:\data\new\prices.csv", r"C:\data\new\prices.csv"),
+        # Dollars and braces are text, not variables.
+        *((text, text) for text in (r"dates \d{3} $x ${HOME}", '{"a": 1}', "{{n}}", "$n and {n}")),
+    ],
+)
+def test_what_is_searched_for_is_what_was_typed(week, text: str, query: str) -> None:
+    """Neither the shell nor a parser of options changes the words."""
+    week.ip.user_ns["n"] = "replaced"
+    assert week.asked(f"%memsearch {text}") == query
+
+
+@pytest.mark.parametrize("path", [r"C:\data\new\prices.csv", r"'C:\My data\new'", r"\\server\share"])
+def test_windows_paths(week, path: str) -> None:
+    """Backslashes stay as they are, in words and in values."""
+    assert week.run(f"%memadd see {path} there").memory.text == f"see {path} there"
+    assert week.run(f"%memsearch prices --path {path}").empty
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ("a   b --tag x   c  d", "a   b c  d"),
+        ("--tag x  a\tb", "a\tb"),
+        ("it's  'so'", "it's  'so'"),
+        ("'so'", "so"),
+        ('"a" "b"', '"a" "b"'),
+        ("f(x)[0]=='y'", "f(x)[0]=='y'"),
+        ("x -- y --tag z", "x -- y"),
+        ("--tag z -- x --tag y", "x --tag y"),
+        ("$n and {n}", "$n and {n}"),
+        (r"dates \d{3} ${HOME}", r"dates \d{3} ${HOME}"),
+        ("why is λ negative?", "why is λ negative?"),
+    ],
+)
+def test_what_is_remembered_is_what_was_written(shell, line: str, text: str) -> None:
+    """The text is what was written, less the options."""
+    shell.ip.user_ns["n"] = "replaced"
+    assert shell.run(f"%memadd {line}").memory.text == text
+
+
+# Words as people type them: no option, no quote at the beginning, no mark that has a meaning at the end.
+words = st.from_regex(r"[\w(){}$\\λü][\w(){}$\\'\"/.,:=λü-]{0,8}", fullmatch=True).filter(lambda w: w[-1] not in "'\"")
+gaps = st.lists(st.sampled_from([" ", "  ", "\t"]), min_size=6, max_size=6)
+
+
+def test_any_words_come_back(shell) -> None:
+    """Whatever words there are, with whatever between them, the text is the line."""
+    shell.run("%config JupyterMemory.redact = False")
+
+    @SHELL_IS_SHARED
+    @given(st.lists(words, min_size=1, max_size=6), gaps)
+    def hold(parts: list[str], gaps: list[str]) -> None:
+        line = "".join(word + gap for word, gap in zip(parts, gaps, strict=False)).strip()
+        assert shell.ip.run_line_magic("memadd", line).memory.text == line
+
+    hold()
+
+
+def test_any_line_is_searched_or_one_line_says_why(week) -> None:
+    """Any line is taken apart, or is a UsageError of the base class, which IPython shows without a traceback."""
+
+    @SHELL_IS_SHARED
+    @given(st.text(max_size=40))
+    def hold(line: str) -> None:
+        try:
+            assert isinstance(week.ip.run_line_magic("memsearch", line), pd.DataFrame | None)
+        except UsageError as error:
+            assert type(error) is UsageError and "\n" not in str(error)
+
+    hold()
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("-l 3 prices", "Options that begin so: --limit or -n, --lang."),
+        ("prices -l 3", "-l is not an option"),
+        ("prices -l=3 --tag λ", "-l is not an option"),
+        ("-x prices", "-x is not an option, so it is searched for as a word."),
+        ("-t λ prices", "--tag, --tier."),
+        ("-d prices", "Options that begin so: --domain."),
+    ],
+)
+def test_a_switch_that_is_none(week, line: str, says: str) -> None:
+    """A letter with a dash that may have been meant as an option is told, and searched for as a word."""
+    assert says in week.noted(f"found = %memsearch {line}")
+    assert isinstance(week.ip.user_ns["found"], pd.DataFrame)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["what does grep -r do", "prices -404", "head -c 5 prices", "-404", '"-l" prices', "-- -l 3", "a - 3", "-ab λ"],
+)
+def test_a_switch_that_is_asked_about(week, line: str) -> None:
+    """Nothing is told of switches that somebody asks about, of numbers, and of what is quoted."""
+    assert "not an option" not in week.noted(f"%memsearch {line}")
+
+
+def test_minus_404_is_found_and_a_minus_before_a_word_leaves_it_out(week) -> None:
+    """-404 finds what says -404, -prices leaves prices out; the beginning of an option is enough, but not to forget."""
+    assert week.titles("%memsearch -404")[0] == "Status"
+    assert "Prices" in week.titles("%memsearch prices in the model")
+    for line in ("prices in the model -prices", "-n5 prices in the model -prices", "-prices the model"):
+        said = week.noted(f"after = %memsearch {line}")
+        after = week.ip.user_ns["after"]["title"].tolist()
+        assert after and "Prices" not in after
+        assert "Memories that contain “prices” are excluded" in said
+    assert "--every" in week.mistake("%memory forget --every")
+    assert len(week.run("%memsearch the --lim 2")) == 2
+
+
+@pytest.mark.parametrize(
+    ("cell", "says"),
+    [
+        ("%memsearch merge --limt 3", "Did you mean --limit?"),
+        ("%memsearch merge -limit 3", "Did you mean --limit?"),
+        ("%memsearch how to use --help", 'in quotes: "--help"'),
+        ("%memsearch merge --limit", "expected one argument"),
+        ("%memsearch merge --limit three", "whole number"),
+        ("%memsearch merge --limit 0", "1 or more"),
+        ("%memsearch merge --kind cel", "Did you mean cell?"),
+        ("%memsearch merge --since soonish", "2025-03-31"),
+        ("%memsearch merge --since 2026 --until 2025", "Nothing lies between"),
+        ("%memsearch merge --since 2026-03-01T10:00Z --until 2026-03-01T10:00Z", "Nothing lies between"),
+        ("%memsearch merge --on yesterday --since 2025", "--on names the whole period"),
+        ("%memsearch merge --profile autp", "Did you mean 'auto'?"),
+        ("%memsearch   ;  --nope", "There is no option"),
+        ("%memsearch prices --since last week", '--since "last week"'),
+        ("%memsearch prices --on 3 days ago", '--on "3 days ago"'),
+        ("%%memsearch", "cell body is empty"),
+        *((f"%memsearch {text}", "not closed") for text in ("'unclosed", '"unclosed phrase', '--since="last week')),
+        ('%memsearch merge --since "last week', "not closed"),
+    ],
+)
+def test_mistakes_are_one_line(week, cell: str, says: str) -> None:
+    """A mistake in the line is one line that says what to do, without a traceback."""
+    assert says in week.mistake(cell)
+
+
+def test_a_name_in_braces_is_noted_once(week) -> None:
+    """Where other magics would put in a value, a notice says once that this one does not; other braces need none."""
+    week.run("x, total = 'prices', 3")
+    for cell in ("%memsearch a dict {a} or $HOME", "%memsearch {'x': 1}", "%%memsearch\n{x}"):
+        assert "taken literally" not in week.noted(cell)
+    said = week.noted("%memsearch how is {x} scaled")
+    assert "{x} is taken literally" in said and "--var NAME" in said
+    for cell in ("%memsearch $x", "%memadd the $total of {x}"):
+        assert "taken literally" not in week.noted(cell)
+    week.run("%reload_ext jupyter_memory")
+    assert "open_store().add(" in week.noted("noted = %memadd the sum is {total}")
+    assert week.ip.user_ns["noted"].memory.text == "the sum is {total}"
+
+
+def test_tags_languages_and_kinds_in_any_case(week, tmp_path: Path) -> None:
+    """A tag, a language or a kind is found however it is written, as an option and among the words of the query."""
+    (tmp_path / "fit.R").write_text("prices <- scale(prices)\n", encoding="utf-8")
+    week.run(f"%memory index {tmp_path / 'fit.R'}")
+    for line in ("--tag Decision prices", "prices tag:DECISION", '--tag "To Do" frames', "--kind Note prices"):
+        assert week.titles(f"%memsearch {line}"), line
+    assert week.titles("%memsearch prices --lang R") == week.titles("%memsearch prices lang:r") == ["fit.R"]
+    assert "Prices" not in week.titles("%memsearch prices merge -tag:Decision")
+    assert week.titles("%memory list --tag DECISION") == ["Prices"]

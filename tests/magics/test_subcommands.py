@@ -1,6 +1,4 @@
-"""What %memory does with the store, and what it asks before several memories are forgotten."""
-
-from __future__ import annotations
+"""What %memory does with the store and with single results, and what it asks before several memories are forgotten."""
 
 import re
 import signal
@@ -26,7 +24,6 @@ NAMES = [
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Give a folder with two notes."""
     folder = tmp_path / "my reports"
     folder.mkdir()
     (folder / "prices.md").write_text("# Prices\n\nWe scaled the prices to zero mean.\n", encoding="utf-8")
@@ -86,31 +83,22 @@ def test_no_guess_names_what_destroys(shell, typed: str) -> None:
         assert "forget" not in said and "restore FILE" not in said
 
 
-def test_messages_name_commands_as_magics(shell) -> None:
-    """A message that names a command names it as it is typed in a notebook."""
-    noted = shell.noted("%memsearch λ")
-    assert all(f"`%{line}`" in noted for line in ("memory index FOLDER", "memadd TEXT", "memory model use nomic"))
-    assert "`%memory index FOLDER`" in shell.printed("%memory status")
-    assert "not fetched: `%memory model use nomic`" in shell.printed("%memory model")
-
-
 def test_what_is_told_of_a_store(week, home: Path) -> None:
-    """`status` tells the file, the counts and the model, `model` that as well, and `config` each value's origin."""
+    """`status` and `model` tell file, counts and model, `config` each value's origin, `doctor` what is wrong."""
     shown = week.printed("%memory status")
     assert all(part in shown for part in ("memory.sqlite", "5 (5 note)", "static (256 dimensions, 5 vectors)"))
     assert "static, 256 dimensions, 5 vectors" in week.printed("%memory model")
-
     week.run("%config JupyterMemory.limit = 3")
     lines = [line.split() for line in week.printed("%memory config").splitlines()]
     assert ["limit", "3", "this", "session"] in lines
     assert ["path", str(home / "data" / "memory" / "memory.sqlite"), "default"] in lines
+    assert week.printed("%memory doctor").endswith("All is well.\n")
+    Path(week.run("%memsearch Müller").attrs["memsearch"]["store"]).chmod(0o644)
+    assert "chmod 600" in week.printed("%memory doctor")
 
 
 def test_index_and_search(shell, folder: Path) -> None:
-    """A folder is indexed and found, paths may come from variables and in either quotes; again, nothing has changed.
-
-    Without a path one line says so; a path that is not there is told, and the one behind it is indexed.
-    """
+    """A folder is indexed and found, paths may come from variables and in either quotes; again, nothing has changed."""
     for name, wanted in (("index", "a folder"), ("backup", "the file")):
         assert f"Name {wanted}" in shell.mistake(f"%memory {name}")
     assert "2 files indexed" in shell.printed(f'%memory index "{folder}"')
@@ -132,7 +120,6 @@ def test_interrupted_indexing_says_what_is_in(shell, home: Path, halfway) -> Non
         wait(kernel)
         kernel.send_signal(signal.SIGINT)
         out, err = kernel.communicate(timeout=100)
-
     assert re.search(r"Interrupted: the store holds [1-9][\d,]* memories of", out)
     assert "Traceback" not in out + err
     assert "failed" not in shell.printed(f"%memory index {folder}")
@@ -182,7 +169,6 @@ def test_files_that_come_back_and_do_not(week, folder: Path) -> None:
 def test_forgetting_everything_takes_a_yes(week) -> None:
     """Without --yes nothing goes, and the line says how many would, in a space those of the space."""
     week.run("%memadd the λ of Müller --space trial")
-
     assert "all 6 memories of" in (said := week.mistake("%memory forget --everything"))
     assert "%memory forget --everything --yes" in said
     assert len(week.run("%memsearch")) == 6
@@ -197,7 +183,6 @@ def test_looking_makes_no_store_at_a_named_path(week, tmp_path: Path) -> None:
     """A path that is misspelt is said, with how to make a store there; only adding makes one."""
     path = tmp_path / "elsewhere.sqlite"
     week.run(f"%config JupyterMemory.path = '{path}'")
-
     for cell in ("%memsearch λ", "%memsearch", "%memory list", "%memory status", "%memory doctor"):
         assert f"There is no store at {path}" in week.mistake(cell)
     assert not path.exists()
@@ -223,7 +208,6 @@ def test_nothing_is_forgotten_by_accident(week, words: str, says: str) -> None:
 def test_a_rank_is_not_forgotten(week) -> None:
     """Whoever forgets a result by its rank is told its id, in a line that can be typed; nothing is done."""
     found = week.ids("%memsearch prices of Müller, merged frames")
-
     said = week.mistake(f"%memory forget {found[0]} 2")
     assert "2 is a rank" in said and said.endswith(f": %memory forget {found[1]}")
     assert "no rank 9000" in week.mistake("%memory pin 9000")
@@ -231,46 +215,24 @@ def test_a_rank_is_not_forgotten(week) -> None:
     assert week.printed(f"%memory forget {found[1]}") == "forgot 1 memory\n"
 
 
-def test_related(week) -> None:
-    """A rank of the last search, or an id, gives the memories most like that one; it is not among them."""
-    week.run("%memadd The prices were scaled by their mean for Zürich as well.")
-    first = week.ids("%memsearch scaled prices")[0]
-    by_rank, by_id = week.ids("%memory related 1"), week.ids(f"%memory related {first}")
-    assert by_rank and first not in by_rank and by_rank == by_id
-
-
 def test_context(week) -> None:
     """The results of the last search as a text for a prompt, which a cell shows with its line breaks."""
     assert "There is no search yet" in week.mistake("%memory context 2000")
     week.run("%memsearch how were the prices scaled")
     text = week.run("%memory context 500")
-
     assert "we scaled the prices to zero mean" in text
     assert "\n[1] note " in repr(text)
     assert text == week.run("text = %memory context 500\ntext")
     assert estimated_tokens(text) <= 500
     assert "prices" in week.run("%memory context")
     assert week.run("%memory context;") is None
-
-
-@pytest.mark.parametrize("query", ["volcano eruptions in kamchatka", "prices --tag nobody"])
-def test_context_after_a_search_that_found_nothing(week, query: str) -> None:
-    """Where nothing answers, the text says so."""
-    week.run(f"%memsearch {query}")
-    said = f"The memory holds nothing that answers “{query.partition(' --')[0]}”."
-    assert str(week.run("%memory context 300")).startswith(said[:-1])
-
-
-@pytest.mark.parametrize("typed", ["0", "-3", "many", "199", "2_000x"])
-def test_context_with_a_wrong_number(week, typed: str) -> None:
-    """The error says what to type."""
-    week.run("%memsearch prices")
-    assert "200 or more, such as 2000" in week.mistake(f"%memory context {typed}")
+    for typed in ("0", "-3", "many", "199", "2_000x"):
+        assert "200 or more, such as 2000" in week.mistake(f"%memory context {typed}")
     assert week.mistake("%memory context 300 400").startswith("%memory context takes TOKENS")
 
 
 def test_explain(week) -> None:
-    """A rank of the last search is explained, also after a look at the list, or a memory for a query."""
+    """A rank of what was ranked last is explained, also after a list or `related`, or a memory for a query."""
     assert "run %memsearch first" in week.mistake("%memory explain 1")
     [first, *_] = week.ids("%memsearch Müller ridge")
     week.run("%memsearch")
@@ -278,13 +240,15 @@ def test_explain(week) -> None:
         assert "Rank 1 of" in week.printed(f"%memory explain {line}")
     for line, said in (("99", "no rank 99"), ("Müller nosuchid", "nosuchid"), ("", "a query and an id")):
         assert said in week.mistake(f"%memory explain {line}")
-
-
-def test_doctor(week) -> None:
-    """`doctor` finds a healthy store well, and an open one not."""
-    assert week.printed("%memory doctor").endswith("All is well.\n")
-    Path(week.run("%memsearch Müller").attrs["memsearch"]["store"]).chmod(0o644)
-    assert "chmod 600" in week.printed("%memory doctor")
+    week.run("%memadd the prices were scaled by their mean")
+    asked = week.run("%memsearch scaled prices")
+    near = week.run("%memory related 1 -n 1")
+    assert len(near) == 1 and near["score"].iloc[0] != pytest.approx(asked["score"].iloc[0], abs=1e-5)
+    assert f"score {near['score'].iloc[0]:.6f}" in week.printed("%memory explain 1")
+    assert "1 result, so there is no rank 2" in week.mistake("%memory explain 2")
+    week.run("%memsearch scaled prices")
+    week.run("%memory list")
+    assert f"score {asked['score'].iloc[0]:.6f}" in week.printed("%memory explain 1")
 
 
 @pytest.fixture
@@ -311,16 +275,8 @@ def test_several_are_forgotten_after_a_question(week, answers, choice: str) -> N
     assert week.printed(f"%memory forget {choice}").endswith(f"forgot {found} memories\n")
 
 
-def test_one_memory_or_its_ids_need_no_question(week, answers) -> None:
-    """One memory goes at once, however it was chosen, and so does what was named by id."""
-    asked = answers("")
-    week.run("%memory forget --tag people")
-    week.run(f"%memory forget {' '.join(week.ids('%memsearch -n 2'))}")
-    assert asked == [] and len(week.run("%memsearch")) == 2
-
-
 def test_a_dry_run_shows_what_would_go(week, answers) -> None:
-    """The result is a DataFrame of the memories, and all of them stay."""
+    """A dry run returns the memories and keeps them; one memory, or what was named by id, goes without a question."""
     asked = answers("y")
     said = week.printed("frame = %memory forget --since 2026-03-04 --dry-run")
     assert "these would go: 3 memories (3 note; 0 pinned, 1 with tags)" in said
@@ -329,6 +285,10 @@ def test_a_dry_run_shows_what_would_go(week, answers) -> None:
     one = frame["memory_id"].iloc[0]
     assert f"would forget {one}" in week.printed(f"%memory forget {one} --dry-run")
     assert asked == [] and len(week.run("%memsearch")) == 5
+    asked = answers("")
+    week.run("%memory forget --tag people")
+    week.run(f"%memory forget {' '.join(week.ids('%memsearch -n 2'))}")
+    assert asked == [] and len(week.run("%memsearch")) == 2
 
 
 def test_nobody_to_ask(week) -> None:
@@ -349,3 +309,174 @@ def test_a_notebook_that_runs_by_itself_stops(tmp_path: Path) -> None:
     client = NotebookClient(notebook, timeout=600, startup_timeout=300, resources={"metadata": {"path": str(tmp_path)}})
     with pytest.raises(CellExecutionError, match=r"nobody to ask\. To do it: %memory forget --kind note --yes"):
         client.execute()
+
+
+# Has four hits or more.
+QUESTION = (
+    "how were prices scaled, how to merge frames on customer, what does Müller want, dates match, the server answers"
+)
+VERBS = ("open", "text", "tag", "related", "good", "bad", "pin", "unpin")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_what_goes_wrong_says_what_to_type(week, verb: str) -> None:
+    """No search yet, no word, no such rank, a range that runs backwards, an unknown id, a memory that is gone."""
+    tag = " decision" if verb == "tag" else ""
+    assert "There is no search yet" in week.mistake(f"%memory {verb} 1{tag}")
+    assert f"%memory {verb}" in week.mistake(f"%memory {verb}")
+    found = week.ids(f"%memsearch {QUESTION}")
+    assert f"has {len(found)} results, so there is no rank 99." in week.mistake(f"%memory {verb} 99{tag}")
+    assert "there is no rank 0." in week.mistake(f"%memory {verb} 0{tag}")
+    assert "write 1-2" in week.mistake(f"%memory {verb} 2-1{tag}")
+    said = "Name the hits" if tag else "'three' is neither a rank, such as 1 or 1-3, nor the id of a memory"
+    assert said in week.mistake(f"%memory {verb} three{tag}")
+    week.run(f"%memory forget {found[0]}")
+    assert f"Rank 1 of the last results ({found[0]}) is gone" in week.mistake(f"%memory {verb} 1{tag}")
+    week.run("%memsearch prices --kind file")
+    assert "has no results" in week.mistake(f"%memory {verb} 1{tag}")
+
+
+def test_texts(week) -> None:
+    """One text is shown as it is, and can be kept; of several, each has a line with its rank and title above."""
+    week.run("%memsearch --scan scaled prices")
+    text = week.run("text = %memory text 1\ntext")
+    assert text == repr(text) == "we scaled the prices to zero mean"
+    found = week.ids("%memory list -n 5")
+    lines = str(week.run("%memory text 3-4 1")).splitlines()
+    assert [line[:5] for line in lines if line.startswith("──")] == ["── 3 ", "── 4 ", "── 1 "]
+    assert week.run("%memory text 1,3-4") == week.run("%memory text 1 3 4") == week.run("%memory text 1-1 3 4 1")
+    with week.store() as store:
+        before = store.get(found[4]).accessed
+        assert week.run(f"%memory text {found[4]}") == week.run("%memory text 5")
+        assert store.get(found[4]).accessed == before + 2
+    assert week.run("%memory text 1;") is None
+
+
+def test_ranks_are_those_of_what_is_on_the_screen(week) -> None:
+    """After a list or the results of `related`, a rank is one of theirs, also where a query comes with it."""
+    week.run("%memsearch prices")
+    listed = week.ids("%memory list")
+    assert week.run("%memory text 2") == week.run(f"%memory text {listed[1]}")
+    by_rank, by_id = (week.printed(f'%memory explain "scaled prices" {one}') for one in (1, listed[0]))
+    assert by_rank == by_id
+    related = week.ids(f"%memory related {listed[0]}")
+    week.ids("%memory list")
+    assert week.ids("%memory related 1") == related and listed[0] not in related
+    assert week.run("%memory text 1") == week.run(f"%memory text {related[0]}")
+
+
+def test_tags_and_pins(week) -> None:
+    """Tags are put on and taken off whatever their case, pins by rank or id; a number by itself is no tag."""
+    found = week.ids("%memsearch -n 5")
+    assert week.printed("%memory tag 1-2 to read, idea").count("tagged to read, idea") == 2
+    with week.store() as store:
+        assert set(store.get(found[0]).tags) >= {"to read", "idea"}
+    for line, said in (
+        ('1 "to read"', "has the tag"),
+        ('1 "To Read" --remove', "no longer tagged to read"),
+        ("1 nosuch --remove", "lacks the tag"),
+        ("1 2026", "2026"),
+    ):
+        assert said in week.printed(f"%memory tag {line}")
+    for line in ("1 2", "1"):
+        assert "Name the hits, and then the tag" in week.mistake(f"%memory tag {line}")
+    found = week.ids("%memsearch -n 5")
+    said = week.printed("%memory pin 2 4")
+    assert said.splitlines()[0].startswith(f"pinned {found[1]}") and found[3] in said
+    assert set(week.ids("%memsearch --tier core")) == {found[1], found[3]}
+    assert week.printed(f"%memory unpin {found[3]}") == f"unpinned {found[3]} “Müller”\n"
+    assert week.ids("%memsearch --tier core") == [found[1]]
+
+
+def test_feedback(week) -> None:
+    """Right and wrong are noted for the question; a list answers none, and a setting may forbid it."""
+    found = week.ids(f"%memsearch {QUESTION}")
+    assert week.printed("%memory good 1").startswith("noted as right: ")
+    week.run("%memory bad 2-3")
+    with week.store() as store:
+        said = {(one.memory_id, one.accepted, one.rank, one.query) for one in store.feedbacks()}
+    assert said == {(found[0], True, 1, QUESTION), *((found[n - 1], False, n, QUESTION) for n in (2, 3))}
+    week.run("%memory list")
+    assert "answers no question" in week.mistake("%memory good 1")
+    [one] = week.ids(f"%memsearch {QUESTION} -n 1")
+    [other] = [memory for memory in found[:2] if memory != one]
+    assert "not among the results" in week.mistake(f"%memory good {other}")
+    week.run("%config JupyterMemory.log_searches = False")
+    assert "log_searches is off" in week.mistake("%memory good 1")
+
+
+def test_opening(week, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a terminal the editor opens the file at the line; a note has no file, and a file may be gone."""
+    week.run("%memsearch prices")
+    said = week.mistake("%memory open 1")
+    assert "There is no file to open" in said and "%memory text " in said
+    script = tmp_path / "fit.py"
+    script.write_text("import numpy\n\n\ndef ridge_fit(x):\n    return x\n", encoding="utf-8")
+    week.run(f"%memory index {script}")
+    monkeypatch.setenv("EDITOR", "echo")
+    week.run("%memsearch ridge_fit --kind file")
+    assert str(script) in week.printed("%memory open 1")
+    monkeypatch.setenv("EDITOR", "/no/such/editor")
+    assert "cannot be started" in week.mistake("%memory open 1")
+    script.unlink()
+    assert "no longer exists" in week.mistake("%memory open 1")
+
+
+def test_update(week, tmp_path: Path, capsys) -> None:
+    """The known folders are indexed again; one that is not there is left alone, and without any it says what to do."""
+    assert "Nothing was indexed yet" in week.mistake("%memory update")
+    folders = [tmp_path / "λ", tmp_path / "b"]
+    for folder in folders:
+        folder.mkdir()
+        (folder / "a.md").write_text("# Prices\n", encoding="utf-8")
+        week.run(f"%memory index {folder}")
+    (folders[0] / "new.md").write_text("# Walross\n", encoding="utf-8")
+    folders[1].rename(tmp_path / "elsewhere")
+    capsys.readouterr()
+    week.run("%memory update")
+    shown = capsys.readouterr()
+    assert f"{folders[0]}\n1 file indexed" in shown.out and f"{folders[1]} is not there now" in shown.err
+    assert "new.md" in week.titles("%memsearch Walross")
+
+
+def test_undo(week) -> None:
+    """Off, it says how to turn it on; on, `forget` says that the texts are still there, and undo brings them back."""
+    [memory] = week.ids("%memsearch zero mean -n 1")
+    assert "undo_minutes is 0" in week.mistake("%memory undo")
+    week.run("%config JupyterMemory.undo_minutes = 10")
+    assert "There was nothing that `undo` could bring back" in week.printed("%memory forget --now")
+    said = week.printed(f"%memory forget {memory}")
+    assert "%memory undo brings it back, and its texts are still in the file" in said
+    assert "undo " in week.printed("%memory status") and week.run("%memsearch --tag decision").empty
+    assert week.printed("%memory undo") == "brought back 1 memory\n"
+    assert week.ids("%memsearch --tag decision") == [memory]
+
+    assert "still in the file" not in week.printed(f"%memory forget {memory} --now")
+    assert "nothing to take back" in week.mistake("%memory undo")
+    [other] = week.ids("%memsearch Müller -n 1")
+    week.run(f"%memory forget {other}")
+    assert week.printed("%memory forget --now") == "removed for good what `undo` could bring back: 1 memory\n"
+    assert "nothing to take back" in week.mistake("%memory undo") and len(week.run("%memsearch")) == 3
+
+
+def test_the_time_of_an_undo_has_bounds(week) -> None:
+    """More than a month is refused, since no timer waits for centuries; another day than today is named."""
+    [memory] = week.ids("%memsearch zero mean -n 1")
+    week.run("%config JupyterMemory.undo_minutes = 1e9")
+    assert "undo_minutes is 0" in week.mistake("%memory undo")
+    week.run("%config JupyterMemory.undo_minutes = 43200")
+    said = week.printed(f"%memory forget {memory}")
+    assert re.search(r"Until \d{4}-\d\d-\d\d \d\d:\d\d, %memory undo brings it back", said)
+
+
+def test_a_link_in_a_notebook(home: Path, tmp_path: Path) -> None:
+    """In a kernel `open` gives a link to the cell, for several hits one a line."""
+    new, cell = nbformat.v4.new_notebook, nbformat.v4.new_code_cell
+    source = new(cells=[cell("ridge_fit(λ)"), cell("ridge_plot(λ)")])
+    nbformat.write(source, tmp_path / "a.ipynb")
+    lines = ("%load_ext jupyter_memory", f"%memory index {tmp_path}/a.ipynb", "%memsearch ridge_fit ridge_plot")
+    notebook = new(cells=[cell(line) for line in (*lines, "%memory open 1-2")])
+    NotebookClient(notebook, timeout=60, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    shown = notebook.cells[3].outputs[0]["data"]["text/html"]
+    assert shown.count('href="a.ipynb#cell-id=') == shown.count('class="jp-Memory-openSource" data-memory="') == 2
+    assert all(one.id in shown for one in source.cells)

@@ -1,7 +1,5 @@
 """The tools over a data scientist's week, and a shared folder beside a private one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What a program may see and change: one folder or space, no history, nothing of the rest; every call is logged."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime, timedelta
 
@@ -144,7 +142,6 @@ def test_a_space_is_the_whole_world(tools_over, week_store, week_memories, ask, 
     titles = {hit["title"] for hit in ask(tools, "search", query="Zürich prices")["hits"]}
     assert titles <= {"Zürich and Genève", "東京の売上"}
     assert "No memory" in refused(tools, "get", ids=week_memories["Late deliveries"].id)
-
     kept = ask(tools, "remember", text="Genève closes on Sunday.")
     assert week_store.get(kept["id"]).space == "shops" and ask(tools, "status")["memories"] == 3
 
@@ -153,7 +150,6 @@ def test_the_history_is_withheld_unless_it_is_allowed(tools_over, mixed, ask, re
     """What was run is not found, read or counted without the option."""
     closed, opened = (tools_over(mixed, history=history, read_only=True) for history in (False, True))
     [run] = ask(opened, "search", query="load quartz", filters={"kind": "history"})["hits"]
-
     assert ask(closed, "search", query="load quartz", filters={"kind": "history"})["hits"] == []
     assert "No memory" in refused(closed, "get", ids=run["id"])
     assert "history" not in ask(closed, "status")["kinds"] and ask(opened, "status")["kinds"]["history"] == 1
@@ -236,7 +232,6 @@ def test_a_busy_store_gets_its_log_later(tools, ask, refused, week_store):
         assert week_store.recent() == []
         assert "Another program is writing" in refused(tools, "remember", text="Orders close at six.")
     ask(tools, "status")
-
     assert [one.tool for one in week_store.recent()] == ["memory_status", "memory_remember", "memory_search"]
 
 
@@ -258,7 +253,6 @@ def test_writes_are_limited_and_say_when_to_try_again(tools_over, ask, refused, 
     error = refused(tools, "remember", text="One more of the loop.")
     assert "at most 20 changes in a minute" in error and "Try again in 41 s" in error
     assert "loop" not in error and ask(tools, "search", query="note of the loop")["hits"]
-
     now[0] = 61.0
     assert ask(tools, "remember", text="One more of the loop.")["id"]
 

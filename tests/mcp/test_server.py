@@ -1,7 +1,5 @@
 """The server of the protocol, asked by the SDK's own client in memory, and as a process beside other programs."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -11,6 +9,7 @@ from typing import Any
 
 import anyio
 import pytest
+from blocked import run_without
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from programs import running
@@ -21,13 +20,11 @@ from jupyter_memory.text import estimated_tokens
 
 
 def text_of(result: Any) -> str:
-    """Return the text of a result."""
     [content] = result.content
     return content.text
 
 
 def called(tools: Any, *calls: tuple[str, dict[str, Any]], mode: str = "auto") -> list[Any]:
-    """Return the results of calls, one after the other."""
 
     async def use(client: Client) -> list[Any]:
         return [await client.call_tool(name, arguments) for name, arguments in calls]
@@ -37,13 +34,9 @@ def called(tools: Any, *calls: tuple[str, dict[str, Any]], mode: str = "auto") -
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_what_a_client_gets(tools, week_store, mode):
-    """A result is typed and is text as well, the same twice; the log has the name of the client as a plain word.
-
-    What cannot be answered is an error that a model reads, not one of the protocol.
-    """
+    """A result is typed and is text as well, the same twice; the log has the name of the client as a plain word."""
     wrong = ("memory_search", {}), ("memory_get", {"ids": []}), ("memory_drop", {})
     result, *errors = called(tools, ("memory_search", {"query": "join orders"}), *wrong, mode=mode)
-
     assert not result.is_error and json.loads(text_of(result)) == result.structured_content
     assert result.structured_content["hits"][0]["title"] == "Joining orders"
     assert estimated_tokens(text_of(result)) <= result.structured_content["tokens"]
@@ -151,7 +144,6 @@ BEGIN = [
 
 
 def searching(number: int) -> dict[str, Any]:
-    """Return the message of a search."""
     asked = {"name": "memory_search", "arguments": {"query": f"join orders {number}"}}
     return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": asked}
 
@@ -162,7 +154,6 @@ def command(store: Any, *options: str) -> list[str]:
 
 
 def started(store: Any) -> Any:
-    """Start a server with pipes to talk to."""
     return running(command(store), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
@@ -242,12 +233,6 @@ def test_a_client_that_leaves_in_a_call_ends_the_server_quietly(week_store):
     assert (program.returncode, complaints) == (0, "")
 
 
-def printed(code: str) -> str:
-    """Return what a program prints in a new process."""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=100)
-    return done.stdout
-
-
 WITH_SDK = """
 import importlib.metadata as metadata, sys
 def version(name):
@@ -268,8 +253,8 @@ print(main(["mcp"]))
 )
 def test_without_the_sdk_it_says_how_to_install_it(version, said):
     """Without the SDK the command names the extra; with another version of it, what to do."""
-    shown = printed(WITH_SDK.format(version=version))
-    assert said in shown and shown.endswith("\n1\n")
+    shown = run_without([], WITH_SDK.format(version=version))
+    assert said in shown and shown.endswith("\n1")
 
 
 @pytest.mark.parametrize(("option", "said"), [("--path", "The path is empty"), ("--space", "--space is empty")])
@@ -288,4 +273,4 @@ HEAVY = "print({'numpy', 'apsw', 'pandas', 'mlx'} & set(sys.modules))"
 )
 def test_it_begins_light(code):
     """Help does not pay for the SDK; what a search needs is loaded when the server answers already."""
-    assert printed(f"import sys; {code}").splitlines()[-1] == "set()"
+    assert run_without([], code).splitlines()[-1] == "set()"

@@ -1,7 +1,5 @@
 """What answers tell of stored texts: within their budget, the parts that matter, each thing once, quoted as data."""
 
-from __future__ import annotations
-
 import json
 import re
 
@@ -41,7 +39,6 @@ def many(tmp_path_factory):
 
 @pytest.fixture
 def rules(week_store):
-    """The week with eight price rules."""
     for number in range(8):
         week_store.add(f"Price rule {number} of shop {number}", title=f"Rule {number}")
     return week_store
@@ -99,36 +96,29 @@ def test_pages_lose_and_repeat_nothing(many, ask, limit, max_tokens):
     while "next" in page:
         page = ask(tools, "search", cursor=page["next"], limit=limit, max_tokens=max_tokens)
         pages.append(page)
-
     found = [hit["id"] for page in pages for hit in page["hits"]]
     assert max(len(page["hits"]) for page in pages) <= limit
     assert found == whole and len(set(found)) == len(found) == 50
 
 
-def test_pages_go_on_while_others_write(tools_over, ask, rules):
-    """What was forgotten between two pages is left out; what is new pushes nothing off its page."""
-    tools = tools_over(rules)
-    whole = [hit["id"] for hit in ask(tools, "search", query="price rule shop", limit=50)["hits"]]
-    first = ask(tools, "search", query="price rule shop", limit=3)
-    rules.forget(whole[4])
-    rules.add("price rule shop price rule shop", title="Price rule shop")
-
-    rest = ask(tools, "search", cursor=first["next"], limit=50)
-    found = [hit["id"] for hit in (*first["hits"], *rest["hits"])]
-    assert len(set(found)) == len(found) and [id_ for id_ in found if id_ in whole] == [*whole[:4], *whole[5:]]
-
-
-def test_later_pages_leave_out_what_the_first_said(tools_over, ask, rules):
-    """The verdict, notes and the rule of the borders come once; the borders stay the same."""
+def test_pages_of_an_answer(tools_over, ask, rules):
+    """Verdict, notes and rule come once; between pages the forgotten is left out, and the new pushes nothing off."""
     tools = tools_over(rules)
     first = ask(tools, "search", query="price rule shop", limit=3)
     second = ask(tools, "search", cursor=first["next"], limit=3)
     assert first["rule"] and not {"rule", "verdict", "note"} & set(second)
     assert {hit["text"][:14] for hit in second["hits"]} == {first["hits"][0]["text"][:14]}
+    whole = [hit["id"] for hit in ask(tools, "search", query="price rule shop", limit=50)["hits"]]
+    first = ask(tools, "search", query="price rule shop", limit=3)
+    rules.forget(whole[4])
+    rules.add("price rule shop price rule shop", title="Price rule shop")
+    rest = ask(tools, "search", cursor=first["next"], limit=50)
+    found = [hit["id"] for hit in (*first["hits"], *rest["hits"])]
+    assert len(set(found)) == len(found) and [id_ for id_ in found if id_ in whole] == [*whole[:4], *whole[5:]]
 
 
-def test_a_long_text_is_read_in_parts(many, ask):
-    """The parts of a text, by their offsets, are the text."""
+def test_a_long_text_is_read_in_parts(many, ask, refused):
+    """The parts of a text are the text; in 200 tokens its beginning comes, with the cut told, but not of twenty ids."""
     tools, ids = many
     whole = max((tools.provider.store().get(one) for one in ids), key=lambda one: len(one.text))
     text, offset = "", 0
@@ -137,8 +127,13 @@ def test_a_long_text_is_read_in_parts(many, ask):
         assert part["start"] == offset and part["end"] > offset
         text += whole.text[part["start"] : part["end"]]
         offset = part.get("next_offset")
-
     assert text == whole.text
+    for id_ in ids[:18]:
+        found = ask(tools, "get", ids=id_, max_tokens=200)
+        [part], text = found["memories"], tools.provider.store().get(id_).text
+        assert found["tokens"] <= 200 and text[:20] in part["text"]
+        assert ("next_offset" in part) == (part.get("end", len(text)) < len(text))
+    assert "for fewer ids" in refused(tools, "get", ids=ids[:20], max_tokens=200)
 
 
 def test_snippets_shrink_before_hits_fall_off(many, ask):
@@ -153,17 +148,6 @@ def test_snippets_shrink_before_hits_fall_off(many, ask):
     shown, all_of_it = (sum(len(hit.get("text", hit.get("snippet", ""))) for hit in hits) for hits in (tight, ample))
     assert all("snippet" in hit or "text" in hit for hit in ample) and shown < all_of_it
     assert [hit["id"] for hit in asked(400)] == [hit["id"] for hit in ample][: len(asked(400))]
-
-
-def test_with_the_fewest_tokens_a_part_of_the_text_comes(many, ask, refused):
-    """In 200 tokens there is room for the beginning of any text, and the cut is told; for twenty ids there is none."""
-    tools, ids = many
-    for id_ in ids[:18]:
-        found = ask(tools, "get", ids=id_, max_tokens=200)
-        [part], text = found["memories"], tools.provider.store().get(id_).text
-        assert found["tokens"] <= 200 and text[:20] in part["text"]
-        assert ("next_offset" in part) == (part.get("end", len(text)) < len(text))
-    assert "for fewer ids" in refused(tools, "get", ids=ids[:20], max_tokens=200)
 
 
 FILLER = "The shops open at nine and close in the evening, as they always did.\n" * 120
@@ -198,7 +182,6 @@ def test_the_part_around_words_is_where_they_are(store, tools_over, ask, text, w
     held = store()
     found = ask(tools_over(held), "get", ids=held.add(text).id, around=words, max_tokens=tokens)
     [part] = found["memories"]
-
     places = [part["text"].find(piece) for piece in told]
     assert -1 not in places and places == sorted(places)
     assert "note" not in found and part["end"] - part["start"] <= part["length"]
@@ -229,7 +212,6 @@ def test_what_all_hits_have_in_common_is_told_once(store, tools_over, ask, sourc
         held.add(f"The quagga weighs {number}.", source=source, kind="file", event_at="2026-03-01")
     tools = tools_over(held)
     told = tools.call("memory_search", {"query": "quagga weighs"}, "codex").result.values()
-
     assert told["shared"].get("folder") == shared and told["shared"]["date"] == "2026-03-01"
     assert not any({"date", "kind"} & set(hit) for hit in told["hits"])
     paths = [re.sub(r"</?stored-\w+>", "", hit.get("path", "")) for hit in with_shared(told)["hits"]]
@@ -275,7 +257,6 @@ def test_titles_paths_and_tags_are_quoted_too(tools, ask, week_store, text):
     place = {"source": f"/notes/{line}.md", "kind": "file", "tier": "file"}
     week_store.add("The quagga is gone.", title=text, tags=[line[:60]], **place)
     found = ask(tools, "search", query="quagga")["hits"]
-
     assert found[0]["caution"] == CAUTION and "\n" not in found[0]["title"] + found[0]["path"]
     assert found[0]["title"].startswith("<stored-") and found[0]["path"].startswith("<stored-")
     assert not reads_like_instructions(BORDERS.sub("", json.dumps(found)))

@@ -1,7 +1,5 @@
 """The six tools: what they answer, and what they say to a program that asks for what cannot be."""
 
-from __future__ import annotations
-
 import pytest
 
 from jupyter_memory import MemoryStore
@@ -10,7 +8,6 @@ from jupyter_memory import MemoryStore
 def test_a_hit_says_where_it_is_from_and_what_its_text_costs(tools, ask):
     """A hit has title, path, date, badges and strength; a short text is whole, so nothing is said of its tokens."""
     found = ask(tools, "search", query="boosted trees and the linear model on the holdout")
-
     assert found["verdict"] == "strong"
     hit = found["hits"][0]
     assert (hit["title"], hit["path"]) == ("Holdout results", "/projects/week/notes/results.md")
@@ -28,7 +25,6 @@ def test_a_long_text_has_a_snippet_and_its_part_around_words_is_asked_for(tools,
     short = week_store.add("First line.\n\nSecond line about zebras.", title="Short")
     hit = ask(tools, "search", query="quagga parameter")["hits"][0]
     [part] = ask(tools, "get", ids=memory.id, around="quagga parameter")["memories"]
-
     assert hit["id"] == memory.id and "quagga" in hit["snippet"] and "text" not in hit
     assert "quagga parameter is 0.37" in part["text"] and part["end"] - part["start"] < part["length"]
     assert 1_500 < hit["tokens"] < 2_500
@@ -41,7 +37,6 @@ def test_a_cell_is_named_in_a_notebook_and_a_line_elsewhere(filled, tools_over, 
     found = ask(tools, "search", query="prices", limit=50)["hits"]
     cells = [hit for hit in found if hit["path"].endswith(".ipynb")]
     others = [hit for hit in found if not hit["path"].endswith(".ipynb")]
-
     assert cells and all(hit["cell"] and "line" not in hit for hit in cells)
     assert others and all(hit["line"] >= 1 and "cell" not in hit for hit in others)
 
@@ -63,7 +58,6 @@ def test_filters_hold_and_the_nearest_value_is_named(tools, tools_over, ask, sto
     """Filters leave out what does not match; for a tag or a path that nothing has, the note names what there is."""
     found = ask(tools, "search", query="prices", filters={"tag": "prices", "since": "2026-03-03"})
     assert {hit["title"] for hit in found["hits"]} <= {"Zürich and Genève", "東京の売上"} and found["hits"]
-
     none = ask(tools, "search", query="prices", filters={"tag": ["prizes"]})
     assert none["hits"] == [] and "Did you mean 'prices'?" in none["note"]
     new = tools_over(store("new.sqlite"))
@@ -71,12 +65,16 @@ def test_filters_hold_and_the_nearest_value_is_named(tools, tools_over, ask, sto
     assert "Known: mcp://codex." in ask(new, "search", query="prices", filters={"path": "/x"})["note"]
 
 
-def test_get_reads_several_in_their_order_and_names_the_missing(tools, ask, week_memories):
-    """Texts come in the order of the ids; an id that nothing has is named."""
+def test_get_reads_several_in_their_order_and_names_the_missing(tools, ask, week_memories, refused):
+    """Texts come in the order of the ids, unknown ones are named; an offset goes with one id, within its text."""
     ids = [week_memories[title].id for title in ("Joining orders", "Lost events")]
     read = ask(tools, "get", ids=[*ids, "0" * 16])
     assert [one["id"] for one in read["memories"]] == ids and read["missing"] == ["0" * 16]
     assert "Join on customer_id." in read["memories"][0]["text"]
+    one, other = (week_memories[title].id for title in ("Joining orders", "Lost events"))
+    assert "the text ends before it" in refused(tools, "get", ids=one, offset=10_000)
+    assert "it goes with one id" in refused(tools, "get", ids=[one, other], offset=3)
+    assert "without around" in refused(tools, "get", ids=one, offset=3, around="orders")
 
 
 def test_related_memories_leave_out_the_one_that_is_asked_about(tools, ask, week_memories):
@@ -85,7 +83,6 @@ def test_related_memories_leave_out_the_one_that_is_asked_about(tools, ask, week
     every = ask(tools, "related", id=base, limit=50)
     first = ask(tools, "related", id=base, limit=1)
     second = ask(tools, "related", cursor=first["next"], limit=1)
-
     ids = [hit["id"] for hit in every["hits"]]
     assert ids and base not in ids and "verdict" not in every
     assert [hit["id"] for hit in first["hits"] + second["hits"]] == ids[:2]
@@ -97,7 +94,6 @@ def test_a_program_remembers_and_forgets_its_own(tools, tools_over, ask, refused
     memory = week_store.get(kept["id"])
     assert (memory.tier, memory.kind, memory.source) == ("mcp", "note", "mcp://codex")
     assert dict(memory.metadata) == {"client": "codex"} and memory.tags == ("fix",)
-
     assert "only notes that you stored" in refused(tools, "forget", client="cursor", ids=kept["id"])
     mine = week_memories["Scaling the prices"].id
     assert "only notes that you stored" in refused(tools, "forget", ids=[kept["id"], mine])
@@ -125,15 +121,11 @@ def test_secrets_are_redacted_before_they_are_stored(tools, ask, week_store, byt
     assert b"AKIAQ7X2" not in bytes_of(week_store.path)
 
 
-def test_status_counts_what_is_there(tools, ask):
-    """The status has counts, tags, and what the program may do."""
+def test_status_counts_what_is_there(tools, ask, tools_over, refused, week_store):
+    """The status has counts, tags and rights; read-only there are four tools, and the others say why they are not."""
     found = ask(tools, "status")
     assert found["memories"] == 10 and found["kinds"] == {"note": 8, "cell": 1, "file": 1}
     assert "prices 3" in found["tags"] and found["writing"] == "yes; forgets its own notes"
-
-
-def test_read_only_offers_no_tool_that_writes(tools_over, refused, week_store):
-    """Without writing there are four tools, and the other two say why they are not."""
     tools = tools_over(week_store, read_only=True)
     reading = [f"memory_{name}" for name in ("search", "get", "related", "status")]
     assert [tool.name for tool in tools.offered] == reading
@@ -185,20 +177,11 @@ def test_wrong_input_is_explained(tools, refused, name, arguments, said):
     assert not any(word in error for word in ("sonnet", "Tuesdayish", "Zürich", "mauve"))
 
 
-def test_an_offset_that_cannot_be(tools, refused, week_memories):
-    """An offset goes with one id, within its text, and without words to look for."""
-    one, other = (week_memories[title].id for title in ("Joining orders", "Lost events"))
-    assert "the text ends before it" in refused(tools, "get", ids=one, offset=10_000)
-    assert "it goes with one id" in refused(tools, "get", ids=[one, other], offset=3)
-    assert "without around" in refused(tools, "get", ids=one, offset=3, around="orders")
-
-
 def test_a_store_that_is_not_there_yet(tools_over, tmp_path, ask, refused):
     """Without a store every tool that reads says how to make one; the first note makes it."""
     tools = tools_over(tmp_path / "new" / "memory.sqlite")
     for name, arguments in (("search", {"query": "a"}), ("get", {"ids": "a"}), ("status", {})):
         assert "There is no memory yet" in refused(tools, name, **arguments)
-
     assert ask(tools, "remember", text="Prices are net of tax.")["id"]
     assert ask(tools, "status")["memories"] == 1
 
@@ -212,7 +195,6 @@ def test_a_damaged_store_and_a_newer_one(tools_over, tmp_path, refused):
     connection = apsw.Connection(str(newer))
     connection.execute("create table memories (x); pragma user_version = 9000; pragma application_id = 1246381396")
     connection.close()
-
     for path, said in ((broken, "is damaged"), (newer, "")):
         error = refused(tools_over(path), "search", query="a")
         assert said in error and str(tmp_path) not in error and "person" in error
@@ -227,6 +209,5 @@ def test_an_error_that_nobody_expected_is_no_traceback(tools, refused, monkeypat
 
     monkeypatch.setattr(MemoryStore, "among", fail)
     error = refused(tools, "get", ids="a")
-
     assert error.startswith("Something went wrong in the memory")
     assert "RuntimeError" in caplog.text and "Zürich" not in caplog.text + error

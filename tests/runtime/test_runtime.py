@@ -1,7 +1,5 @@
 """What NumPy and long work need while they run: products on one core, and progress bars for people."""
 
-from __future__ import annotations
-
 import ctypes
 import io
 import os
@@ -70,7 +68,6 @@ class Terminal(io.StringIO):
     """What somebody looks at."""
 
     def isatty(self) -> bool:
-        """Return that it is a terminal."""
         return True
 
 

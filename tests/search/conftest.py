@@ -1,7 +1,5 @@
 """Memories by hand in a store of nothing else: ranked as any others, and judged by single signals."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

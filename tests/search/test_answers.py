@@ -29,7 +29,7 @@ def test_a_trace_holds_the_answer(week_store, profile):
 
 
 def test_the_lists_are_whole_and_in_order(week_store):
-    """Each list has every memory that counts for it, best first, with the ranks and scores that the hits show."""
+    """Each list is whole, best first, with the numbers of the hits; facets count every candidate, empty values none."""
     trace = week_store.trace(QUERY, limit=50, now=NOW)
     answer = trace.answer
     assert {name: len(getattr(trace, name)) for name in ("keyword", "vector", "fused")} == answer.counts
@@ -44,10 +44,6 @@ def test_the_lists_are_whole_and_in_order(week_store):
     assert {one.memory_id: one.rank for one in trace.vector} == {
         hit.memory.id: hit.sem_rank for hit in answer.hits if hit.sem_rank is not None
     }
-
-
-def test_facets_count_every_candidate(week_store):
-    """Facets count all candidates, not only those shown, the most frequent value first; an empty value is none."""
     trace = week_store.trace(QUERY, limit=1, now=NOW)
     everyone = [week_store.get(one.memory_id) for one in trace.fused]
     facets = trace.answer.facets
@@ -98,7 +94,7 @@ def test_ranks_without_a_term_are_what_the_other_terms_say(week_store, name):
 
 
 def test_an_explanation_tells_of_other_ranks(week_store):
-    """Some term moves some hit; its explanation says so in numbers and words, and so does one in an answer."""
+    """An explanation tells ranks without each term, whatever was stored since; many searches later it tells less."""
     trace = week_store.trace(QUERY, profile="covalence", now=NOW)
     hit = next(hit for hit in trace.answer.hits if set(trace.without[hit.memory.id].values()) - {hit.rank})
     without = trace.without[hit.memory.id]
@@ -109,15 +105,10 @@ def test_an_explanation_tells_of_other_ranks(week_store):
         assert why.without == without
         (sentence,) = [reason for reason in why.details if reason.startswith("Without ")]
         assert all(f"ithout {term}" in sentence for term, rank in without.items() if rank != hit.rank)
-
-
-def test_an_explanation_of_an_answer_long_ago(week_store):
-    """What was stored since changes nothing of an answer's explanation; of one many searches ago less is told."""
     answer = week_store.hits(QUERY, profile="covalence", now=NOW)
     first = answer.hits[0].memory.id
     before = week_store.explain_in(answer, first)
     week_store.add(QUERY, title=QUERY)
-
     assert before.without and week_store.explain_in(answer, first) == before
     for number in range(10):
         week_store.hits(f"prices {number}")
@@ -154,6 +145,7 @@ def test_a_cosine_reads_as_below_its_threshold(store):
         ("tag:prcies kind:note", {}, False, "Nothing in this store has the tag 'prcies'. Did you mean 'prices'?"),
         ("prices -tag:decison -kind:cell", {}, True,
          "Nothing in this store has the tag 'decison', so this filter excludes nothing. Did you mean 'decision'?"),
+        ("prices", {"kind": "history"}, False, "Nothing in this store has the kind 'history'. Known: "),
         # Each filter fits something and all of them nothing, or only the time is off.
         ("prices tag:decision -tag:prices -tag:model", {}, False,
          "No memory matches all of these filters. Remove one of them."),
@@ -227,7 +219,6 @@ def test_a_question_of_unknown_words(store):
 
 
 # -- a question in a language that hardly any memory is in is told so --------------------------------------------------
-
 ENGLISH = ("The prices of electricity in Zürich were scaled.", "The arrival rate λ was estimated on Monday.")
 FILLING = tuple(f"Run {number} of the furnace was stopped after an hour." for number in range(50))
 # Keywords have hardly any function words, and four notes may have none.

@@ -96,27 +96,21 @@ def test_max_sim_of_long_texts_and_long_questions():
     near = MaxSim.matches(tokens(0), ONE, [short, long, long[::-1]], TABLE, 10)
     assert near[0] > near[1] == near[2]
     assert MaxSim.matches(tokens(1), ONE, [short, long], TABLE, 10) == pytest.approx([1.0, 1.0])
-
     weights = np.arange(1, 31, dtype=np.float32)
     rare, common = MaxSim.matches(
         np.arange(30), weights, [np.arange(18, 30), np.arange(10)], np.eye(30, dtype=np.float32), 12
     )
     assert rare == pytest.approx(1, abs=1e-6) and common == pytest.approx(0, abs=0.02)
-
     met = np.array([[True, False], [False, False], [False, False]])
     found = MaxSim.matches(tokens(0, 2), EVEN, [tokens(2), tokens(2), tokens()], TABLE, 1, met)
     assert found == pytest.approx([1.0, 0.5, 0.0])  # met by what a text is
 
 
 def test_rare_tokens_count_more(judged):
-    """Of two texts that meet one token each, the one that meets the rarer token is the better match."""
+    """The rarer token counts more; the longer a memory, the nearer two chunks' matches come to each other."""
     filler = [{"text": f"the prices of tariff {number}"} for number in range(30)]
     common, rare = judged(MaxSim(), "prices xylophone", {"text": "prices"}, {"text": "xylophone"}, *filler)[:2]
     assert rare > 0.8 > 0.3 > common
-
-
-def test_one_chunk_says_less_of_a_long_memory(judged):
-    """The longer a memory, the nearer two chunks' matches come to each other; their order stays."""
     filler = "We met the gardeners and painted the fence behind the old barn with three of them. "
     texts = [f"{word} {filler * times}" for word in ("xylophone", "apples") for times in (1, 60, 400)]
     high, middle, low, *others = judged(MaxSim(), "xylophone", *({"text": text} for text in texts))
@@ -146,23 +140,15 @@ ASKED = "winter tariff of Zürich per kilowatt hour"
 
 
 def test_the_rest_of_a_text_hides_no_line(judged):
-    """Wherever the line that answers stands, it says about as much as alone; a text without it says less."""
+    """Wherever the answering line stands, in any chunk, it says about as much as alone; turns say nothing."""
     words = (OTHER * 9).split()
     texts = [ANSWER, f"{OTHER * 4}Last winter it was cold. {OTHER * 4}"]
     texts += [" ".join([*words[:at], ANSWER, *words[at:]]) for at in range(0, len(words), 7)]
     alone, without, *found = judged(BestPassage(), ASKED, *({"text": text} for text in texts))
     assert max(found) <= alone + 1e-4
     assert min(found) > 0.6 * alone > without
-
-
-def test_passages_of_turns_and_of_nothing(judged):
-    """Turns are single passages, so they have no value; a query without a direction is near to nothing."""
     alone, turn = judged(BestPassage(), ASKED, {"text": ANSWER}, {"text": f"{ANSWER} So she said.", "session": "talk"})
     assert alone > 0.3 and turn is None and judged(BestPassage(), "ዋጋ", {"text": ANSWER}) == [0.0]
-
-
-def test_a_passage_in_a_text_of_several_chunks(judged):
-    """The chunk that was found is read, so an answer after some pages counts as well."""
     pages = OTHER * 60
     texts = (pages + ANSWER, ANSWER + pages, pages + "The fence has a tariff.")
     late, early, none = judged(BestPassage(), ASKED, *({"text": text} for text in texts), embedder="static")

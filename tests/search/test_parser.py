@@ -106,17 +106,6 @@ def test_terms(text, expected):
     assert terms(text) == expected
 
 
-def test_a_pasted_document_is_cut():
-    """A page gives the first 64 terms of each kind; a whole document is refused; a long blob is no word."""
-    text = " ".join(f'word{i} "phrase {i}" {chr(0x4E00 + i)}{chr(0x4E01 + i)}' for i in range(700))
-    query = parse(text, now=NOW)
-    with pytest.raises(QueryError, match="may have up to 20,000"):
-        parse(text + " " * 20_000, now=NOW)
-    assert query.terms.words[0] == "word0" and query.terms.phrases[-1] == f"phrase {MAX_TERMS - 1}"
-    assert [len(kind) for kind in (query.terms.words, query.terms.phrases, query.terms.ident)] == [MAX_TERMS] * 3
-    assert terms("λ" * 1000 + " prices") == Terms(words=("prices",))
-
-
 @pytest.mark.parametrize(
     ("text", "limit", "says"),
     [
@@ -144,13 +133,20 @@ def test_mistakes_are_answered_with_what_to_type(text, limit, says):
 
 
 def test_a_query_holds_all_it_was_asked():
-    """Options travel with the query, and its text is composed and without NULs."""
+    """Options travel with the query; a page gives 64 terms of each kind, a document is refused, a blob is no word."""
     query = parse(
         normalize("NFD", " Zürich\0 "), now=NOW, limit=3, filters=Filters(kind=("cell",)), tags=("λ",), domain="sales"
     )
     assert (query.text, query.limit, query.filters.kind) == ("Zürich", 3, ("cell",))
     assert (query.tags, query.domain, query.now) == (("λ",), "sales", NOW)
     assert query.terms.words == ("zürich",)
+    text = " ".join(f'word{i} "phrase {i}" {chr(0x4E00 + i)}{chr(0x4E01 + i)}' for i in range(700))
+    query = parse(text, now=NOW)
+    with pytest.raises(QueryError, match="may have up to 20,000"):
+        parse(text + " " * 20_000, now=NOW)
+    assert query.terms.words[0] == "word0" and query.terms.phrases[-1] == f"phrase {MAX_TERMS - 1}"
+    assert [len(kind) for kind in (query.terms.words, query.terms.phrases, query.terms.ident)] == [MAX_TERMS] * 3
+    assert terms("λ" * 1000 + " prices") == Terms(words=("prices",))
 
 
 @pytest.mark.parametrize(
@@ -239,17 +235,13 @@ def test_what_only_looks_like_a_filter(text):
 
 
 def test_typed_filters_only_narrow():
-    """What is typed holds together with the filters given beside the text, also where both name the same facet."""
+    """Typed filters narrow those given beside the text; alone they leave no words; a time is found in what is left."""
     given_filters = Filters(tag=("λ",), kind=("note",), since=day("2026-03-01"))
     query = parse("tag:prices since:2026-02-01 x", now=NOW, filters=given_filters)
     assert query.filters == Filters(tag=("prices",), since=day("2026-02-01"), also=given_filters)
     assert parse("-tag:draft x", now=NOW, filters=given_filters).filters == Filters(
         tag=("λ",), kind=("note",), since=day("2026-03-01"), not_tag=("draft",)
     )
-
-
-def test_what_typed_filters_leave():
-    """A query of nothing but filters has no words and no text; a time is found where it stands in what is left."""
     query = parse('kind:cell tag:"λ ü"', now=NOW)
     assert (query.text, bool(query.terms)) == ("", False)
     query = parse("kind:cell what failed last week tag:a", now=NOW)

@@ -1,7 +1,5 @@
 """The path of a query: what is found, in any order, is added up to one score, also by other weights afterwards."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from math import isnan, nan
@@ -55,7 +53,6 @@ def test_covalence_by_hand(filled_with):
     assert {name: seen.contribution for name, seen in hit.signals.items()} == pytest.approx(
         {"vector": 0.9 / 61, "keyword": 0.9 / 61, "tier": 0.18 / 61, "title": 0.009, "recency": 0.0033}
     )
-
     old = worded(0, 0.7, tier="file", event_at=NOW - timedelta(hours=8760))
     hits = filled_with(worded(0, 0.9), worded(0, 0.8), old).hits("prices", profile=covalence, now=NOW).hits
     [hit] = [one for one in hits if one.memory.source == "3.md"]
@@ -110,7 +107,6 @@ def test_the_order_of_equals(filled_with):
 
 
 # -- whatever is found, signals and weights ----------------------------------------------------------------------------
-
 SOURCES = [f"{number}.md" for number in range(1, 13)]
 VALUES = st.dictionaries(
     st.sampled_from(SOURCES), st.floats(-5, 5) | st.just(nan) | st.sampled_from([0.0, 1.0]), max_size=12
@@ -207,7 +203,6 @@ def test_what_is_better_never_loses_places(filled_with, profile, records, chosen
 
 
 # -- other weights on what one search gathered -------------------------------------------------------------------------
-
 # Words and meaning turned down, turned off, turned up; a term that the query does not wake.
 SETTINGS = (
     {},
@@ -248,24 +243,19 @@ def test_weighing_is_searching(store, week, now, name, embedder):
 
 
 def test_a_pool_outlives_its_store(week_store, now):
-    """What comes with a pool is the answer; ranks go down to the last candidate; a term may have nothing to say."""
+    """A pool is its answer, weighs nothing but weights, ranks every candidate, and outlives its store."""
+    pooled = week_store.pooled(QUERY, now=now)
+    with pytest.raises(InputError, match="search by itself"):
+        pooled.weighed(auto.replace(fetch=OverFetch(1, 1)))
+    with pytest.raises(QueryError, match="Add some words"):
+        week_store.pooled("tag:prices")
     pooled, answer = week_store.pooled(QUERY, limit=1, now=now), week_store.hits(QUERY, limit=1, now=now)
     ranks, said = pooled.ranks(auto), {term.name: pooled.speaks(term) for term in pooled.terms}
     of_memini = week_store.pooled(QUERY, profile="memini", now=now)
     week_store.close()
-
     assert [hit.memory.id for hit in pooled.answer.hits] == [hit.memory.id for hit in answer.hits]
     assert repr(pooled.weighed(auto).hits) == repr(pooled.answer.hits)
     assert sorted(ranks.values()) == list(range(1, pooled.answer.counts["fused"] + 1))
     assert ranks[pooled.answer.hits[0].memory.id] == 1
     assert said["keyword"] and said["recency"] and not said["time"]
     assert of_memini.weighed(other(memini, {"quality": 5.0})).hits
-
-
-def test_more_than_weights(week_store, now):
-    """A profile that would look at something else is refused; so is a question without words."""
-    pooled = week_store.pooled(QUERY, now=now)
-    with pytest.raises(InputError, match="search by itself"):
-        pooled.weighed(auto.replace(fetch=OverFetch(1, 1)))
-    with pytest.raises(QueryError, match="Add some words"):
-        week_store.pooled("tag:prices")

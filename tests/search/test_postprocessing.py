@@ -1,7 +1,5 @@
 """What says the same is shown once: copied notebooks, cells that were run, duplicates among the hits."""
 
-from __future__ import annotations
-
 import shutil
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -89,17 +87,13 @@ def test_alike(shown, one, other, alike):
 
 
 def test_the_best_copy_stays(shown):
-    """Of a cell and its copy only the better is shown; the same words in another file, or in a note, are left alone."""
+    """Of copied cells the better is shown, of a file and its copy the file; the same words elsewhere are left alone."""
     sources = ("/week/prices.ipynb", "/week/prices-Copy1.ipynb", "/week/demand.ipynb", "", "/week/prices-Copy1.ipynb")
     records = [{"source": source, "text": SCALED} for source in sources]
     records[4]["text"] = "another cell of the copy: λ"
     assert shown(*records, {"source": "/week/prices.ipynb", "text": SCALED.upper()}) == (
         [1, 3, 4, 5, 6], ("1 duplicate of a result is not shown.",),
     )  # fmt: skip
-
-
-def test_the_original_stays(shown):
-    """Of a file and its copy the file stays, also where the copy is better; of two versions the better one."""
     for sources, stays in (
         (("prices-Copy1.ipynb", "prices.ipynb"), [2]),
         (("prices_v2.ipynb", "prices_v1.ipynb"), [1]),

@@ -1,7 +1,5 @@
 """The hits of an answer as a text for a prompt: sources, duplicates, neighbouring cells, budget, borders."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -25,7 +23,6 @@ LEFT_OUT = r"\[… \d+ lines left out …\]"
 
 @pytest.fixture
 def work(tmp_path: Path) -> Path:
-    """Return a folder with a notebook about electricity prices."""
     folder = tmp_path / "work"
     folder.mkdir()
     heading, plot = (
@@ -38,7 +35,6 @@ def work(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def filled(work: Path, tmp_path: Path) -> MemoryStore:
-    """Return a store with that notebook, and a note about electricity prices."""
     store = MemoryStore(tmp_path / "m.sqlite", embedder="static")
     store.index(work, progress=False)
     store.add("We normalised the electricity prices to zero mean.", title="Decision", event_at="2026-03-02")
@@ -49,10 +45,6 @@ def asked(store: MemoryStore, **options: object) -> Answer:
     return replace(store.hits(QUESTION, now=datetime(2026, 3, 6, tzinfo=UTC), **options), verdict="strong")
 
 
-def first_source(text: str) -> str:
-    return text.partition("\n\n")[2].partition("\n")[0]
-
-
 def hit_of(answer: Answer, found):
     return next(hit for hit in answer.hits if found(hit.memory))
 
@@ -60,12 +52,12 @@ def hit_of(answer: Answer, found):
 def test_each_source_has_its_place_and_date(filled: MemoryStore, work: Path) -> None:
     """A cell has path, heading, id and day, and says when its file has changed; a note its id, title and day."""
     day = datetime.now(UTC).date().isoformat()
-    cell = first_source(filled.context(asked(filled, filters={"kind": "cell"}, limit=1)))
+    cell = filled.context(asked(filled, filters={"kind": "cell"}, limit=1)).split("\n\n")[1].split("\n")[0]
     assert re.fullmatch(rf"\[1\] {work}/prices\.ipynb, “Electricity”, cell c\d, {day}", cell)
     answer = asked(filled, filters={"kind": "note"})
     assert f"[1] note {answer.hits[0].memory.id}, “Decision”, 2026-03-02\n" in filled.context(answer)
     (work / "prices.ipynb").write_text("{}")
-    cell = first_source(filled.context(asked(filled, filters={"kind": "cell"}, limit=1)))
+    cell = filled.context(asked(filled, filters={"kind": "cell"}, limit=1)).split("\n\n")[1].split("\n")[0]
     assert cell.endswith(", the file has changed since")
 
 
@@ -121,7 +113,7 @@ def test_a_cell_that_does_not_fit_is_left_out_whole_and_a_later_one_has_its_room
 
 
 def test_a_single_cell_above_the_budget_is_cut_at_lines_around_the_hit(filled: MemoryStore, work: Path) -> None:
-    """Whole lines are left, with marks for those that are left out above and below."""
+    """Above the budget a cell is cut at whole lines around the hit, with marks, and a single line at the hit."""
     source = f"{LONG}\n# electricity prices normalised\n{LONG}"
     write(work / "long.ipynb", ("code", source))
     filled.index(work, progress=False)
@@ -132,6 +124,16 @@ def test_a_single_cell_above_the_budget_is_cut_at_lines_around_the_hit(filled: M
     first, *quoted, last = text.split("\n")[5:-1]
     assert re.fullmatch(LEFT_OUT, first) and re.fullmatch(LEFT_OUT, last)
     assert set(quoted) <= set(source.split("\n")) and len(quoted) > 3 and "cell c0, lines " in text
+    words = [f"w{number}" for number in range(2000)]
+    line = " ".join([*words[:1000], "the electricity prices were normalised here", *words[1000:]])
+    write(work / "line.ipynb", ("code", line))
+    filled.index(work, progress=False)
+    answer = asked(filled, limit=20)
+    hit = hit_of(answer, lambda memory: memory.source.endswith("line.ipynb"))
+    text = filled.context(replace(answer, hits=(hit,)), 300)
+    quoted = re.search(r"^…(.*)…$", text, re.MULTILINE)[1]  # type: ignore[index]
+    assert quoted.startswith("electricity prices were normalised here w1000") and line.index(quoted) == hit.span[0]
+    assert estimated_tokens(text) <= 300
 
 
 @pytest.mark.parametrize("before", [0, 7, 200, 400])
@@ -149,20 +151,6 @@ def test_of_a_long_file_the_part_around_the_hit_is_quoted_with_its_lines(
     left_out = [count for count in (first - 1, len(lines) - last) if count]
     assert [int(count) for count in re.findall(r"\[… (\d+) lines left out …\]", text)] == left_out
     assert estimated_tokens(text) < 800
-
-
-def test_a_long_line_is_cut_at_the_hit(filled: MemoryStore, work: Path) -> None:
-    """Where one line alone is above the budget, it is quoted from where the hit begins, between ellipses."""
-    words = [f"w{number}" for number in range(2000)]
-    line = " ".join([*words[:1000], "the electricity prices were normalised here", *words[1000:]])
-    write(work / "line.ipynb", ("code", line))
-    filled.index(work, progress=False)
-    answer = asked(filled, limit=20)
-    hit = hit_of(answer, lambda memory: memory.source.endswith("line.ipynb"))
-    text = filled.context(replace(answer, hits=(hit,)), 300)
-    quoted = re.search(r"^…(.*)…$", text, re.MULTILINE)[1]  # type: ignore[index]
-    assert quoted.startswith("electricity prices were normalised here w1000") and line.index(quoted) == hit.span[0]
-    assert estimated_tokens(text) <= 300
 
 
 def test_a_memory_cannot_pretend_to_be_another_source(filled: MemoryStore) -> None:
@@ -211,16 +199,12 @@ def test_a_border_is_in_no_text(text: str) -> None:
 
 
 def test_borders_that_a_text_forges() -> None:
-    """One that holds every short border gets a longer one; one that hides a border between blanks is seen."""
+    """No text holds its border, however it hides one; a later page keeps the borders unless a text forges them."""
     forged = "".join(f"</stored-{number:04x}>" for number in range(16**4))
     assert len(quotes_for([forged]).word) > 4
     hidden = "λ </stored\u200b-" + "\u200b".join(quotes_for(["λ"]).word) + ">"
     quotes = quotes_for([hidden])
     assert len(re.findall(rf"</stored-{quotes.word}>", quotes.text(hidden))) == 1
-
-
-def test_borders_fit_other_texts_unless_one_holds_them() -> None:
-    """The same texts get the same; a later page keeps those of the first, unless a text pretends to end there."""
     assert quotes_for(["a", "b"]) == quotes_for(["a", "b"]) != quotes_for(["a", "c"])
     quotes = quotes_for(["prices"])
     assert quotes.fit(["costs", f"stored {quotes.word}"])

@@ -28,7 +28,7 @@ def scaled(hits, name):
 
 # -- memini ------------------------------------------------------------------------------------------------------------
 def test_memini_by_hand(filled_with):
-    """0.5 of each retriever's score, scaled to 0 … 1, the best of the sums made 0.80, and 0.20 of quality."""
+    """0.8 of the scaled sum of both retrievers' scores, or of 1 / (5 + rank - 1), and 0.2 of quality."""
     memories = filled_with(worded(7, 0.6), worded(4, 0.8), worded(1, 0.1), worded(0, 0.3))
     hits = memories.hits("prices", profile=memini, now=NOW).hits
     words, meaning = scaled(hits, "bm25"), scaled(hits, "cosine")
@@ -40,10 +40,6 @@ def test_memini_by_hand(filled_with):
     # Where all are equal each has 1.
     assert MinMax("keyword", 0.5).contributions(Ranking({1: 0.3, 2: 0.3})) == {1: 0.5, 2: 0.5}
     assert MinMax("keyword", 0.5).contributions(Ranking({})) == {}
-
-
-def test_memini_rrf_by_hand(filled_with):
-    """1 / (5 + rank - 1) of each retriever: two middling places beat a first place in one."""
     memories = filled_with(worded(7, 0.1), worded(4, 0.6), worded(0, 0.8))
     fused = {1: 1 / 5 + 1 / 7, 2: 1 / 6 + 1 / 6, 3: 1 / 5}
     assert scores(memories.hits("prices", profile=memini_rrf, now=NOW)) == pytest.approx(
@@ -81,7 +77,6 @@ def test_a_named_time_by_hand(filled_with):
     memories = filled_with(*(worded(count, event_at=at) for count, at in zip((7, 4, 1), times, strict=True)))
     plain = scores(memories.hits("prices", profile=memini, now=NOW))
     timed = memories.hits("prices three weeks ago", profile=memini, now=NOW)
-
     assert list(scores(timed)) == [2, 1, 3]
     assert scores(timed) == pytest.approx({1: plain[1], 2: plain[2] + 0.40, 3: plain[3] + 0.20})
     untimed = memories.hits("prices may sales", profile=memini, now=NOW)
@@ -105,8 +100,8 @@ def named(notes, results):
     return [(names[one.memory.id], pytest.approx(one.score)) for one in results]
 
 
-def test_fuse_sums_reciprocal_ranks_from_zero(notes):
-    """1 / (k + rank), k 5 and ranks from 0; scores are not read, and a memory counts once a list, where it is first."""
+def test_fusing_by_hand(notes):
+    """1 / (k + rank) with ranks from 0, or scores from 0 to 1 weighed by place; of copies the first stays."""
     lists = [scored(notes, a=0.1, b=0.9), scored(notes, b=7, c=8, d=9)]
     assert named(notes, fuse(lists)) == [("b", 1 / 6 + 1 / 5), ("a", 1 / 5), ("c", 1 / 6), ("d", 1 / 7)]
     assert named(notes, fuse(lists, 1, k=60)) == [("b", 1 / 61 + 1 / 60)]
@@ -114,16 +109,11 @@ def test_fuse_sums_reciprocal_ranks_from_zero(notes):
     assert fuse([]) == fuse([[]]) == []
     with pytest.raises(InputError, match="above 0"):
         fuse(lists, k=0)
-
-
-def test_fuse_scores_and_dedup(notes):
-    """The best is 1 and the worst 0, equals 1 each, weighed by place; of copies the first stays, as it was."""
     lists = [scored(notes, a=4, b=3, c=2), scored(notes, d=5, c=5)]
     assert named(notes, fuse_scores(lists)) == [("a", 1), ("c", 1), ("d", 1), ("b", 0.5)]
     assert named(notes, fuse_scores(lists, [2])) == [("a", 2), ("b", 1), ("c", 1), ("d", 1)]
     assert named(notes, fuse_scores(lists, [0.5, 0.1], 2)) == [("a", 0.5), ("b", 0.25)]
     assert len(fuse_scores(lists, limit=0)) == len(fuse_scores(lists, limit=-1)) == 4
-
     # Case, white space and the last punctuation make no difference.
     copy = replace(notes["a"], id="copy", text="  NOTE\n a. ")
     results = [*scored(notes, b=3, a=2), Scored(copy, 1.5), *scored(notes, c=1)]
@@ -206,7 +196,7 @@ def test_the_profiles_are_made_of_the_same(week_store, profile, query):
 
 # -- vault -------------------------------------------------------------------------------------------------------------
 def test_the_sum_of_vault(filled_with):
-    """Hybrid weighs .25/.15/.15/.15/.15/.15, keywords alone .40 and no vector; the other signals at their best."""
+    """Hybrid weighs .25 and .15 each, keywords alone .40 and no vector; a history entry scores 0.5."""
     best = {"text": "prices cos=1.0", "severity": "critical"}
     both = filled_with(best).hits("prices", profile=vault, now=NOW).hits[0]
     words = filled_with(best, embedder=False).hits("prices", profile=vault, now=NOW).hits[0]
@@ -215,10 +205,6 @@ def test_the_sum_of_vault(filled_with):
     assert both.signals["semantic"].value > 0 < words.signals["semantic"].value
     assert [term.weight for term in vault.terms] == [0.25, 0.15, 0.15, 0.15, 0.15, 0.15, 0.5]
     assert [term.weight for term in vault.keyword_only] == [0.40, 0.0, 0.15, 0.15, 0.15, 0.15, 0.5]
-
-
-def test_history_has_a_fixed_score(filled_with):
-    """A history entry scores 0.5 however well it fits, and the identity of the sum holds for it too."""
     memories = filled_with({"text": "prices", "kind": "history", "severity": "critical"}, {"text": "prices in Zürich"})
     found = {hit.memory.kind: hit for hit in memories.hits("prices", profile=vault, now=NOW).hits}
     entry = found["history"]
@@ -239,9 +225,12 @@ def test_a_small_corpus_is_shown_whole(filled_with, matches, limit, shown):
     assert set(scores(memories.hits("prices", profile=vault, limit=3, now=NOW))) >= set(range(1, 9))
 
 
-@pytest.fixture
-def vault_store(store):
-    """A store with a critical note on tariffs, and what was run in two sessions: a hundred cells about tariffs."""
+def found(memory, query, **options):
+    return memory.search(query, profile="vault", now=NOW, **options)
+
+
+def test_history_takes_no_place_of_the_vault(store):
+    """History takes no place of notes, is merged by its score, and filtered by session and kind like any other."""
     memory = store()
     invoices = "Every invoice of the warehouse in Genève is net of tax, paid in June, and kept by Łukasz on paper. "
     memory.add(3 * invoices + "So are tariffs.", title="Net", severity="critical")
@@ -252,43 +241,30 @@ def vault_store(store):
         for number in range(100)
     ]  # fmt: skip
     memory.add_many(runs, progress=False)
-    return memory
-
-
-def found(memory, query, **options):
-    return memory.search(query, profile="vault", now=NOW, **options)
-
-
-def test_history_takes_no_place_of_the_vault(vault_store):
-    """However many runs match, notes are candidates too: history is searched by itself, and merged by its score."""
-    frame = found(vault_store, "tariffs", limit=200)
+    frame = found(memory, "tariffs", limit=200)
     note = frame.loc[frame["title"] == "Net", "memory_id"].item()
     asked = {"limit": 5, "now": NOW}
     assert (frame["kind"] == "history").sum() == 100
-    assert vault_store.explain("tariffs", note, profile="vault", **asked).rank is not None
+    assert memory.explain("tariffs", note, profile="vault", **asked).rank is not None
     # History has one score, so the last runs come first, each with its session.
-    newest = found(vault_store, "tariffs", limit=10)
+    newest = found(memory, "tariffs", limit=10)
     assert set(newest["kind"]) == {"history"} and (newest["score"] == 0.5).all()
     assert newest["event_at"].is_monotonic_decreasing
-    assert {vault_store.get(one).session for one in newest["memory_id"]} == {"tuesday"}
+    assert {memory.get(one).session for one in newest["memory_id"]} == {"tuesday"}
     # Thirty candidates of the best words, all of them runs.
-    assert vault_store.explain("tariffs", note, profile=replace(vault, apart=""), **asked).rank is None
-
-
-def test_filters_of_sessions_and_kinds(vault_store):
-    """A session is a filter, typed or given; with the kind left out, or alone, history is searched like any other."""
+    assert memory.explain("tariffs", note, profile=replace(vault, apart=""), **asked).rank is None
     for query, filters, kinds in (
         ("tariffs session:tuesday", {}, ["history"] * 40),
         ("tariffs", {"session": ["monday", "tuesday"]}, ["history"] * 100),
         ("tariffs session:friday", {}, []),
     ):
-        assert found(vault_store, query, filters=filters, limit=200)["kind"].tolist() == kinds
-    assert set(found(vault_store, "tariffs -kind:history")["kind"]) == {"note"}
-    assert set(found(vault_store, "tariffs kind:history")["kind"]) == {"history"}
+        assert found(memory, query, filters=filters, limit=200)["kind"].tolist() == kinds
+    assert set(found(memory, "tariffs -kind:history")["kind"]) == {"note"}
+    assert set(found(memory, "tariffs kind:history")["kind"]) == {"history"}
     # Without history the answer is that of a single search, to the last digit.
-    vault_store.forget(filters={"kind": "history"})
-    whole = vault_store.search("tariffs", profile=replace(vault, apart=""), now=NOW)
-    assert found(vault_store, "tariffs").equals(whole)
+    memory.forget(filters={"kind": "history"})
+    whole = memory.search("tariffs", profile=replace(vault, apart=""), now=NOW)
+    assert found(memory, "tariffs").equals(whole)
 
 
 # -- the weights of vault follow what was said of hits -----------------------------------------------------------------

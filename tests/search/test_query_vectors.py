@@ -38,7 +38,6 @@ def model():
 
 @pytest.fixture
 def asked(store, model):
-    """A store with a model that counts, and one memory."""
     memory = store(embedder=model)
     memory.add("Die Kühlkette der Walrosse hat λ = 3.2.")
     return memory

@@ -114,7 +114,6 @@ def test_whatever_it_holds(topics, text):
 
 
 # A text that is not stored: what stands out is alike, and so is its section; what a dozen cells share is not.
-
 WORDS = ("tariff", "meter", "customer", "invoice", "forecast", "weather", "holiday", "outlier", "firmware", "schema")
 ASKED = "lags = demand.shift(48).rolling(24).mean()\nfeatures['demand_lag'] = lags.reindex(features.index)"
 

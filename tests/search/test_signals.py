@@ -116,7 +116,6 @@ def test_quality(judged, filled_with):
     copies = [{"source": source, "title": str(place)} for place, source in enumerate("abcc")]
     assert judged(search.Quality(), "prices", *copies) == pytest.approx([0.48 + 0.2 * 2 / 3] * 4)
     assert judged(search.Quality(), "prices", *copies[2:]) == pytest.approx([0.48] * 2)
-
     memories = filled_with({})
     before = memories.hits("prices", profile="memini", now=NOW).hits[0]
     for _ in range(3):
@@ -164,7 +163,6 @@ def test_near_time_of_other_units(judged):
 
 
 # -- names in code and of files ----------------------------------------------------------------------------------------
-
 METERS = "RATE = 3\nclass Meter:\n    def read_all(self): ...\ndef flush(): ..."
 
 
@@ -212,18 +210,14 @@ def test_the_best_defined_name(judged, reasons, query, value, name):
     assert reasons(search.DefinedNames(), query, *files)[0] == told
 
 
-def test_what_is_usual_does_not_count(judged):
-    """The mean of the files and a deviation are subtracted, one half at most; cells and other files have no value."""
+def test_what_is_usual_does_not_count(judged, reasons):
+    """What is usual is subtracted, one half at most; of several names of a file the best counts, as one by one."""
     for others, usual in ((0, 0.5), (1, 0.5), (99, 0.01 + 0.0099**0.5)):
         found = judged(search.DefinedNames(), "request", {**PYTHON, "text": SOURCE}, *other_files(others))
         assert found == pytest.approx([1 - usual, *[-usual] * others])
     none = [{**PYTHON, "text": SOURCE, **one} for one in ({"kind": "cell"}, {"lang": "markdown"})]
     assert judged(search.DefinedNames(), "request", *none, *other_files(2))[:2] == [None, None]
     assert judged(search.DefinedNames(), "request", none[0]) == [None]
-
-
-def test_the_best_of_several_names(judged, reasons):
-    """Looking at all names at once loses none: of each file the best is what comparing them one by one finds."""
     names = [
         "routes", "Router", "add_route", "handle", "Handle_", "sessions", "parse_url", "URLParser", "con",
         "connection_pool", "Zürich", "x1", "İz",
@@ -276,17 +270,6 @@ def test_only_notes_are_called_something(tmp_path, store):
 
 
 # -- words -------------------------------------------------------------------------------------------------------------
-@pytest.fixture
-def silhouettes(tmp_path, store):
-    """A store with one notebook: a heading, filler, an import and the code that answers, and a note beside it."""
-    code = "def plot_silhouette(clusters):\n    # a diagram of λ\n    plt.barh(range(len(clusters)), clusters)\n"
-    filler = "The code in this section is used to generate the next figure."
-    imported = "from sklearn.metrics import silhouette_samples"
-    write(tmp_path / "λ.ipynb", "# Silhouette diagrams of the clusters", filler, imported, code)
-    memories = store()
-    memories.index(tmp_path / "λ.ipynb", progress=False)
-    memories.add("silhouettes of Zürich", title="Note")
-    return memories
 
 
 def own_words(memories, query):
@@ -294,23 +277,26 @@ def own_words(memories, query):
     return {hit.memory.text.split()[0]: hit.signals["own_words"].value for hit in hits if hit.memory.kind == "cell"}
 
 
-def test_borrowed_words_do_not_count(silhouettes):
-    """Filler below a heading with all words of the query has none of them itself; the code stands before it."""
-    found = own_words(silhouettes, "silhouette diagram of clusters")
+def test_borrowed_words_do_not_count(tmp_path, store):
+    """Filler below a heading has none of its words itself; filler with words of its own and notes lose nothing."""
+    code = "def plot_silhouette(clusters):\n    # a diagram of λ\n    plt.barh(range(len(clusters)), clusters)\n"
+    filler = "The code in this section is used to generate the next figure."
+    imported = "from sklearn.metrics import silhouette_samples"
+    write(tmp_path / "λ.ipynb", "# Silhouette diagrams of the clusters", filler, imported, code)
+    memories = store()
+    memories.index(tmp_path / "λ.ipynb", progress=False)
+    memories.add("silhouettes of Zürich", title="Note")
+    found = own_words(memories, "silhouette diagram of clusters")
     assert found["def"] == found["#"] == 0.0
     assert found["The"] == pytest.approx(-1.0)
     assert -1.0 < found["from"] < 0.0
-    texts = [hit.memory.text.split()[0] for hit in silhouettes.hits("code that plots the silhouette diagram").hits]
+    texts = [hit.memory.text.split()[0] for hit in memories.hits("code that plots the silhouette diagram").hits]
     assert texts.index("def") < texts.index("The")
-
-
-def test_who_asks_for_an_import_or_a_heading_finds_it(silhouettes):
-    """Filler that holds the words of the query loses nothing; a note borrows no words."""
-    assert silhouettes.hits("import silhouette_samples").hits[0].memory.text.startswith("from")
+    assert memories.hits("import silhouette_samples").hits[0].memory.text.startswith("from")
     for query, filler in (("import silhouette_samples", "from"), ("code used to generate the next figure", "The")):
-        found = own_words(silhouettes, query)
+        found = own_words(memories, query)
         assert found[filler] == 0.0 == max(found.values()) > min(found.values())
-    notes = [hit for hit in silhouettes.hits("silhouette of Zürich").hits if hit.memory.kind == "note"]
+    notes = [hit for hit in memories.hits("silhouette of Zürich").hits if hit.memory.kind == "note"]
     assert notes and all(hit.signals["own_words"].contribution == 0.0 for hit in notes)
 
 
@@ -338,7 +324,6 @@ def test_forms_of_a_word_count(tmp_path, store, query, held, lacking):
 
 @pytest.fixture
 def prices(store):
-    """A store with four notes."""
     memories = store()
     for text in (
         "Prices of Zürich: prices by hour, prices by day.",

@@ -61,10 +61,7 @@ def shown_for(text, *words, show=snippet, width=WIDTH):
 
 @given(drawn=texts(), width=WIDTHS)
 def test_any_prose(drawn, width):
-    """A snippet is a stretch of the text, white space folded, with an ellipsis where something is left out.
-
-    Every highlight marks what it marked in the text, in that order; a word that fits is shown.
-    """
+    """A snippet is a stretch of the text, white space folded, with an ellipsis where something is left out."""
     text, spans = drawn
     shown, marked = snippet(text, spans, width)
     body = shown.removeprefix("…").removesuffix("…")
@@ -83,10 +80,7 @@ def test_any_prose(drawn, width):
 
 @given(drawn=texts(), width=WIDTHS)
 def test_any_code(drawn, width):
-    """Some lines one after another, less one indentation; all but the first and the last, which may be cut, whole.
-
-    Every highlight lies in one line and marks what it marked in the text; none between is left out.
-    """
+    """Some lines one after another, less one indentation; all but the first and the last, which may be cut, whole."""
     text, spans = drawn
     shown, marked = code_snippet(text, spans, width)
     lines, whole = shown.removeprefix("…").removesuffix("…").split("\n"), lines_of(text)
@@ -139,31 +133,23 @@ def test_a_short_text_is_shown_whole(show, text, spans, shown):
     assert show(text, spans) == shown
 
 
-def test_without_words_the_beginning():
-    """A hit by meaning shows how its text begins; blank lines of code take no room."""
-    shown, marked = shown_for("We scaled the prices to zero mean. " * 20)
-    assert shown.startswith("We scaled the prices") and shown.endswith("…") and not shown.endswith(" …")
-    assert marked == []
-    shown, marked = shown_for(CAPPING, show=code_snippet)
-    assert shown.startswith("import pandas as pd\ndef clip_outliers(frame):\n    ") and shown.endswith("…")
-    assert marked == []
-
-
 def test_the_window_with_most_different_words():
-    """Two words near each other win over one that is repeated earlier; of two places that are as good the earlier."""
+    """The window with most different words, the earlier of equals, cut between words; else the beginning."""
     text = "prices " * 5 + "and much else besides. " * 20 + "The prices in Zürich fell. " + "More of it. " * 30
     shown, marked = shown_for(text, "prices", "Zürich")
     assert "The prices in Zürich fell." in shown and marked == ["prices", "Zürich"]
     assert shown.startswith("…") and shown.endswith("…")
     text = "In March λ was 3.2. " + "Nothing here. " * 40 + "In April λ was 4.1. " + "Nothing here. " * 40
     assert shown_for(text, "λ")[0].startswith("In March λ was 3.2.")
-
-
-def test_cut_between_words():
-    """The cuts fall between words where there are spaces near."""
     text = "Deliveries to Malmö were late. " * 30 + "The carrier blames snow. " + "Deliveries to Malmö were late. " * 30
     shown, _ = shown_for(text, "snow")
     assert set(shown.strip("…").split()) <= set(text.split()) and not shown.startswith("… ")
+    shown, marked = shown_for("We scaled the prices to zero mean. " * 20)
+    assert shown.startswith("We scaled the prices") and shown.endswith("…") and not shown.endswith(" …")
+    assert marked == []
+    shown, marked = shown_for(CAPPING, show=code_snippet)
+    assert shown.startswith("import pandas as pd\ndef clip_outliers(frame):\n    ") and shown.endswith("…")
+    assert marked == []
 
 
 @pytest.mark.parametrize("word", ["x" * 5000, "東京都の電力価格を正規化した" * 60, "🚚" * 900])
@@ -182,7 +168,7 @@ def test_pairs_of_a_script_without_spaces_are_marked_as_one_stretch(store):
 
 
 def test_lines_around_the_words():
-    """The lines with most of the words, one before them and some after, without the indentation that all have."""
+    """The lines with most of the words and some around, without their common indentation; long ones are cut."""
     assert shown_for(CAPPING, "λ", "limit", show=code_snippet, width=110) == (
         '…"""Cap each reading at what the main fuse can pass."""\nlimit = frame["fuse_a"] * 0.23\nfor λ in frame:…',
         ["limit", "λ"],
@@ -193,10 +179,6 @@ def test_lines_around_the_words():
     )
     # A line that only closes what was before says nothing of what comes.
     assert shown_for("a = [\n    1,\n]\nfuse = a[0]\n", "fuse", show=code_snippet)[0] == "…fuse = a[0]"
-
-
-def test_long_lines_of_code():
-    """Of a line longer than a snippet the stretch with the words is shown; else the last line is cut where it ends."""
     text = "a = 1\ns = '" + "so it goes on " * 30 + "to the fuse of Zürich " + "and on " * 40 + "'\nb = 2\n"
     shown, marked = shown_for(text, "fuse", "Zürich", show=code_snippet)
     assert marked == ["fuse", "Zürich"] and WIDTH - 20 < len(shown) <= WIDTH + 2

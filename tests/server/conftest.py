@@ -1,7 +1,5 @@
 """A Jupyter server of its own for every test, with the memory loaded and a data scientist's week in its root."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import threading
@@ -32,8 +30,6 @@ server_fetch = jp_fetch  # noqa: F405
 
 @dataclass(frozen=True)
 class Answered:
-    """What a route answered."""
-
     code: int
     json: Any
 
@@ -184,7 +180,6 @@ def validator_of(name: str) -> Draft7Validator:
 
 @pytest.fixture
 def fits() -> Callable[[str, Any], Any]:
-    """Check a value against the schema of that name, and return it."""
 
     def fits(name: str, value: Any) -> Any:
         errors = validator_of(name).iter_errors(value)
@@ -197,7 +192,6 @@ def fits() -> Callable[[str, Any], Any]:
 
 @pytest.fixture
 def week_in(store_file: Path, week, service) -> Any:
-    """The store of the server, which remembers the week."""
     store = service.provider.store(create=True)
     store.add_many(week, progress=False)
     return store
@@ -217,7 +211,6 @@ def notebook(jp_root_dir: Path) -> Path:
 
 @pytest.fixture
 def many_files(jp_root_dir: Path) -> Path:
-    """A folder of twelve notes in Lab's root."""
     folder = jp_root_dir / "many"
     folder.mkdir()
     for number in range(12):

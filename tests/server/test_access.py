@@ -1,7 +1,5 @@
 """Who may ask, and what may be sent: 403 without a right, 400 with the field's name and never with what was sent."""
 
-from __future__ import annotations
-
 import json
 import logging
 import re
@@ -28,17 +26,6 @@ LARGEST = 64 * 1024**2
 
 
 @pytest.fixture
-def routes(jp_serverapp, jp_base_url):
-    """The handlers that the running server has for the memory, by the names of their routes."""
-    path = re.compile(rf"{jp_base_url}jupyter-memory/([\w-]+)\$?$")
-    rules = [rule for group in jp_serverapp.web_app.default_router.rules for rule in group.target.rules]
-    patterns = [
-        (path.match(rule.matcher.regex.pattern), rule.target) for rule in rules if hasattr(rule.matcher, "regex")
-    ]
-    return {found[1]: handler for found, handler in patterns if found}
-
-
-@pytest.fixture
 def permitted(jp_serverapp, monkeypatch):
     """Let the server's authorizer permit only these actions; what it was asked comes into the list."""
 
@@ -56,14 +43,16 @@ def permitted(jp_serverapp, monkeypatch):
     return permit
 
 
-async def test_the_table_names_every_verb_of_every_route(routes):
-    """A verb that is added needs a line above: who may use it is a decision."""
+async def test_every_verb_of_every_route(jp_serverapp, jp_base_url, ask):
+    """Each is in the table above, since who may use it is a decision; without a token each is shut."""
+    path = re.compile(rf"{jp_base_url}jupyter-memory/([\w-]+)\$?$")
+    rules = [rule for group in jp_serverapp.web_app.default_router.rules for rule in group.target.rules]
+    patterns = [
+        (path.match(rule.matcher.regex.pattern), rule.target) for rule in rules if hasattr(rule.matcher, "regex")
+    ]
+    routes = {found[1]: handler for found, handler in patterns if found}
     written = {(verb, name) for name, handler in routes.items() for verb in VERBS if verb.lower() in vars(handler)}
     assert written == READ | WRITE
-
-
-async def test_without_a_token_every_route_and_verb_is_shut(ask, routes):
-    """No token, no answer: 403 for what is there and for what is not."""
     for name in routes:
         for verb in VERBS:
             answered = await ask(name, {} if verb == "POST" else None, method=verb, headers={"Authorization": ""})

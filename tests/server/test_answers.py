@@ -1,7 +1,5 @@
 """What the routes answer: the store's own values in the shapes that the panel knows."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -23,7 +21,6 @@ async def test_search_answers_what_the_store_finds(ask, fits, week_in):
     answered = await ask("search", {"query": QUESTION, "limit": 3, "lists": True})
     assert answered.code == 200
     answer = fits("answer", answered.json)
-
     expected = week_in.hits(QUESTION, limit=3)
     assert [hit["memory_id"] for hit in answer["hits"]] == [hit.memory.id for hit in expected.hits]
     assert answer["hits"][0]["title"] == "Poisson λ"
@@ -32,26 +29,6 @@ async def test_search_answers_what_the_store_finds(ask, fits, week_in):
         assert abs(sum(one["contribution"] for one in hit["signals"].values()) - hit["score"]) < 1e-9
     for listed in answer["lists"]["fused"]:
         assert listed["begins"] == week_in.get(listed["memory_id"]).text.split("\n")[0][:80]
-
-
-async def test_words_of_a_question(ask, fits, week_in):
-    """The panel shows which word is nowhere, beside an answer that is not strong; the last word may be unfinished."""
-    answer = fits("answer", (await ask("search", {"query": "orders with xgboost"})).json)
-    assert "No memory contains “xgboost”." in answer["notices"] and answer["verdict"] != "strong"
-    found = (await ask("search", {"query": "electr", "prefix": True})).json["hits"][0]
-    assert (found["title"], found["badges"][:2]) == ("Scaling the prices", "KW")
-
-
-async def test_explain_says_why_a_memory_is_there_and_why_not(ask, fits, week_in):
-    """An explanation has reasons for a hit, and for a memory that a filter left out."""
-    asked = {"query": QUESTION, "memory_id": week_in.hits(QUESTION).hits[0].memory.id}
-    here = fits("explanation", (await ask("explain", asked)).json)
-    assert here["rank"] == 1
-    assert here["reasons"]
-
-    away = fits("explanation", (await ask("explain", {**asked, "filters": {"tag": ["todo"]}})).json)
-    assert (away["rank"], away["hit"]) == (None, None)
-    assert away["reasons"]
 
 
 async def test_a_day_and_a_filter_narrow_every_list(ask, fits, week_in):
@@ -80,7 +57,6 @@ async def test_what_is_told_of_the_store(ask, fits, week_in, store_file, jp_root
     status = fits("status", (await ask("status")).json)
     assert (status["store"]["path"], status["store"]["memories"]) == (str(store_file), 10)
     assert (status["api"], status["model"], status["root"]) == (1, "static", str(jp_root_dir))
-
     profiles = fits("profiles", (await ask("profiles")).json)["profiles"]
     assert [one["name"] for one in profiles if one["default"]] == ["auto"]
     models = fits("models", (await ask("models")).json)["models"]
@@ -143,7 +119,6 @@ async def test_a_use_is_counted(ask, fits, week_in):
         assert fits("recorded", (await ask("access", {"memory_id": hit["memory_id"]})).json) == {"recorded": True}
     assert (await ask("access", {"memory_id": "nobody"})).json == {"recorded": False}
     week_in.history.record([replace(RUN, number=2, started=STARTED + timedelta(hours=1), session="tuesday")])
-
     again, place = await the_run(ask, fits)
     assert (again["memory_id"], place["run"]["count"]) == (hit["memory_id"], 2)
     memory = week_in.get(hit["memory_id"])
@@ -167,11 +142,9 @@ async def test_offered_in_the_status(ask, fits, over, notebook, queued, service)
     store.add("We scaled the prices to zero mean.")
     calibrated(store, 0.6)
     assert not any("minilm" in notice for notice in (await ask("status")).json["notices"])
-
     await ask("index", {"path": "prices"})
     queued.set()
     await over()
-
     for _ in range(2):
         notices = fits("status", (await ask("status")).json)["notices"]
         assert [notice for notice in notices if "`%memory model use minilm` changes to all-MiniLM-L6-v2" in notice]
@@ -180,7 +153,6 @@ async def test_offered_in_the_status(ask, fits, over, notebook, queued, service)
 
 @pytest.fixture
 def fetch(jp_fetch, service):
-    """Ask for a picture: the whole response, errors too."""
 
     async def fetch(**params):
         return await jp_fetch("jupyter-memory", "thumbnail", params=params, raise_error=False)
@@ -198,11 +170,10 @@ def shown(service, jp_root_dir):
 
 
 async def test_a_picture_is_served_by_its_id_and_place(ask, fits, fetch, shown, service):
-    """A hit says how many it has; a browser is sent the store's bytes with nothing to guess and no cache to fill."""
+    """A browser gets the store's bytes, nothing to guess or cache; a missing picture is an error without text."""
     answer = fits("answer", (await ask("search", {"query": "zürich"})).json)
     assert {hit["memory_id"]: hit["thumbnails"] for hit in answer["hits"]} == {shown[2]: 2, shown[0]: 0}
     responses = [await fetch(memory_id=shown[2], place=str(place)) for place in range(2)]
-
     assert [one.code for one in responses] == [200, 200]
     store = service.provider.store()
     assert [one.body for one in responses] == [store.thumbnail(shown[2], place).image for place in range(2)]
@@ -210,10 +181,6 @@ async def test_a_picture_is_served_by_its_id_and_place(ask, fits, fetch, shown, 
     assert headers["Content-Type"] == "image/webp" and headers["X-Content-Type-Options"] == "nosniff"
     assert headers["Cache-Control"] == "private, no-store"
     assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
-
-
-async def test_a_picture_that_is_not_there(fetch, shown, ask, service):
-    """A missing or odd id, and a place that has none, is an error in JSON that repeats nothing; lies are not sent."""
     for params, code, reason in (
         ({}, 400, "InvalidField"),
         ({"memory_id": "x" * 65}, 400, "InvalidField"),
@@ -240,7 +207,6 @@ RUN = Run('rates["Genève"]', STARTED, "monday", 1, "ok", cell_id="rate", enviro
 
 
 async def history(ask, fits):
-    """Return what the status says of the history."""
     return fits("status", (await ask("status")).json)["history"]
 
 
@@ -255,7 +221,6 @@ async def the_run(ask, fits, **asked):
 async def test_kernels_that_record_are_counted(ask, fits, service, store_file):
     """A kernel counts from the moment that it records, also before there is a store, until it stops or dies."""
     assert await history(ask, fits) == {"kernels": 0, "runs": 0, "texts": 0, "since": None}
-
     one, other = Journal.on_disk(store_file), Journal.on_disk(store_file)
     assert (await history(ask, fits))["kernels"] == 2
     one.remove()
@@ -322,11 +287,8 @@ def notebooks(jp_root_dir, service):
     return store
 
 
-async def test_cells_of_other_notebooks_are_told(ask, fits, notebooks, jp_root_dir):
-    """The cell of the other notebook is in the answer with its place, and no cell of the open one.
-
-    A notebook that is opened through a link is the same; of one that was never indexed nothing is left out or said.
-    """
+async def test_cells_of_other_notebooks_are_told(ask, fits, notebooks, jp_root_dir, store_file):
+    """Like cells of other notebooks are told with their places, and nothing else; nothing of the text is kept."""
     (jp_root_dir / "link").symlink_to(jp_root_dir / "work")
     for path, expected in (
         ("work/open.ipynb", ["work/old.ipynb"]),
@@ -338,20 +300,12 @@ async def test_cells_of_other_notebooks_are_told(ask, fits, notebooks, jp_root_d
         answer = fits("answer", answered.json)
         assert (sorted(place["path"] for place in answer["places"]), answer["notices"]) == (expected, [])
         assert any("genève" in hit["snippet"] for hit in answer["hits"])
-
-
-async def test_only_cells_that_are_like_it_are_told(ask, notebooks):
-    """A note with the same text is none of them, and a filter holds; of what is like nothing, nothing is shown."""
     notebooks.add(ASKED, title="a note")
     answer = (await ask("related-to", {"text": ASKED, "path": "work/open.ipynb"})).json
     assert {hit["kind"] for hit in answer["hits"]} == {"cell"}
     committee = "The committee met on Tuesday and adopted the report without a vote."
     for body in ({"text": ASKED, "filters": {"kind": ["note"]}}, {"text": committee}):
         assert (await ask("related-to", body)).json["hits"] == []
-
-
-async def test_nothing_of_the_text_is_kept(ask, notebooks, store_file):
-    """It is no recent search, counts for no memory, and its words are nowhere in the store's files."""
     secret = "xylophonquartett"
     before = {hit.memory.id: hit.memory.accessed for hit in notebooks.browsed(limit=50).hits}
     assert (await ask("related-to", {"text": f"{ASKED}\n{secret}"})).code == 200

@@ -1,7 +1,5 @@
 """Folders by request: indexed one after the other, stopped, removed, and watched, whoever changes their files."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import threading
@@ -14,13 +12,11 @@ async def test_index_a_folder_by_its_contents_path(ask, fits, over, notebook, qu
     """A contents path is enough; the job tells what it did, and a search finds it."""
     job = fits("job", (await ask("index", {"path": "prices", "watch": True})).json)
     assert (job["path"], job["state"]) == (str(notebook.parent), "waiting")
-
     queued.set()
     [done] = fits("jobs", {"jobs": await over()})["jobs"]
     assert (done["job_id"], done["state"], done["done"], done["total"]) == (job["job_id"], "done", 1, 1)
     assert done["summary"].startswith("1 file indexed (3 memories)")
     assert (await ask("search", {"query": "price of electricity"})).json["hits"][0]["location"] == "plot"
-
     [folder] = fits("folders", (await ask("folders")).json)["folders"]
     assert (folder["path"], folder["watched"], folder["changed"]) == (str(notebook.parent), True, 0)
     assert (folder["files"], folder["memories"]) == (1, 3)
@@ -56,7 +52,6 @@ async def test_a_job_is_stopped_and_keeps_what_it_did(ask, fits, over, many_file
     assert await asyncio.to_thread(reached.wait, 60)
     running = {job["job_id"]: job["state"] for job in (await ask("jobs")).json["jobs"]}
     assert running == {first: "running", second: "waiting"}
-
     fits("job", (await ask("jobs", {"job_id": first, "cancel": True})).json)
     go_on.set()
     jobs = {job["job_id"]: job for job in await over()}
@@ -197,22 +192,12 @@ def text(content):
 
 
 def sources(store):
-    """Return the sources of a store's memories by id."""
     return {hit.memory.id: hit.memory.source for hit in store.browsed(limit=10).hits}
 
 
 async def found(ask, query):
     answer = (await ask("search", {"query": query, "filters": {"kind": ["file", "cell"]}})).json
     return [hit["title"] for hit in answer["hits"]]
-
-
-async def test_a_saved_file_is_found(ask, lab, watched):
-    """A new note and its next version are searched as soon as they are saved."""
-    await lab("PUT", "prices/ü.md", text("The carrier blames the snow in Malmö."))
-    assert "ü.md" in await found(ask, "snow carrier")
-    await lab("PUT", "prices/ü.md", text("The carrier blames the ferry to Trelleborg."))
-    first = watched.hits("ferry Trelleborg").hits[0].memory
-    assert first.title == "ü.md" and "snow" not in first.text
 
 
 async def test_what_another_program_saves_is_found(ask, watched, notebook, until):
@@ -227,7 +212,6 @@ async def test_a_renamed_notebook_keeps_ids_tags_and_pins(ask, lab, watched, not
     before = next(hit.memory for hit in watched.browsed(limit=10).hits if hit.memory.location == "rate")
     watched.update(before.id, tags=["rate"])
     watched.pin(before.id)
-
     await lab("PATCH", "prices/orders.ipynb", {"path": "prices/orders λ.ipynb"})
     after = watched.get(before.id)
     assert after.source == str(notebook.with_name("orders λ.ipynb"))
@@ -246,7 +230,6 @@ async def test_a_folder_that_is_known_by_a_link(ask, lab, notebook, over, servic
     await lab("PUT", "prices/ü.md", text("Snow in Malmö."))
     before = set(sources(store))
     await lab("PATCH", "prices/orders.ipynb", {"path": "prices/λ.ipynb"})
-
     assert set(sources(store)) == before
     assert set(sources(store).values()) == {str(link / "ü.md"), str(link / "λ.ipynb")}
     assert [(folder.path, folder.watched) for folder in store.folders()] == [(str(link), True)]
@@ -259,7 +242,6 @@ async def test_a_renamed_folder_takes_its_files_along(lab, watched, jp_root_dir)
     after, moved = sources(watched), jp_root_dir / "Preise"
     assert set(after) == set(before) and set(after.values()) == {str(moved / "orders.ipynb")}
     assert [(folder.path, folder.watched) for folder in watched.folders()] == [(str(moved), True)]
-
     (jp_root_dir / "Büro").mkdir()
     moved.rename(jp_root_dir / "Büro" / "prices")
     watched.rename(moved, jp_root_dir / "Büro" / "prices")
@@ -290,10 +272,15 @@ async def test_a_deleted_file_is_forgotten_but_not_the_notes_about_it(lab, watch
     assert watched.count() == 2
 
 
-async def test_a_copy_is_found_too(lab, watched, notebook):
-    """Duplicating a notebook in Lab gives memories of its own."""
+async def test_a_copy_is_found_too(lab, watched, notebook, ask):
+    """A copied notebook, a new note and its next version are searched as soon as they are saved."""
     await lab("POST", "prices", {"copy_from": "prices/orders.ipynb"})
     assert set(sources(watched).values()) == {str(notebook), str(notebook.with_name("orders-Copy1.ipynb"))}
+    await lab("PUT", "prices/ü.md", text("The carrier blames the snow in Malmö."))
+    assert "ü.md" in await found(ask, "snow carrier")
+    await lab("PUT", "prices/ü.md", text("The carrier blames the ferry to Trelleborg."))
+    first = watched.hits("ferry Trelleborg").hits[0].memory
+    assert first.title == "ü.md" and "snow" not in first.text
 
 
 async def test_what_nobody_watches_or_wants_stays_out(lab, watched, notebook):
@@ -346,6 +333,5 @@ async def test_what_was_taken_in_is_told(ask, lab, watched, heard, until):
     ):
         await lab(verb, path, body)
         await until(lambda: told and there <= set(told[-1][1]) and gone.isdisjoint(told[-1][1]))  # noqa: B023
-
     assert all(set(data) == {"changes"} and data["changes"] > 0 for data, _ in told)
     assert (told[0][0]["changes"], "ü.md" in told[0][1], len(told) in (3, 4)) == (1, True, True)

@@ -4,8 +4,6 @@ With JUPYTER_MEMORY_GOLDEN=write they are written anew: run the tests once with 
 difference.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

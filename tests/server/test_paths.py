@@ -1,7 +1,5 @@
 """What a request may have looked at, and where a memory opens: what the contents manager of this Lab shows."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -54,15 +52,6 @@ def elsewhere(tmp_path):
     return folder
 
 
-@pytest.fixture
-def indexed_elsewhere(elsewhere, store_file):
-    """The same folder, indexed by a program of this machine."""
-    store_file.parent.mkdir(exist_ok=True)
-    with MemoryStore(store_file, "static") as store:
-        store.index(elsewhere, progress=False)
-    return elsewhere
-
-
 async def test_a_path_elsewhere_is_refused_and_says_which_setting_allows_it(ask, elsewhere):
     """Whether it exists or not, the answer is the same, and no job begins."""
     paths = (str(elsewhere), f"/{elsewhere}", f"{elsewhere}/nothing", "~/.ssh", "../elsewhere")
@@ -99,10 +88,13 @@ async def test_hidden_folders_are_refused_and_hidden_files_left_out(ask, over, j
     assert (await ask("status")).json["store"]["files"] == 2
 
 
-async def test_a_folder_that_was_indexed_elsewhere_is_found_and_not_looked_at(ask, indexed_elsewhere):
+async def test_a_folder_that_was_indexed_elsewhere_is_found_and_not_looked_at(ask, elsewhere, store_file):
     """It is searched, unwatched and removed; indexing, watching and counting its changes need the setting."""
-    where = str(indexed_elsewhere)
-    (indexed_elsewhere / "tariffs.md").write_text("# Tariffs\n\nIn francs, λ.", encoding="utf-8")
+    store_file.parent.mkdir(exist_ok=True)
+    with MemoryStore(store_file, "static") as store:
+        store.index(elsewhere, progress=False)
+    where = str(elsewhere)
+    (elsewhere / "tariffs.md").write_text("# Tariffs\n\nIn francs, λ.", encoding="utf-8")
     answer = (await ask("search", {"query": "tariffs in Zürich"})).json
     assert answer["hits"][0]["source"] == f"{where}/tariffs.md"
     assert answer["places"][0]["changed"] is False

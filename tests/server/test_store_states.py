@@ -1,16 +1,14 @@
 """What a server finds when it starts: settings, a store that is not there, broken, replaced, or used by others."""
 
-from __future__ import annotations
-
 import asyncio
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import apsw
 import pytest
+from blocked import run_without
 from locked import while_another_writes
 from traitlets import TraitError
 
@@ -25,7 +23,6 @@ async def test_no_store_yet(ask, fits, store_file):
     answered = await ask("search", {"query": "prices"})
     assert (answered.code, answered.json["reason"]) == (409, "NoStore")
     assert not store_file.exists()
-
     item = fits("item", (await ask("add", {"text": "λ is 3.2", "title": "Rate", "tags": ["model"]})).json)
     assert store_file.exists()
     assert (item["title"], item["tags"], item["tier"]) == ("Rate", ["model"], "note")
@@ -56,7 +53,6 @@ async def test_a_store_that_cannot_be_opened_says_why(ask, fits, store_file, spo
         assert (answered.code, answered.json["reason"]) == (409, reason)
         assert fits("problem", answered.json)["message"] == status["notices"][0]
     assert len((await ask("models")).json["models"]) > 1
-
     store_file.unlink()
     assert (await ask("add", {"text": "prices are net of tax"})).code == 200
 
@@ -69,17 +65,6 @@ async def test_a_store_that_was_replaced_is_opened_anew(ask, week_in, store_file
     assert (await ask("status")).json["store"]["exists"] is False
     assert (await ask("add", {"text": "a new beginning"})).code == 200
     assert (await ask("status")).json["store"]["memories"] == 1
-
-
-async def test_two_clients_at_once(ask, week_in):
-    """Searches and notes of two clients at the same time each get their own answer."""
-    asked = [("search", {"query": query}) for query in ("Poisson λ", "Zürich", "Deliveries to Malmö")] * 4
-    asked += [("add", {"text": f"The λ of day {number}"}) for number in range(4)]
-    answers = await asyncio.gather(*(ask(route, body) for route, body in asked))
-    assert {one.code for one in answers} == {200}
-    first = [one.json["hits"][0]["title"] for one in answers[:3]]
-    assert first == ["Poisson λ", "Zürich and Genève", "Late deliveries"]
-    assert [one.json["text"] for one in answers[12:]] == [body["text"] for _, body in asked[12:]]
 
 
 KERNEL = """
@@ -153,18 +138,11 @@ async def test_searches_go_on_and_changes_are_refused(ask, fits, week_in):
             assert "try again" in refused.json["message"]
         # What is only counted is left out.
         assert (await ask("access", {"memory_id": memory})).json == {"recorded": False}
-
     assert (await ask("pin", pin)).code == 200
     assert (await ask("search", {"query": "prices λ"})).json["places"][0]["pinned"] is True
 
 
 HEAVY = {"mlx", "pandas", "numpy", "apsw", "sqlite_vec", "tokenizers", "IPython", "dateparser", "pathspec"}
-
-
-def run(code: str, *arguments: str, **environment: str) -> str:
-    command, variables = [sys.executable, "-c", code, *arguments], os.environ | environment
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=100, env=variables)
-    return done.stdout.strip()
 
 
 @pytest.mark.parametrize(
@@ -185,10 +163,10 @@ def run(code: str, *arguments: str, **environment: str) -> str:
 )
 def test_loading_is_light(code, said):
     """A server with the memory has loaded neither SQLite, NumPy, MLX nor pandas; a kernel needs no server."""
-    assert run(code) == said
+    assert run_without([], code) == said
 
 
-async def test_status_wakes_no_model(week_in, store_file, home, tmp_path):
+async def test_status_wakes_no_model(week_in, store_file, home, tmp_path, monkeypatch):
     """The route that is polled neither loads a model nor looks through folders."""
     code = """
 import asyncio, sys
@@ -208,7 +186,8 @@ async def ask():
 asyncio.run(ask())
 print(sorted({"mlx", "tokenizers", "pandas"} & set(sys.modules)))
 """
-    assert run(code, str(tmp_path), JUPYTER_MEMORY_PATH=str(store_file)).split("\n")[-2:] == ["1", "[]"]
+    monkeypatch.setenv("JUPYTER_MEMORY_PATH", str(store_file))
+    assert run_without([], code, str(tmp_path)).split("\n")[-2:] == ["1", "[]"]
 
 
 async def test_the_settings_are_those_of_server_and_files(

@@ -1,7 +1,5 @@
 """Searches, changes and long looks take turns: none waits behind another, and what nobody waits for is stopped."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sys
@@ -49,10 +47,7 @@ async def test_searches_do_not_wait_behind_changes(ask, week_in, stuck):
 
 
 async def test_searches_do_not_wait_behind_the_doctor(ask, week_in, stuck):
-    """Asked again and again, the doctor reads the file twice at the same time at most; all else goes on.
-
-    A note and a question of many pages are read meanwhile as well.
-    """
+    """Asked again and again, the doctor reads the file twice at the same time at most; all else goes on."""
     asked, go_on, _ = await stuck("doctor", [lambda: ask("doctor")] * 6)
     assert (await ask("search", {"query": "Poisson λ"})).code == 200
     assert (await ask("status")).json["store"]["memories"] == 10
@@ -226,15 +221,6 @@ async def test_a_job_that_runs_stops_between_two_files(ask, service, store_file,
     with MemoryStore(store_file) as again:
         assert again.doctor() == []
         assert again.count() < 12
-
-
-async def test_no_more_searches_at_once_than_threads(ask, stuck, until):
-    """Of nine searches, four run at the same time."""
-    asked, go_on, arrived = await stuck("hits", [lambda: ask("search", {"query": "λ"})] * 9, some=4)
-    await asyncio.sleep(0.2)
-    assert len(arrived) == 4
-    go_on.set()
-    assert [(await one).code for one in asked] == [200] * 9
 
 
 @pytest.mark.parametrize("jp_server_config", [{"JupyterMemoryServer": {"threads": 64}}], indirect=True)

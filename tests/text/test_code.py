@@ -1,7 +1,5 @@
 """Code: its language, the names that it defines, its statements, how its plots look, and its outline."""
 
-from __future__ import annotations
-
 import ast
 import pickle
 import subprocess
@@ -134,12 +132,16 @@ def test_cells(source, defined, assigned):
 
 
 def test_only_the_source_of_a_cell():
-    """What a cell printed defines nothing; a text in another language has no definitions at all."""
+    """Outputs and other languages define nothing; of very many names the first count, and what is very long is data."""
     text = with_outputs("def mean(x): ...", "def printed(): ...")
     assert definitions("cell", "python", text) == Definitions("mean")
     assert definitions("note", "Python", "x = 1") == Definitions("", "x")
     assert definitions("file", "markdown", "x = 1") is None
     assert definitions("note", "", "x = 1") is None
+    many = defined_by("\n".join(f"def f{i}(): ..." for i in range(5_000)))
+    assert 1_000 < len(many.defined.split()) < 5_000 and many.defined.startswith("f0 f1 ")
+    assert defined_by("x = 1\n" + "#" * 500_000) == Definitions()
+    assert defined_by(f"{'x' * 1_000} = 1\ny = 2") == Definitions("", "y")
 
 
 HOSTILE = [
@@ -164,14 +166,6 @@ def test_hostile_sources():
     assert (done.stdout.strip(), done.stderr) == (b"well", b"")
 
 
-def test_bounds():
-    """Of a source with very many names the first ones count; a very long source or name is data."""
-    many = defined_by("\n".join(f"def f{i}(): ..." for i in range(5_000)))
-    assert 1_000 < len(many.defined.split()) < 5_000 and many.defined.startswith("f0 f1 ")
-    assert defined_by("x = 1\n" + "#" * 500_000) == Definitions()
-    assert defined_by(f"{'x' * 1_000} = 1\ny = 2") == Definitions("", "y")
-
-
 def test_no_warning_reaches_anybody():
     """Python's warnings about a source are nobody's concern, whatever filters are set; others still are shown."""
     source = 'pattern = "\\d+"\ndef f(): return 1if pattern else 2\n'
@@ -185,16 +179,12 @@ def test_no_warning_reaches_anybody():
                 assert [str(one.message) for one in seen] == ["mine"]
 
 
-def test_statement_at_is_the_smallest_that_has_the_line():
-    """Of a loop that fails in its body, the statement in the body is meant; without a line, the last of the cell."""
+def test_statements():
+    """The smallest statement that has the line is meant; a loop has the features of its first line alone."""
     module = syntax_tree("for row in rows:\n    total += row\nprint(total)")
     assert ast.unparse(statement_at(module, 2)) == "total += row"
     assert ast.unparse(statement_at(module, None)) == "print(total)"
     assert statement_at(syntax_tree(""), 1) is None
-
-
-def test_features_of_a_loop_are_those_of_its_first_line():
-    """What stands in the body of a loop failed by itself, or not at all."""
     loop = syntax_tree("for row in table.rows(limit=3):\n    store.put(row)").body[0]
     found = features(own_nodes(loop))
     assert {"call rows", "kw limit", "kw limit=3"} <= found and "call put" not in found
@@ -220,17 +210,13 @@ def test_changed_names(source, names):
 
 
 def test_origins_go_back_step_by_step():
-    """The frame was grouped, and what was grouped was read from a file: both are origins, another frame is not."""
+    """What a thing was made of goes back step by step; a module that the code writes is its own."""
     code = "raw = pd.read_csv('a.csv')\nother = pd.read_json('b')\ngrouped = raw.groupby('x').sum()"
     found = origins(syntax_tree("grouped['x']").body[0], syntax_tree(code).body)
     assert {"call groupby", "call read_csv"} <= found and "call read_json" not in found
     # A statement that has the quoted name in a text may have made the thing.
     earlier = syntax_tree("Path('data/meters.csv').write_text('x')").body
     assert "call write_text" in origins(syntax_tree("open('meters.csv')").body[0], earlier, {"meters"})
-
-
-def test_module_that_a_text_writes_is_ones_own():
-    """A module of one's own is imported like a library's, but its file was written here."""
     code = "Path('lib/hives.py').write_text('')\nfrom hives import frames\nimport numpy"
     words = words_of(ast.walk(syntax_tree(code)))
     assert {"hives", "frames"} <= words.own | words.within and "numpy" not in words.own | words.within

@@ -1,7 +1,5 @@
 """Text that is shown: what can be stored, what nobody sees, what fits, and hits in the lines of a terminal."""
 
-from __future__ import annotations
-
 import json
 import re
 
@@ -33,10 +31,13 @@ ANY = st.text(st.characters())
 
 @given(ANY)
 def test_every_text_becomes_one_that_can_be_written(text):
-    """Whatever was typed can be encoded, is as long as it was, and is the same where it was well."""
+    """Whatever was typed can be encoded and stored, stays the same where it was well, and is cleaned once."""
     sound = encodable(text)
     assert len(sound) == len(text) and sound.encode().decode() == sound
     assert all(was == is_ or (is_ == "�" and "\ud800" <= was <= "\udfff") for was, is_ in zip(text, sound, strict=True))
+    cleaned = clean(text)
+    cleaned.encode("utf-8")
+    assert "\0" not in cleaned and clean(cleaned) == cleaned
 
 
 def test_what_cannot_be_stored():
@@ -46,16 +47,7 @@ def test_what_cannot_be_stored():
     assert clean("λ\0 = 3\ud83d ü\r\nzwei\rdrei\n") == "λ = 3\ufffd ü\nzwei\ndrei\n"
 
 
-@given(ANY)
-def test_whatever_comes_in_can_be_stored(text: str) -> None:
-    """Every cleaned text can be written as UTF-8, has no NUL, and cleaning again changes nothing."""
-    cleaned = clean(text)
-    cleaned.encode("utf-8")
-    assert "\0" not in cleaned and clean(cleaned) == cleaned
-
-
 # -- what is shown -----------------------------------------------------------------------------------------------------
-
 # Written anew here, so that a range that is lost in the package is missed.
 HIDDEN = [
     *(chr(code) for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\t\n"),
@@ -95,15 +87,11 @@ def test_what_is_cut_fits(text: str, cells: int) -> None:
 
 
 def test_nothing_that_was_stored_moves_a_cursor() -> None:
-    """What would tell a terminal to do something is a mark in a line, and a line break is a space."""
+    """What would move a cursor is a mark; what fits stays whole, wide characters count double, and columns line up."""
     hostile = "λ\x1b[2J \x1b]0;pwned\x07\x9b31mü\nend\x85"
     for line in (fit(hostile, 60), fit_end(hostile, 60), columns([(hostile, hostile), ("a", "b")])):
         assert all(one.isprintable() for one in line.splitlines())
     assert fit(hostile, 60) == "λ␛[2J ␛]0;pwned␇[U+009B]31mü end"
-
-
-def test_only_what_is_too_long_is_cut() -> None:
-    """A text that fits stays; wide characters count double; columns begin at the same cell, without spaces at ends."""
     assert (fit("λ and ü", 7), fit("東京都", 6), fit("東京都", 5)) == ("λ and ü", "東京都", "東京…")
     assert fit_end("/a/b.md", 7) == "/a/b.md"
     assert columns([("a", "b", "c"), ("東京", "λλλ", "")]) == "a     b    c\n東京  λλλ" and columns([]) == ""
@@ -112,13 +100,11 @@ def test_only_what_is_too_long_is_cut() -> None:
 
 
 # -- hits in a terminal ------------------------------------------------------------------------------------------------
-
 ENTRY = Entry("1", "Prices", "the price of λ was net of tax", ((4, 9),), "KW+SEM", ("83%", "3 weeks ago"), "a.ipynb")
 FOUND = "1;31"
 
 
 def unpainted(text):
-    """Return a text without its colours."""
     return re.sub(r"\x1b\[[\d;]*m", "", text)
 
 
@@ -139,7 +125,7 @@ def test_no_line_is_too_wide(texts, cells, start):
 
 
 def test_badges_strength_and_age_are_columns():
-    """Badges, strength and age are columns at the right end, whatever their length."""
+    """Badges, strength and age are columns at the right end; words that matched are coloured where they are."""
     other = Entry("12", "東京都の価格", "x", (), "SEM", ("7%", "yesterday"), "")
     first, _, _, _, second, _ = listing([ENTRY, other], 60).splitlines()
     assert (
@@ -147,10 +133,6 @@ def test_badges_strength_and_age_are_columns():
         and first.endswith("KW+SEM  83%  3 weeks ago")
         and second.endswith("SEM   7%    yesterday")
     )
-
-
-def test_what_matched_is_in_colour():
-    """The words that matched are marked where they are, also in a title that is the first words of the text."""
     shown = listing([ENTRY], 60, coloured)
     assert f"    the {coloured('price', FOUND)} of λ was net of tax" in shown
     first_words = Entry("1", "the price of λ was…", ENTRY.snippet, ENTRY.marks)

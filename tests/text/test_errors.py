@@ -1,7 +1,5 @@
 """Errors: tracebacks as they are printed, and what two errors of one cause have in common."""
 
-from __future__ import annotations
-
 import traceback
 from contextlib import redirect_stdout
 from io import StringIO
@@ -57,12 +55,18 @@ def _raised(shell, cell):
 
 
 def test_modes_and_chains(shell):
-    """In the minimal mode there is one line, and it is read; of a chain the last exception counts, others are kept."""
+    """One line of the minimal mode is read, of a chain the last exception counts; a syntax error has its line."""
     raised = read_traceback(printed(shell, LOADS, "Minimal"))
     assert (raised.name, raised.frames) == ("JSONDecodeError", ())
     raised = read_traceback(printed(shell, CHAIN))
     assert (raised.name, raised.message) == ("ValueError", "bad 3")
     assert [(one.name, one.message) for one in raised.before] == [("ZeroDivisionError", "division by zero")]
+    raised = read_traceback(printed(shell, "x = 1\nvalues = [1 2]"))
+    assert (raised.name, raised.message) == ("SyntaxError", "invalid syntax. Perhaps you forgot a comma?")
+    assert (raised.of_user.line, raised.of_user.source) == (2, "values = [1 2]")
+    # A message with lines, colons and blanks in it, and a note, is kept as it is.
+    cell = "error = ValueError('first\\nsecond: x\\n\\nthird')\nerror.add_note('a note')\nraise error"
+    assert read_traceback(printed(shell, cell)).message == "first\nsecond: x\n\nthird\na note"
 
 
 def test_group_holds_its_exceptions(shell, capfd):
@@ -71,16 +75,6 @@ def test_group_holds_its_exceptions(shell, capfd):
     assert (raised.name, raised.message) == ("ExceptionGroup", "many (2 sub-exceptions)")
     assert [(one.name, one.message) for one in raised.inner] == [("ValueError", "a 1"), ("KeyError", "'z'")]
     assert raised.of_user.source == GROUP
-
-
-def test_syntax_error_has_its_line(shell):
-    """A cell that Python could not read never ran, and yet its line is known."""
-    raised = read_traceback(printed(shell, "x = 1\nvalues = [1 2]"))
-    assert (raised.name, raised.message) == ("SyntaxError", "invalid syntax. Perhaps you forgot a comma?")
-    assert (raised.of_user.line, raised.of_user.source) == (2, "values = [1 2]")
-    # A message with lines, colons and blanks in it, and a note, is kept as it is.
-    cell = "error = ValueError('first\\nsecond: x\\n\\nthird')\nerror.add_note('a note')\nraise error"
-    assert read_traceback(printed(shell, cell)).message == "first\nsecond: x\n\nthird\na note"
 
 
 def test_what_is_very_long_is_bounded():
@@ -149,13 +143,9 @@ def test_numbers_names_and_paths_are_alike(one, other):
 
 
 def test_the_words_of_a_message():
-    """A digit within a word says something: "2D" is no number; the apostrophe of "can't" is no quotation mark."""
+    """A word with a digit counts; an apostrophe quotes nothing; quoted names count unless they are the code's own."""
     assert {"2d", "1d"} <= message_words("Expected 2D array, got 1D array instead: array=[1. 2.].")
     assert quoted("can't decode 'utf-8', won't try") == ["utf-8"]
-
-
-def test_what_a_message_names():
-    """Of the quoted names those that the code does not call its own, and nothing of a list of what could be meant."""
     own = Words(frozenset({"price"}), frozenset({"city"}))
     assert signature("KeyError", "'price' and 'city' of 'DataFrame'", None, own).named == {"DataFrame"}
     message = "'x' is not a valid value; supported values are 'a', 'b', 'c', 'd'"

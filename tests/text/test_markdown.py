@@ -1,7 +1,5 @@
 """Markdown: its headings, the prefix of a chunk, how it is read, and the whole text of a memory."""
 
-from __future__ import annotations
-
 import locale
 import time
 from collections.abc import Iterator
@@ -143,8 +141,6 @@ def test_headings_and_words_above_are_read_out_of_a_prefix(headings, above, titl
 
 
 # -- as its reader sees it ---------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("written", "read"),
     [
@@ -203,15 +199,11 @@ def iter_contains(whole, part):
 
 
 def test_first_words():
-    """The first line that says something, without its marks, cut between words; of code as it is written."""
+    """The first line that says something, cut between words; cells and files say whether they are Markdown."""
     assert first_words("\n\n## The *rates* of March\n\nand more") == "The rates of March"
     assert first_words("Zürich " * 20) == "Zürich " * 8 + "…"
     assert first_words("# load\nλ = 3", markdown=False) == "# load"
     assert first_words("  \n") == ""
-
-
-def test_which_memories_are_markdown():
-    """Cells and files say so; a note that says nothing may be."""
     assert is_markdown("cell", "markdown") and is_markdown("file", "MD") and is_markdown("note", "")
     assert not is_markdown("cell", "python") and not is_markdown("file", "") and not is_markdown("note", "python")
 
@@ -219,25 +211,17 @@ def test_which_memories_are_markdown():
 PROSE = "## Rates\n\n| shop | λ |\n|---|---|\n| a | $\\lambda_1$ |\n\nsee [the *docs*](a.md)"
 
 
-def test_markdown_is_left_to_the_notebook():
-    """A notebook gets Markdown with its formulas and tables, a terminal gets it without its marks; it is the text."""
+def test_a_whole_text():
+    """A notebook gets Markdown and blocks of code, a terminal plain text; several stand below their headings."""
     whole = WholeText.of(PROSE, "cell", "markdown")
     assert whole._repr_markdown_() == whole == PROSE and whole.split("\n")[0] == "## Rates"
     assert pretty(whole) == repr(whole) == "Rates\n\n| shop | λ |\n| a | $\\lambda_1$ |\n\nsee the docs"
     # Shown, controls are marks; the string keeps them.
     hidden = WholeText.of("λ \x1b[2J", "note", "")
     assert "\x1b" not in hidden._repr_markdown_() + pretty(hidden) and "\x1b" in hidden
-
-
-def test_code_is_a_block():
-    """Code and its outputs are blocks of their own, whatever backticks they hold, and never Markdown."""
     whole = WholeText.of(with_outputs("print('```')  # *λ*", "<b>```</b>"), "cell", "python")
     assert whole._repr_markdown_() == "````python\nprint('```')  # *λ*\n````\n\n````\n<b>```</b>\n````"
     assert pretty(whole) == str(whole)
-
-
-def test_several_texts_stand_below_their_headings():
-    """Together they are one string; each is shown as what it is."""
     joined = WholeText.joined([("1 a", WholeText.of("*λ*", "note", "")), ("2 b", WholeText.of("x * y", "cell", "r"))])
     assert joined == "1 a\n*λ*\n\n2 b\nx * y"
     assert joined._repr_markdown_() == "```\n1 a\n```\n\n*λ*\n\n```\n2 b\n```\n\n```r\nx * y\n```"

@@ -47,8 +47,8 @@ def test_markdown_gives_heading_and_section_and_text_and_code():
     assert pairs["text-code"].question.startswith("Every day")
 
 
-def test_restructured_text_is_read_as_its_markdown_would_be():
-    """Headings by their rule, code by its directive and by two colons, and no options."""
+def test_other_markup():
+    """reStructuredText has headings and code, without options; HTML has terms with definitions, without menus."""
     text = (
         "Meters\n======\n\nRead them::\n\n    read()\n\n.. code-block:: python\n   :linenos:\n\n   store()\n\nDone.\n"
     )
@@ -59,9 +59,6 @@ def test_restructured_text_is_read_as_its_markdown_would_be():
         Block("code", "store()"),
         Block("text", "Done."),
     ]
-
-
-def test_html_gives_terms_with_their_definitions_and_leaves_menus_out():
     html = "<nav><p>Home</p></nav><dl><dt>--wait</dt><dd>Waits until every table has been written.</dd></dl>"
     blocks = list(html_blocks(html))
     assert blocks == [Block("term", "--wait"), Block("text", "Waits until every table has been written.")]
@@ -84,13 +81,11 @@ def test_wordnet_gives_glosses_of_words_but_not_of_names(tmp_path):
 
 
 def test_a_dictionary_of_dictd_gives_an_entry_a_word(tmp_path):
+    """A dictionary gives an entry a word, a manual page its line and its options."""
     path = tmp_path / "small.dict.dz"
     said = b"00-database-info\n   a small dictionary\nkludge\n   What works for the wrong reason, as a rule.\n"
     path.write_bytes(gzip.compress(said))
     assert [pair.question for pair in dictd_pairs(path)] == ["kludge"]
-
-
-def test_a_manual_page_gives_its_line_and_its_options():
     head = ".Nm sync\n.Nd force completion of pending disk writes\n"
     pairs = _by_kind(manual_pairs(f"{head}.Bl\n.It Fl q\nBe quiet about what was written.\n.El\n"))
     assert pairs["command"].question == "force completion of pending disk writes"

@@ -1,10 +1,12 @@
 """A table is trained from pairs: the start, the gradients of the losses, a few steps, and what they change."""
 
+import zipfile
+
 import numpy as np
 import pytest
 
-pytest.importorskip("scipy", reason="training needs scipy: pip install -r training/requirements.txt")
-
+from training.characters import counted, extended, with_characters
+from training.decontaminate import Decontaminated, HeldOut
 from training.losses import contrast, distil
 from training.pairs import Pair
 from training.prepared import prepare
@@ -12,6 +14,9 @@ from training.start import start_table
 from training.tables import bags, blended, load_table, save_table, unit, vectors
 from training.tokens import Tokenizer
 from training.train import Recipe, Student, Taught, batches, train
+
+pytest.importorskip("scipy", reason="training needs scipy: pip install -r training/requirements.txt")
+
 
 # How the tokens of a text are weighed.
 Pooling = type(Recipe().pooling)
@@ -100,8 +105,8 @@ def test_the_start_keeps_what_is_alike_and_lets_rare_tokens_weigh_more():
     assert np.linalg.norm(table[39]) > np.linalg.norm(table[3])
 
 
-def test_a_token_counts_less_the_more_of_a_text_it_is(vocabulary):
-    """With a saturation of a fifth, four of five tokens count a fifth each, and one of five a half."""
+def test_how_tokens_are_weighed(vocabulary):
+    """A token counts less the more of a text it is, and more at the beginning: double, then by a third (1/e)."""
     tokens = Tokenizer(vocabulary)(["plot read plot plot plot", "load"])
     ids = tokens.ids.copy()
     table = _table()
@@ -110,13 +115,7 @@ def test_a_token_counts_less_the_more_of_a_text_it_is(vocabulary):
     assert found[0] == pytest.approx(4 * plot / 5 + read / 2, abs=1e-5)
     assert found[1] == pytest.approx(load / 6, abs=1e-5)
     assert np.array_equal(tokens.ids, ids)
-
-
-def test_the_first_tokens_of_a_text_count_more(vocabulary):
-    """The first counts double; after as many tokens as the lead, the excess is a third (1/e)."""
     tokens = Tokenizer(vocabulary)(["read plot load plot", "load"])
-    table = _table()
-    read, plot, load = (table[VOCABULARY.index(word)] for word in ("read", "plot", "load"))
     found = vectors(table, tokens, Pooling(lead=2))
     wanted = 2 * read + (2 + np.exp(-0.5) + np.exp(-1.5)) * plot + (1 + np.exp(-1)) * load
     assert found[0] == pytest.approx(wanted, abs=1e-5)
@@ -184,3 +183,80 @@ def test_the_gradient_of_distillation_is_its_slope():
         assert gradient[place] == pytest.approx(found, abs=1e-3)
     loss, gradient = distil(texts, unit(texts), 5)
     assert loss == pytest.approx(0, abs=1e-6) and np.abs(gradient).max() < 1e-6
+
+
+pytest.importorskip("scipy", reason="training needs scipy: pip install -r training/requirements.txt")
+
+
+OF_CHARACTERS = ["[PAD]", "[unused0]", "[unused1]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[unused2]", "中", "plot"]
+
+
+@pytest.fixture
+def packages(tmp_path):
+    """A wheel of translations, and a package of pages: 据 five times, 数 and 中 twice, 表 once."""
+    wheel = tmp_path / "pack.whl"
+    with zipfile.ZipFile(wheel, "w") as file:
+        file.writestr("locale/zh_CN/lab.json", '{"Table": ["数据表"], "Data": ["数据"]}')
+        file.writestr("locale/zh_CN/lab.mo", "图图图图")
+    page = tmp_path / "pages" / "zh-cn" / "index.html"
+    page.parent.mkdir(parents=True)
+    page.write_text("<p>中据据据中 plot</p>", encoding="utf-8")
+    return [wheel, tmp_path / "pages"]
+
+
+def test_free_tokens_go_to_the_most_frequent_characters_that_are_missing(packages):
+    """A character that the vocabulary has needs none; equally frequent ones come in the order of Unicode."""
+    counts = counted(packages)
+    assert counts == {"据": 5, "数": 2, "中": 2, "表": 1}
+    assert extended(OF_CHARACTERS, counts) == [
+        "[PAD]", "据", "数", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "表", "中", "plot",
+    ]  # fmt: skip
+    # A free token without a character stays.
+    assert extended(OF_CHARACTERS, {"据": 1})[:3] == ["[PAD]", "据", "[unused1]"]
+
+
+def test_texts_are_told_apart_by_characters_that_were_unknown(packages, tmp_path):
+    """Two notes of unknown characters had one vector; now a question finds the note that shares its characters."""
+    table = np.random.default_rng(1).normal(size=(len(OF_CHARACTERS), 256)).astype(np.float32)
+    after = extended(OF_CHARACTERS, counted(packages))
+
+    def cosines(vocabulary, rows):
+        path = tmp_path / "vocabulary.txt"
+        path.write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
+        found = unit(vectors(rows, Tokenizer(path)(["数据", "数据表", "表表"])))
+        return found[0] @ found[1:].T
+
+    assert cosines(OF_CHARACTERS, table) == pytest.approx([1, 1])
+    near, far = cosines(after, with_characters(table, OF_CHARACTERS, after))
+    assert near > 0.7
+    assert abs(far) < 0.3
+
+
+def test_other_rows_stay_as_they_are():
+    table = np.random.default_rng(1).normal(size=(len(OF_CHARACTERS), 8)).astype(np.float32)
+    placed = with_characters(table, OF_CHARACTERS, extended(OF_CHARACTERS, {"据": 1}))
+    assert np.array_equal(np.delete(placed, 1, axis=0), np.delete(table, 1, axis=0))
+    assert np.linalg.norm(placed[1]) == pytest.approx(np.median(np.linalg.norm(table, axis=1)))
+
+
+pytest.importorskip("scipy", reason="training needs scipy: pip install -r training/requirements.txt")
+
+
+JUDGED = "def read_meters(path, year): return pd.read_csv(path, sep=';').query('year == @year').dropna()"
+UNLIKE = Pair("Draw the load curve.", "axes.plot(load.index, load.values)", "docstring", "meters")
+
+
+def test_what_a_judged_set_has_is_left_out():
+    """A pair with twelve words in a row of a judged set is dropped, eleven stay; so is a judged first sentence."""
+    copied = Pair(
+        "Read the year's meters.", "x = 1\n" + JUDGED.replace("read_meters", "readMeters"), "docstring", "meters"
+    )
+    found = Decontaminated([copied, UNLIKE], HeldOut([JUDGED]))
+    assert list(found) == [UNLIKE]
+    assert found.dropped == {("twelve words of a judged set", "meters"): 1}
+    held_out = "one two three four five six seven eight nine ten eleven twelve"
+    shared = Pair("Count.", held_out.replace("twelve", "dozen"), "docstring", "meters")
+    assert list(Decontaminated([shared], HeldOut([held_out]))) == [shared]
+    asked = Pair("Reads the meters of a year.", "completely_rewritten()", "docstring", "meters")
+    found = Decontaminated([asked, UNLIKE], HeldOut([], ["reads the meters of a year"]))
+    assert list(found) == [UNLIKE]

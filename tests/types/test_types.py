@@ -64,7 +64,6 @@ HIT = Hit(
 
 
 def answer(**changes):
-    """Return an answer with one hit."""
     query = Query("λ of Poisson", NOW, Terms(words=("poisson",)), "keyword", **changes)
     counts = {"keyword": 1, "vector": 0, "fused": 1}
     return Answer(query, (HIT,), "auto", ("keyword", "vector"), (), counts, {"total": 1.5}, ("So it is.",), "q1", "/s")
@@ -152,32 +151,26 @@ def test_a_hit_tells_how_its_last_run_ended(told, outcome, error, title):
 
 
 def test_an_answer_as_json():
-    """An answer has the query, what the retrievers found, the notices and the hits."""
+    """An answer has the query, its bounds in time, what the retrievers found, the notices and the hits."""
     shown = json.loads(json.dumps(answer().to_json(), allow_nan=False))
     assert list(shown) == ["query", "verdict", "query_class", "time_range", "counts", "notices", "hits"]
     assert shown["query"] == "λ of Poisson"
     assert shown["counts"] == {"keyword": 1, "vector": 0, "fused": 1}
     assert (shown["verdict"], shown["time_range"], shown["notices"]) == (None, None, ["So it is."])
     assert shown["hits"] == [HIT.to_json()]
-
-
-def test_the_time_range():
-    """An answer says how it was bound in time, open ends included."""
     assert answer(filters=Filters(since=NOW)).time_range == ["2026-03-06T18:00:00+00:00", None]
     assert answer(filters=Filters(until=NOW)).time_range == [None, "2026-03-06T18:00:00+00:00"]
     assert answer(filters=Filters(kind=("cell",))).time_range is None
 
 
-def test_filters_know_whether_they_filter():
-    """No filter at all is false; any facet makes it true."""
+def test_filters_and_terms():
+    """No facet and no term is false, any is true; a store's space is a default that fills only what is empty."""
     assert not Filters()
     assert Filters(tag=("λ",)) and Filters(since=NOW)
-
-
-def test_defaults_fill_only_what_is_empty():
-    """A store's space is a default: a space asked for stays."""
     assert Filters(kind=("cell",)).with_defaults(space=("shops",)) == Filters(kind=("cell",), space=("shops",))
     assert Filters(space=("lab",)).with_defaults(space=("shops",)) == Filters(space=("lab",))
+    assert not Terms()
+    assert all((Terms(words=("λ",)), Terms(phrases=("left join",)), Terms(ident=("東京",))))
 
 
 @pytest.mark.parametrize(
@@ -188,19 +181,9 @@ def test_one_or_several(value, expected):
     assert as_tuple(value) == expected
 
 
-def test_terms_know_whether_there_are_any():
-    """Any kind of term is something to look for."""
-    assert not Terms()
-    assert all((Terms(words=("λ",)), Terms(phrases=("left join",)), Terms(ident=("東京",))))
-
-
-def test_an_explanation_is_its_sentences():
-    """Printed, an explanation is one reason a line."""
+def test_what_is_printed():
+    """An explanation prints a reason a line; a report names counts above zero, and what was skipped or failed."""
     assert str(Explanation(MEMORY, "λ", "auto", 1, HIT, ("Rank 1.", "Its words."))) == "Rank 1.\nIts words."
-
-
-def test_an_index_report_tells_what_was_left_out():
-    """A report names counts that are not zero, and every file that was skipped or failed with its reason."""
     plain = IndexReport(files=2, cells=7, unchanged=1, seconds=0.26)
     full = IndexReport(3, 9, 0, 1, 2, (("ü.csv", "unknown kind"),), (("x.ipynb", "not JSON"),), 1.0)
     assert str(plain) == "2 files indexed (7 memories), 1 unchanged in 0.3 s"

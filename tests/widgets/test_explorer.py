@@ -23,7 +23,6 @@ VIEW = "application/vnd.jupyter.widget-view+json"
 
 @pytest.fixture
 def explorer(week_store, now):
-    """The week, asked for prices."""
     return explore(week_store, QUERY, now=now)
 
 
@@ -93,29 +92,6 @@ def test_ranges(week_store, now, weight):
     assert steps == pytest.approx(round(steps)) and slider.max / slider.step == pytest.approx(100)
 
 
-def test_no_move_is_a_search(explorer, week_store):
-    """The store is asked once, however often a slider moves; even a closed one does."""
-    week_store.close()
-    before = ids(explorer.answer)
-    explorer.sliders["recency"].value = explorer.sliders["recency"].max
-    explorer.sliders["max_sim"].value = 0.0
-    assert sorted(ids(explorer.answer)) == sorted(before) and explorer.answer.profile == "my-auto"
-
-
-def test_resetting(explorer):
-    """Reset gives the profile that was searched with and its table; so does moving a slider back."""
-    before, first = ids(explorer.answer), table(explorer)
-    explorer.sliders["keyword"].value = 0.0
-    assert table(explorer) != first
-    explorer.children[1].children[0].click()
-
-    assert explorer.profile is auto and explorer.weights == {} and ids(explorer.answer) == before
-    assert table(explorer) == first
-    explorer.sliders["tier"].value = 0.1
-    explorer.sliders["tier"].value = 0.05 + 0.01
-    assert explorer.profile is auto
-
-
 def test_words_alone(store, week, now):
     """Where no model looks, the sliders are those of the terms that count then."""
     filled = store(embedder=None, profile=vault)
@@ -137,17 +113,21 @@ def test_nothing_found_and_nothing_asked(store, week_store):
         explore(week_store, "kind:note")
 
 
-def test_the_frame(explorer):
-    """The result as it stands is a DataFrame that explains itself."""
+def test_the_frame(explorer, week_store):
+    """The result is a DataFrame that explains itself; the store is asked once, and moves need it no more."""
     explorer.sliders["recency"].value = 0.2
     frame = explorer.frame
     assert frame.attrs["memsearch"]["profile"] == "my-auto" and frame["memory_id"].tolist() == ids(explorer.answer)
     recency = explorer.answer.hits[0].signals["recency"].contribution
     assert f"{recency:.6f} for how recent it is (recency" in str(frame.memory.explain(1, all=True))
+    week_store.close()
+    before = ids(explorer.answer)
+    explorer.sliders["recency"].value = explorer.sliders["recency"].max
+    explorer.sliders["max_sim"].value = 0.0
+    assert sorted(ids(explorer.answer)) == sorted(before) and explorer.answer.profile == "my-auto"
 
 
 # -- in a notebook -----------------------------------------------------------------------------------------------------
-
 CELLS = (
     "%load_ext jupyter_memory",
     "%memadd --title Prices --on 2026-03-02 we scaled the prices to zero mean",
@@ -199,7 +179,7 @@ def test_a_saved_notebook_is_small(home):
 
 
 def test_the_sliders_come_with_the_first_view(explorer):
-    """A front end that shows the widget counts its view; then the sliders are there, and stay the same ones."""
+    """Sliders come with the first view and stay; reset, or moving back, gives the profile and its table again."""
     assert explorer.children == () and explorer.weights == {} and explorer.profile is auto
     explorer.set_state({"_view_count": 1})
     made = explorer.children
@@ -207,6 +187,15 @@ def test_the_sliders_come_with_the_first_view(explorer):
     explorer.set_state({"_view_count": 2})
     explorer.set_state({"_view_count": 0})
     assert explorer.children == made and len(explorer.sliders) == len(auto.terms)
+    before, first = ids(explorer.answer), table(explorer)
+    explorer.sliders["keyword"].value = 0.0
+    assert table(explorer) != first
+    explorer.children[1].children[0].click()
+    assert explorer.profile is auto and explorer.weights == {} and ids(explorer.answer) == before
+    assert table(explorer) == first
+    explorer.sliders["tier"].value = 0.1
+    explorer.sliders["tier"].value = 0.05 + 0.01
+    assert explorer.profile is auto
 
 
 # What the renderers of JupyterLab, Notebook 7 and VS Code all hold. Any other module they would have to fetch.
@@ -221,7 +210,6 @@ def test_no_front_end_of_its_own(explorer):
     views = [(state["_view_module"], state["_view_module_version"]) for state in (model["state"] for model in models)]
     assert len(parts) > 3 * len(explorer.sliders)  # a slider and a number with their layouts and styles
     assert {part for part in [*parts, *views] if part[0]} <= set(BUNDLED.items())
-
     bundle = explorer._repr_mimebundle_()
     assert set(bundle) == {VIEW, "text/html", "text/plain"} and bundle["text/plain"] == repr(explorer)
     assert "Scaling the prices" in bundle["text/html"] and "Scaling the prices" in bundle["text/plain"]
@@ -240,7 +228,6 @@ def test_code_and_file_make_the_profile(store, week, now, tmp_path, name, embedd
     names, file = {}, tmp_path / f"my-{name}.toml"
     exec(explorer.code, names)
     assert names["mine"] == explorer.profile != PROFILES[name]
-
     assert f"./{file.name}" in explorer.toml and len(tomllib.loads(explorer.toml)) == 2  # the base and one weight
     file.write_text(explorer.toml, encoding="utf-8")
     read, mine = profile_named(str(file)), explorer.profile
@@ -256,7 +243,6 @@ def test_a_profile_of_ones_own(week_store, now, tmp_path):
     exec(explorer.code, names)
     file.write_text(explorer.toml, encoding="utf-8")
     read = profile_named(str(file))
-
     assert names["mine"] == explorer.profile
     assert (read.name, read.terms, read.signals) == ("my-λ", explorer.profile.terms, own.signals)
     again = explore(week_store, QUERY, profile=str(file), now=now)

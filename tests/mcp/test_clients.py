@@ -1,9 +1,8 @@
-"""What jupyter-server-mcp finds by the entry point: nothing until it is switched on, then the tools that read."""
-
-from __future__ import annotations
+"""Clients that start the server themselves: one that was connected, and jupyter-server-mcp by its entry point."""
 
 import asyncio
 import json
+import os
 from importlib.metadata import entry_points
 from pathlib import Path
 from pkgutil import resolve_name
@@ -12,6 +11,7 @@ from typing import Any, get_type_hints
 import pytest
 
 from jupyter_memory import JupyterMemoryError, MemoryStore
+from jupyter_memory.cli import main
 
 pytest.importorskip("pydantic", reason="the extra mcp is not installed; jupyter-server-mcp brings pydantic along")
 
@@ -43,14 +43,10 @@ def offered() -> dict[str, Any]:
 
 
 def test_there_is_nothing_until_it_is_switched_on(switch: Any) -> None:
-    """Without the setting, and with it off, the list is empty."""
+    """Nothing is offered until it is switched on; then each name leads to a function with a docstring and types."""
     assert offered() == {}
     switch(False)
     assert offered() == {}
-
-
-def test_the_functions_can_be_loaded_by_name(switch: Any) -> None:
-    """Each name leads to a function with a docstring, and with types that can be read from outside its module."""
     switch(True)
     functions = offered()
     assert list(functions) == ["memory_search", "memory_get", "memory_related", "memory_status"]
@@ -63,7 +59,6 @@ def test_a_call_reads_what_may_be_seen(switch: Any) -> None:
     switch(True)
     functions = offered()
     found = asyncio.run(functions["memory_search"]("how did we scale the electricity prices"))
-
     assert [hit["title"] for hit in found["hits"]] == ["Scaling λ"]
     read = asyncio.run(functions["memory_get"]([found["hits"][0]["id"]]))
     assert "zero mean" in read["memories"][0]["text"]
@@ -78,6 +73,38 @@ def test_switched_off_it_refuses_at_once(switch: Any) -> None:
     status = offered()["memory_status"]
     asyncio.run(status())
     switch(False)
-
     with pytest.raises(JupyterMemoryError, match="connect jupyter"):
         asyncio.run(status())
+
+
+def test_the_entry_starts_without_a_path_in_a_folder_of_traps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With nothing on the PATH, in a project whose modules have the names of ours, the entry serves its store."""
+    pytest.importorskip("mcp_types", reason="the extra mcp, version 2 of its SDK, is not installed")
+    project = tmp_path / "project"
+    project.mkdir()
+    for name in ("click", "mcp", "json", "jupyter_memory", "anyio"):
+        (project / f"{name}.py").write_text("raise SystemExit('a module of the project')")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("JUPYTER_MEMORY_PATH", str(tmp_path / "m.sqlite"))
+    with MemoryStore(tmp_path / "m.sqlite") as store:
+        store.add("We scaled the electricity prices to zero mean.", title="Scaling λ")
+    assert main(["connect", "claude-code", "--project", str(project), "--read-only", "--yes"]) == 0
+    entry = json.loads((project / ".mcp.json").read_text(encoding="utf-8"))["mcpServers"]["jupyter-memory"]
+    names, found = asyncio.run(_asked(entry, project, {"HOME": str(tmp_path)}))
+    assert names == ["memory_search", "memory_get", "memory_related", "memory_status"]
+    assert [hit["title"] for hit in found["hits"]] == ["Scaling λ"]
+
+
+async def _asked(entry: dict[str, Any], folder: Path, places: dict[str, str]) -> tuple[list[str], Any]:
+    from mcp import Client
+    from mcp.client.stdio import StdioServerParameters
+
+    # Where the package is not installed but in the folder of its sources, as in a checkout.
+    sources = {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}
+    server = StdioServerParameters(
+        command=entry["command"], args=entry["args"], env={"PATH": "", **sources, **places}, cwd=folder
+    )
+    async with Client(server) as client:
+        names = [tool.name for tool in (await client.list_tools()).tools]
+        answer = await client.call_tool("memory_search", {"query": "how did we scale the electricity prices"})
+        return names, answer.structured_content

@@ -1,0 +1,339 @@
+"""Commands that find, and what is done with single results: ranks are those of the last search, kept in the store."""
+
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+from commands import Run, memory_id
+
+from jupyter_memory import open_store
+from jupyter_memory.text import estimated_tokens, width
+
+
+def found(run: Run, command: str, *arguments: str) -> dict:
+    return json.loads(run(command, "--json", *arguments).out)
+
+
+def test_add_and_search(week: Run) -> None:
+    """What was added is found, with title, snippet, id, day and tags, in lines of the terminal's width."""
+    done = week("search", "who", "wants", "λ")
+    assert (done.code, done.err) == (0, "")
+    first = done.out.split("\n\n")[0].splitlines()
+    assert first[0].split()[:2] == ["1", "Müller"] and "KW" in first[0]
+    assert "Frau Müller wants λ = 0.3" in first[1]
+    assert re.match(r"    [0-9a-f]{16} · 2026-03-03 · people$", first[2])
+    assert max(map(len, done.out.splitlines())) <= 80
+
+
+def test_code_line_by_line(run: Run, home: Path) -> None:
+    """Code keeps its lines, each cut where the terminal ends; left of them stands that there is more above."""
+    long = "    return prices.clip(λ, " + "mean_of_zürich, " * 6 + ")\n"
+    code = f"import numpy as np, polars as pl\nλ = 3\n\n\ndef cap(prices):\n{long}"
+    (home / "cap.py").write_text(code, encoding="utf-8")
+    assert run("index", str(home / "cap.py")).code == 0
+    assert run("search", "clip").out.splitlines()[1:4] == [
+        "   …λ = 3",
+        "    def cap(prices):",
+        "        return prices.clip(λ, mean_of_zürich, mean_of_zürich, mean_of_zürich,…",
+    ]
+
+
+def test_a_word_left_out(week: Run) -> None:
+    """A dash before a word of the query leaves the word out, wherever it stands; it is no option."""
+    for word in ("-nolars", "-polars", "-x"):
+        found = week("search", word, "prices", "-n1")
+        assert (found.code, found.out.count("KW")) == (0, 1)
+        assert (f"“{word[1:]}”" in found.err) == (word != "-x")  # one letter is no word
+    assert "-l is not an option" in week("search", "-l", "3", "prices").err
+    assert "not an option" not in week("search", "grep", "-r", "prices").err
+    assert week("search", "prices", "-kind:cell").code == 0
+    assert "Did you mean --tag?" in week("search", "prices", "-tag", "decision").err
+
+
+def test_search_context(week: Run) -> None:
+    """`--context` prints the results as a text for a prompt, within its tokens, and nothing else."""
+    done = week("search", "who wants λ", "--context", "400")
+    assert (done.code, done.err) == (0, "")
+    assert "\n[1] note " in done.out and "Frau Müller wants λ = 0.3" in done.out
+    assert estimated_tokens(done.out.rstrip("\n")) <= 400
+    assert week("search", "who wants λ", "--context", "400").out == done.out
+    assert week("search", "volcanoes in kamchatka", "--context", "400").out.startswith("The memory holds nothing that")
+
+
+def test_search_json(week: Run) -> None:
+    """`--json` prints the answer in the shape of REST; filters, limit and profile hold; no hits are no failure."""
+    answer = found(week, "search", "Müller λ", "--on", "2026-03-03")
+
+    assert list(answer) == ["query", "verdict", "query_class", "time_range", "counts", "notices", "hits"]
+    assert answer["query"] == "Müller λ"
+    assert [end[:4] for end in answer["time_range"]] == ["2026", "2026"]
+    hit = answer["hits"][0]
+    assert list(hit) == [
+        "rank", "memory_id", "title", "snippet", "highlights", "badges", "score", "strength", "kind", "tier",
+        "source", "location", "tags", "event_at", "freshness", "thumbnails", "kw_rank", "sem_rank", "bm25", "cosine",
+        "signals",
+    ]  # fmt: skip
+    assert hit["title"] == "Müller"
+    assert hit["score"] == pytest.approx(sum(seen["contribution"] for seen in hit["signals"].values()))
+
+    assert [line.split()[-1] for line in week("list").out.splitlines()] == ["Merge", "Müller", "Prices"]
+    listed = found(week, "list", "-n", "2")
+    assert [hit["title"] for hit in listed["hits"]] == ["Merge", "Müller"]
+    assert {hit["score"] for hit in listed["hits"]} == {None} and listed["query"] == ""
+    assert [hit["title"] for hit in found(week, "search", "the", "--tag", "people")["hits"]] == ["Müller"]
+    assert len(found(week, "search", "-n", "1", "the customer prices")["hits"]) == 1
+    assert week("search", "-p", "trovella", "Müller").code == 0
+    assert "Müller" in week("search", "--scan", "Müller").out
+    done = week("search", "λ", "--tag", "none")
+    assert (done.code, done.out, done.err.splitlines()[-1]) == (0, "", "Nothing found.")
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("zero mean volcano", "It is uncertain whether any of these results answers this"),
+        ("volcanoes of the customer in kamchatka", "Nothing here seems to answer this"),
+        ("who wants λ", None),
+    ],
+)
+def test_a_doubtful_answer_says_so(week: Run, query: str, said: str | None) -> None:
+    """Above hits that may be no answer it stands so, on standard error: results alone go through a pipe."""
+    done = week("search", query)
+    assert (said or "") in done.err and ("answer" in done.err) == (said is not None)
+    assert "answer" not in done.out and " 1  " in done.out
+
+
+def test_a_quoted_name_is_looked_for_as_it_is_written(run: Run) -> None:
+    """Dots and underscores in quotes are meant; where nothing holds the name, a line says so."""
+    for text in ("df.groupby('shop')", "df_groupby = λ", "the df groupby"):
+        assert run("add", text).code == 0
+    hits = found(run, "search", '"df.groupby"')["hits"]
+    assert [hit["snippet"] for hit in hits if "KW" in hit["badges"]] == ["df.groupby('shop')"]
+    missing = run("search", '"df.merge"').err
+    assert "No memory contains “df.merge” as it is written. Remove the quotes" in missing
+    assert missing.count("df.merge") == 1
+
+
+def test_explain(week: Run) -> None:
+    """A memory is explained by its id, in a few lines or in full, and as JSON."""
+    found = memory_id(week, "Müller")
+    assert "Rank 1 of" in week("explain", "Müller λ", found).out
+    told = json.loads(week("explain", "Müller λ", found, "--json").out)
+    assert (told["memory_id"], told["rank"]) == (found, 1) and len(told["reasons"]) <= 5 < len(told["details"])
+    assert week("explain", "Müller λ", found, "--all").out.splitlines() == told["details"]
+
+
+def test_the_default_store_may_be_new(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before anything is remembered, a search says what to do first, also in its JSON."""
+    monkeypatch.delenv("JUPYTER_MEMORY_PATH")
+    done = run("search", "λ")
+    assert (done.code, done.out) == (0, "")
+    assert "This store is empty" in done.err and "words only, not meaning" not in done.err
+    assert "This store is empty" in found(run, "search", "λ")["notices"][-1]
+
+
+def test_what_a_search_misses_is_reported(week: Run, home: Path) -> None:
+    """Beside the results and in JSON stands which filter emptied the answer, with the nearest, or which word."""
+    folder = home / "reports"
+    folder.mkdir()
+    (folder / "müller.md").write_text("The ridge model of Müller has λ = 0.3.\n", encoding="utf-8")
+    week("index", str(folder))
+
+    for option, says in (
+        (["--tag", "pepole"], "has the tag 'pepole'. Did you mean 'people'?"),
+        (["--space", "trial"], "is in the space 'trial'. No memory has a space."),
+        (["--path", "report"], f"comes from 'report'. Did you mean '{folder}'?"),
+        (["--path", "mü"], f"Did you mean '{folder}/müller.md'?"),
+        (["--path", "nowhere"], f"comes from 'nowhere'. Known: {folder}."),
+    ):
+        assert says in week("search", "λ", *option).err and says in week("list", *option).err
+        assert says in found(week, "search", "λ", *option)["notices"][0]
+    answer = found(week, "search", "Müller and xgboost")
+    assert "No memory contains “xgboost”." in week("search", "Müller and xgboost").err
+    assert "No memory contains “xgboost”." in answer["notices"] and answer["verdict"] != "strong"
+
+
+@pytest.mark.parametrize("columns", ["80", "100", "120"])
+def test_lines_fit_wide_characters(run: Run, monkeypatch: pytest.MonkeyPatch, columns: str) -> None:
+    """No line is wider than the terminal, also with characters of two cells."""
+    monkeypatch.setenv("COLUMNS", columns)
+    run("add", "--title", "東京都の価格 " * 20, "--tag", "価格", "東京都の価格を正規化した " * 30)
+    for command in (["search", "東京都"], ["list"]):
+        lines = run(*command).out.splitlines()
+        assert lines and max(map(width, lines)) <= int(columns)
+
+
+VERBS = ("open", "text", "tag", "related", "good", "bad", "pin", "unpin")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_what_goes_wrong_says_what_to_type(week, verb: str) -> None:
+    """Without a search, or a rank that there is, one line says so; a missing word is wrong usage."""
+    tag = ["decision"] if verb == "tag" else []
+    nothing = week(verb, "1", *tag)
+    assert nothing.code == 1 and "No search of the command line is kept" in nothing.err
+    week("search", "prices")
+    wrong = week(verb, "99", *tag)
+    assert wrong.code == 1 and "so there is no rank 99" in wrong.err and wrong.err.count("\n") == 1
+    assert week(verb).code == 2 and week(verb, "2-1", *tag).code == 2
+    assert week(verb, "three", *tag).code in (1, 2)
+
+
+def test_ranks_of_the_last_search_here(week) -> None:
+    """The last search of a terminal counts, whatever was searched elsewhere; forgetting what it showed forgets it."""
+    best = memory_id(week, "scaled prices")
+    with open_store() as store:
+        store.note_search(store.hits("merge frames"), "magic")
+
+    assert week("text", "1").out == "we scaled the prices to zero mean\n"
+    assert week("explain", "mean", "1").out == week("explain", "mean", best).out != ""
+    assert week("tag", "1", "net", "price,", "idea").out.startswith(f"tagged net price, idea: {best}")
+    assert week("tag", "1", "Idea", "--remove").out.startswith("no longer tagged idea")
+    assert week("good", "1").out.startswith("noted as right")
+    assert week("pin", "1").out.startswith(f"pinned {best}")
+    with open_store() as store:
+        [said] = store.feedbacks()
+        assert (said.memory_id, said.query, said.rank, said.accepted) == (best, "scaled prices", 1, True)
+        assert set(store.get(best).tags) == {"decision", "net price"}
+    week("forget", best)
+    assert "A search is forgotten with what it showed" in week("text", "1").err
+
+
+def configure(home: Path, line: str) -> None:
+    (home / "config").mkdir(exist_ok=True)
+    (home / "config" / "jupyter_memory_config.py").write_text(f"c.JupyterMemory.{line}\n", encoding="utf-8")
+
+
+def test_ranks_need_the_log_of_searches(week, home: Path) -> None:
+    """With log_searches off nothing is kept, so ids are needed, and the error says so."""
+    configure(home, "log_searches = False")
+    best = memory_id(week, "scaled prices")
+    assert "log_searches is off: name memories by their ids" in week("text", "1").err
+    assert week("text", best).out == "we scaled the prices to zero mean\n"
+
+
+def test_related_has_no_ranks_of_its_own(week) -> None:
+    """A list of related memories takes a limit, and leaves ranks to the search."""
+    week("add", "the prices were scaled by their mean")
+    week("search", "scaled prices", "-n", "1")
+    done = week("related", "1")
+    assert done.code == 0 and ("Ranks in other commands stay those of the last search" in done.err or not done.out)
+    one = week("related", "1", "-n", "1").out
+    assert one.count(" 1  ") == 1 and " 2  " not in one
+
+
+def test_undo(week, home: Path) -> None:
+    """What is forgotten by one program comes back with the next, if the setting allows it; --now leaves nothing."""
+    best = memory_id(week, "scaled prices")
+    assert "undo_minutes is 0" in week("undo").err
+    configure(home, "undo_minutes = 10")
+    done = week("forget", best)
+    assert done.out == "forgot 1 memory\n" and "its texts are still in the file" in done.err
+    assert "undo" in week("status").out and week("search", "scaled prices", "--json").out.count(best) == 0
+    assert week("undo").out == "brought back 1 memory\n" and week("text", best).code == 0
+    week("forget", best, "--now")
+    assert week("undo").code == 1
+
+
+def test_update_and_open(week, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Known folders are indexed again; a file opens in the editor, and without one its place is printed."""
+    assert "Nothing was indexed yet" in week("update").err
+    folder = home / "notes"
+    folder.mkdir()
+    (folder / "walross.md").write_text("# Walross\n", encoding="utf-8")
+    week("index", str(folder))
+    (folder / "robbe.md").write_text("# Robbe\n", encoding="utf-8")
+    assert "1 file indexed (1 memory), 1 unchanged" in week("update").out
+    week("search", "Robbe")
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setenv("EDITOR", "true")
+    assert week("open", "1").out == f"opened {folder / 'robbe.md'}\n"
+    monkeypatch.delenv("EDITOR")
+    assert week("open", "1").out.startswith(f"{folder / 'robbe.md'}\nTo open it in an editor, name one")
+
+
+@pytest.fixture
+def editor(home: Path, monkeypatch: pytest.MonkeyPatch):
+    """Give a function that makes a program of a name, and one that returns with what it was started."""
+    (home / "bin").mkdir()
+    monkeypatch.setenv("PATH", f"{home / 'bin'}:{os.environ['PATH']}")
+
+    def make(name: str) -> None:
+        program = home / "bin" / name
+        program.write_text(f"#!/bin/sh\nprintf '%s\\n' \"$@\" > '{home / 'opened'}'\n")
+        program.chmod(0o755)
+
+    return make, lambda: (home / "opened").read_text().splitlines()
+
+
+@pytest.mark.parametrize(
+    ("name", "command", "expected"),
+    [
+        ("vim", "vim", ["+7", "{file}"]),
+        ("code", "code --wait", ["--wait", "--goto", "{file}:7"]),
+        ("subl", "subl -w", ["-w", "{file}:7"]),
+        ("notepad", "notepad", ["{file}"]),
+        (r"C:\vim\gvim.exe", r"C:\vim\gvim.exe", ["+7", "{file}"]),
+        (r"C:\Microsoft VS Code\Code.exe", r'"C:\Microsoft VS Code\Code.exe" --wait', ["--wait", "--goto", "{file}:7"]),
+    ],
+)
+def test_a_result_is_opened_at_its_line(
+    run, home: Path, monkeypatch, editor, name: str, command: str, expected
+) -> None:
+    """`--open` shows the results, and opens the file of one in the editor, at the line where it was found."""
+    make, opened = editor
+    file = home / "müller.md"
+    file.write_text("# Plans\n\n" + "We wait. " * 200 + "\n\n# Ridge\n\nMüller wants λ = 0.3.\n")
+    assert run("index", str(file)).code == 0
+    make(name)
+    monkeypatch.setenv("VISUAL", command)
+    done = run("search", "Müller", "--open", "1", "-n", "1")
+
+    assert done.code == 0 and done.out.startswith(" 1  müller.md") and "opened" in done.out.splitlines()[-1]
+    assert opened() == [word.format(file=file) for word in expected]
+    assert run("search", "Müller", "--open", "3").code == 1
+    assert run("search", "Müller", "--open", "1", "--json").code == 2
+
+
+@pytest.mark.parametrize(("root", "is_shown"), [("work", True), ("elsewhere", False)])
+def test_a_notebook_is_opened_in_the_server_that_shows_it(run, home: Path, monkeypatch, editor, root, is_shown) -> None:
+    """Only a server that shows the notebook's folder opens it, at its cell; else the editor does."""
+    pytest.importorskip("jupyter_server")
+    make, opened = editor
+    make("browser")
+    make("vim")
+    monkeypatch.setenv("BROWSER", "browser %s")
+    monkeypatch.setenv("VISUAL", "vim")
+    monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(home / "runtime"))
+    (home / "runtime").mkdir()
+    (home / "work").mkdir()
+    for number, folder in ((1, "other"), (2, root)):
+        server = {"pid": os.getpid(), "url": f"http://localhost:{number}/", "root_dir": str(home / folder)}
+        (home / "runtime" / f"jpserver-{number}.json").write_text(json.dumps(server))
+    cell = {"cell_type": "code", "id": "rate", "source": "λ = 0.3", "metadata": {}, "outputs": []}
+    notebook = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    (home / "work" / "a b.ipynb").write_text(json.dumps(notebook))
+    run("index", str(home / "work"))
+    run("search", "λ")
+
+    assert run("open", "1").code == 0
+    address = "http://localhost:2/lab/tree/a%20b.ipynb#cell-id=rate"
+    assert opened() == [address if is_shown else str(home / "work" / "a b.ipynb")]
+
+
+def test_who_may_only_read_a_store_has_no_ranks(run, postgres_server):
+    """The searches of a reader are not kept, so searching again would not help; a memory can be named by its id."""
+    tenants = pytest.importorskip("tenants", reason="needs the extra `postgres`")
+    with tenants.opened(postgres_server) as team:
+        team.grant("ana", "reader")
+        url = team.of("ana").url
+        found = run("--store", url, "list")
+        assert found.code == 0
+        memory_id = found.out.split()[0]
+        for arguments in (["good", "1"], ["good", memory_id], ["pin", "1"]):
+            refused = run("--store", url, *arguments)
+            assert refused.code == 1
+            assert "may only read this store" in refused.err
+        assert run("--store", url, "text", memory_id).code == 0
