@@ -6,6 +6,7 @@ __getattr__, __dir__, __all__ = exports(
     __name__,
     {
         "accessor": "local_chart",
+        "explorer": "MemoryExplorer",
         "fixes": "fixes_frame",
         "frame": "to_frame to_scan_frame",
         "html": "Place insert_button open_link picture with_marks",

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_string_dtype
 
-from jupyter_memory.dataframe.html import DOT, Place, Row, picture, table
+from jupyter_memory.dataframe.html import DOT, Place, Row, picture, results
 from jupyter_memory.text.dates import age
 from jupyter_memory.text.display import Paint, coloured, has_colours, html, listing, percent, unpainted
 from jupyter_memory.text.identifiers import without_file
@@ -188,7 +188,7 @@ class Results(pd.DataFrame):
         if len(questions) == 1 and questions[0]:
             asked = f'class="jp-Memory-openOutput" value="{escape(questions[0])}"'
             footer += f' <button type="button" {asked} hidden>Open in Memory</button>'
-        return table(shown_rows(self, datetime.now(UTC)), doubts(self), footer)
+        return results(shown_rows(self, datetime.now(UTC)), doubts(self), footer)
 
 
 def _text(frame: pd.DataFrame, cells: int, paint: Paint) -> str:

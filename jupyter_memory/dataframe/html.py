@@ -136,13 +136,13 @@ def picture(memory_id: str, title: str) -> str:
 _STYLE = """<style>
 .jp-MemoryResult.jp-MemoryResult { table-layout: auto; width: 100%; border-collapse: collapse; }
 .jp-MemoryResult.jp-MemoryResult :is(th, td) { text-align: left; vertical-align: top; padding: 4px 8px;
-  white-space: nowrap; background: none; font-variant-numeric: tabular-nums; }
+  white-space: nowrap; background: none; font-variant-numeric: tabular-nums; font-weight: 400; }
 .jp-MemoryResult.jp-MemoryResult thead th { font-weight: 600; border-bottom: 1px solid #8888; }
 .jp-MemoryResult.jp-MemoryResult tbody tr { border-bottom: 1px solid #8883; }
 .jp-MemoryResult.jp-MemoryResult td.jp-mod-text { white-space: normal; min-width: 11em; overflow-wrap: anywhere; }
 .jp-MemoryResult.jp-MemoryResult td.jp-mod-snippet { width: 65%; min-width: 18em; }
-.jp-MemoryResult.jp-MemoryResult pre { margin: 0; padding: 0; background: none; font-size: 92%; text-align: left;
-  white-space: pre-wrap; word-break: normal; overflow-wrap: anywhere;
+.jp-MemoryResult.jp-MemoryResult pre { margin: 0; padding: 0; border: 0; background: none; font-size: 92%; tab-size: 4;
+  text-align: left; white-space: pre-wrap; word-break: normal; overflow-wrap: anywhere;
   font-family: var(--jp-code-font-family, monospace); }
 .jp-MemoryResult.jp-MemoryResult small { opacity: 0.75; }
 .jp-MemoryResult.jp-MemoryResult mark { color: inherit; background: #f5a62355; font-weight: 600; }
@@ -153,28 +153,30 @@ _STYLE = """<style>
 _WORDS = {"KW": ("jp-mod-keyword", "found by its words"), "SEM": ("jp-mod-vector", "found by its meaning")}
 
 
-def table(rows: Sequence[Row], doubt: str, footer: str) -> str:
+def table(heads: Iterable[str], rows: Iterable[str], caption: str = "") -> str:
+    """Return a table of hits with its styles; rows and caption are HTML."""
+    cells = "".join(f'<th scope="col">{html(head)}</th>' for head in heads)
+    # Prices in dollars are no formulas.
+    return (
+        f'{_STYLE}<table class="jp-MemoryResult tex2jax_ignore mathjax_ignore">{caption}'
+        f"<thead><tr>{cells}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+    )
+
+
+def results(rows: Sequence[Row], doubt: str, footer: str) -> str:
     """Return a result as HTML; ``doubt`` is what is said above it, ``footer`` is HTML below it."""
     above = f"<p><strong>{html(doubt)}</strong></p>" if doubt else ""
     if not rows:
         return f"{above}<p>{footer}</p>"
     columns = [("badges", "found by"), ("strength", "strength"), ("age", "when")]
     shown = {name: head for name, head in columns if any(_value(row, name) for row in rows)}
-    heads = "".join(f'<th scope="col">{head}</th>' for head in ("", "title", "snippet", *shown.values()))
-    body = ""
-    for row in rows:
-        said = with_marks(row.snippet, row.marks)
-        said = f"<pre>{said}</pre>" if "\n" in row.snippet else said
-        body += (
-            f'<tr><th scope="row">{html(row.rank)}</th><td class="jp-mod-text">{_title(row)}</td>'
-            f'<td class="jp-mod-text jp-mod-snippet">{said}</td>'
-            f"{''.join(f'<td>{_value(row, name)}</td>' for name in shown)}</tr>"
-        )
-    # Prices in dollars are no formulas.
-    return (
-        f'{_STYLE}{above}<table class="jp-MemoryResult tex2jax_ignore mathjax_ignore">'
-        f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table><p>{footer}</p>"
+    body = (
+        f'<tr><th scope="row">{html(row.rank)}</th><td class="jp-mod-text">{_title(row)}</td>'
+        f'<td class="jp-mod-text jp-mod-snippet">{with_marks(row.snippet, row.marks)}</td>'
+        f"{''.join(f'<td>{_value(row, name)}</td>' for name in shown)}</tr>"
+        for row in rows
     )
+    return f"{above}{table(('', 'title', 'snippet', *shown.values()), body)}<p>{footer}</p>"
 
 
 def _value(row: Row, name: str) -> str:
@@ -207,9 +209,10 @@ def open_link(shown: str, href: str, source: str, memory_id: str) -> str:
 
 
 def with_marks(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    """Return a text as HTML with these parts of it marked."""
+    """Return a text as HTML with these parts of it marked; one of several lines keeps them."""
     shown, end = "", 0
     for start, stop in spans:
         shown += f"{html(text[end:start])}<mark>{html(text[start:stop])}</mark>"
         end = stop
-    return shown + html(text[end:])
+    shown += html(text[end:])
+    return f"<pre>{shown}</pre>" if "\n" in text else shown

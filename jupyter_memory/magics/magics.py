@@ -23,7 +23,7 @@ from jupyter_memory.types import Memory
 if TYPE_CHECKING:
     import pandas as pd
 
-    from jupyter_memory.widgets import MemoryExplorer
+    from jupyter_memory.dataframe.explorer import MemoryExplorer
 
 IN_A_NOTEBOOK = (
     Option(("--var",), "the query is the value of this variable", "NAME"),
@@ -123,10 +123,7 @@ class MemoryMagics(Magics):
             found: pd.DataFrame | MemoryExplorer
             arguments = {"profile": session.settings.profile, **search_of(parsed.values, datetime.now(UTC))}
             if widget:
-                # Imported late: a kernel without sliders need not wait for ipywidgets.
-                from jupyter_memory.widgets import explore
-
-                found = explore(session.store, query, **arguments)
+                found = session.store.explore(query, **arguments)
                 session.searched(found.answer)
             elif not query.strip() and parsed.values["var"] is None:
                 session.latest = session.store.browsed(limit=arguments.get("limit"), filters=arguments["filters"])

@@ -32,6 +32,8 @@ from jupyter_memory.types.protocols import Embedder
 if TYPE_CHECKING:
     import pandas as pd
 
+    from jupyter_memory.dataframe.explorer import MemoryExplorer
+
 Part = TypeVar("Part")
 Result = TypeVar("Result")
 Parameters = ParamSpec("Parameters")
@@ -163,6 +165,21 @@ class MemoryStore:
     def browse(self, **options: Unpack[BrowseOptions]) -> pd.DataFrame:
         """Return memories without a question: core, note, mcp, file, history, the newest first within each."""
         return frame_of(self.searching.browsed(**options))
+
+    @keywords(SearchOptions)
+    def explore(self, query: str, **options: Unpack[SearchOptions]) -> MemoryExplorer:
+        """Search once and return the result with a slider for every weight of the profile.
+
+        Raises:
+            QueryError: the query is empty or holds nothing but filters, so that nothing is ranked.
+        """
+        # Imported late: a kernel without sliders need not wait for ipywidgets.
+        from jupyter_memory.dataframe import accessor
+        from jupyter_memory.dataframe.explorer import MemoryExplorer
+
+        accessor.open_store = _store_of
+        profile = options.get("profile")
+        return MemoryExplorer(self.searching.pooled(query, **options), profile if isinstance(profile, str) else "")
 
     hits = delegated("searching", Searching.hits)
     browsed = delegated("searching", Searching.browsed)

@@ -22,10 +22,11 @@ FLOORS = (
     "types",
     "config runtime",
     "storage embedders",
-    "ingest search dataframe",
+    "ingest search",
+    "dataframe",
     "store",
     "history",
-    "interface evaluation widgets",
+    "interface evaluation",
     "magics cli server mcp",
     "__main__",
 )

@@ -14,8 +14,8 @@ from pictures import plot, plotting, saved
 
 from jupyter_memory import QueryError
 from jupyter_memory.cli import main
+from jupyter_memory.dataframe import MemoryExplorer
 from jupyter_memory.search import PROFILES, auto, covalence, profile_named, vault
-from jupyter_memory.widgets import MemoryExplorer, explore
 
 QUERY = "how did we scale the electricity prices in Zürich"
 VIEW = "application/vnd.jupyter.widget-view+json"
@@ -23,7 +23,7 @@ VIEW = "application/vnd.jupyter.widget-view+json"
 
 @pytest.fixture
 def explorer(week_store, now):
-    return explore(week_store, QUERY, now=now)
+    return week_store.explore(QUERY, now=now)
 
 
 def ids(answer):
@@ -47,7 +47,7 @@ def still(explorer, kind="text/html"):
 def test_moving_is_searching(week_store, now, name):
     """After each move, order and scores are those of a new search by the profile that the sliders make."""
     question = "the prices of the model"
-    explorer = explore(week_store, question, profile=name, limit=6, now=now)
+    explorer = week_store.explore(question, profile=name, limit=6, now=now)
     orders = {tuple(ids(explorer.answer))}
     for slider in explorer.sliders.values():
         for value in (slider.min, slider.max, slider.min + 3 * slider.step):
@@ -74,7 +74,7 @@ def test_every_weight_has_a_slider(explorer):
 
 def test_number_and_slider(week_store, now):
     """Number and slider are one value; neither shows the digits that steps leave behind."""
-    explorer = explore(week_store, QUERY, profile=covalence, now=now)
+    explorer = week_store.explore(QUERY, profile=covalence, now=now)
     assert explorer.fields["tier"].value == 0.18 and explorer.profile is covalence
     explorer.fields["tier"].value = 0.3
     explorer.sliders["recency"].value = 0.026000000000000002 / 10
@@ -86,7 +86,7 @@ def test_number_and_slider(week_store, now):
 def test_ranges(week_store, now, weight):
     """A weight lies on its slider, which has room on both sides and a hundred round steps."""
     profile = auto.replace(name="mine", terms=(auto.terms[0], type(auto.terms[1])("tier", weight)))
-    slider = explore(week_store, QUERY, profile=profile, now=now).sliders["tier"]
+    slider = week_store.explore(QUERY, profile=profile, now=now).sliders["tier"]
     assert 2.5 <= slider.max / abs(weight) <= 6.3 and slider.min in (0.0, -slider.max) and slider.value == weight
     steps = weight / slider.step
     assert steps == pytest.approx(round(steps)) and slider.max / slider.step == pytest.approx(100)
@@ -96,7 +96,7 @@ def test_words_alone(store, week, now):
     """Where no model looks, the sliders are those of the terms that count then."""
     filled = store(embedder=None, profile=vault)
     filled.add_many(week, progress=False)
-    explorer = explore(filled, QUERY, now=now)
+    explorer = filled.explore(QUERY, now=now)
     assert explorer.sliders["semantic"].value == 0.40
     explorer.sliders["semantic"].value = 0.1
     assert explorer.profile.terms == vault.terms and explorer.profile.keyword_only[0].weight == 0.1
@@ -105,12 +105,12 @@ def test_words_alone(store, week, now):
 
 def test_nothing_found_and_nothing_asked(store, week_store):
     """A search without hits has its sliders and says so; without a question the error says what to add."""
-    explorer = explore(store("empty.sqlite"), "λ")
+    explorer = store("empty.sqlite").explore("λ")
     assert "No memories for “λ”." in table(explorer)
     explorer.sliders["keyword"].value = 0.0
     assert explorer.answer.hits == ()
     with pytest.raises(QueryError, match="Add some words"):
-        explore(week_store, "kind:note")
+        week_store.explore("kind:note")
 
 
 def test_the_frame(explorer, week_store):
@@ -223,7 +223,7 @@ def test_code_and_file_make_the_profile(store, week, now, tmp_path, name, embedd
     """The Python code, run, binds the very profile of the sliders; the TOML is read as the same terms."""
     filled = store(embedder=embedder)
     filled.add_many(week, progress=False)
-    explorer = explore(filled, QUERY, profile=name, now=now)
+    explorer = filled.explore(QUERY, profile=name, now=now)
     next(iter(explorer.sliders.values())).value = 0.123
     names, file = {}, tmp_path / f"my-{name}.toml"
     exec(explorer.code, names)
@@ -237,7 +237,7 @@ def test_code_and_file_make_the_profile(store, week, now, tmp_path, name, embedd
 def test_a_profile_of_ones_own(week_store, now, tmp_path):
     """Code and file hold for profiles that have no name here: from a file, or made a moment ago."""
     own = covalence.replace(name="λ").without("title").replace(name="λ")
-    explorer = explore(week_store, QUERY, profile=own, now=now)
+    explorer = week_store.explore(QUERY, profile=own, now=now)
     explorer.sliders["tier"].value = 0.3
     names, file = {"profile": own}, tmp_path / "my-λ.toml"
     exec(explorer.code, names)
@@ -245,7 +245,7 @@ def test_a_profile_of_ones_own(week_store, now, tmp_path):
     read = profile_named(str(file))
     assert names["mine"] == explorer.profile
     assert (read.name, read.terms, read.signals) == ("my-λ", explorer.profile.terms, own.signals)
-    again = explore(week_store, QUERY, profile=str(file), now=now)
+    again = week_store.explore(QUERY, profile=str(file), now=now)
     again.sliders["tier"].value = 0.2
     exec(again.code, names)
     assert names["mine"] == again.profile and again.profile.name == "my-λ"
@@ -297,16 +297,16 @@ def test_code_keeps_its_lines(store):
     """Code is shown line by line, in one width, and its marks with it."""
     memory = store()
     memory.add_many([{"text": "for λ in prices:\n    λ = 3\n", "lang": "python"}, {"text": "λ\nin prose"}])
-    page = table(explore(memory, "λ"))
-    assert '<div class="jp-MemoryExplorer-code">for <mark>λ</mark> in prices:\n    <mark>λ</mark> = 3</div>' in page
-    assert re.search(r"\.jp-MemoryExplorer-code \{[^}]* tab-size: 4;", page), "tabs are as wide as in the panel"
+    page = table(memory.explore("λ"))
+    assert "<pre>for <mark>λ</mark> in prices:\n    <mark>λ</mark> = 3</pre>" in page
+    assert re.search(r"\.jp-MemoryResult pre \{[^}]* tab-size: 4;", page), "tabs are as wide as in the panel"
     assert "<div><mark>λ</mark> in prose</div>" in page
 
 
 @pytest.mark.parametrize("question", [QUERY, 'the "λ" of the ridge model'])
 def test_the_region_has_a_name(week_store, now, question):
     """The table can be gone to by the question it answers: two in one notebook have two names, quotes and all."""
-    page = Page(table(explore(week_store, question, now=now)))
+    page = Page(table(week_store.explore(question, now=now)))
     [region] = [attributes for _, attributes in page.tags if attributes.get("role") == "region"]
     assert (region["aria-label"], region["tabindex"]) == (f"Results for “{question}”", "0")
 
@@ -317,7 +317,7 @@ def test_everything_is_escaped(store, now):
     bad = "<script>alert('λ')</script> & <b>prices \x1b[2J \u202e5"
     evil.add(bad, title=f"{bad} \x9b \u2066", tags=[f"\u200f{bad}"], source=f"/week/{bad}.md", event_at=now)
     renamed = auto.replace(terms=(auto.terms[0], auto.terms[1].__class__("<i>", 0.1, "semantic_margin")))
-    explorer = explore(evil, bad, profile=renamed, now=now)
+    explorer = evil.explore(bad, profile=renamed, now=now)
     explorer.sliders["<i>"].value = 0.2
     for page in (*(part.value for part in shown(explorer)), still(explorer)):
         assert not {tag for tag, _ in Page(page).tags} & {"script", "b", "i"}
@@ -342,7 +342,7 @@ def test_pictures_are_places_in_the_widget_and_in_what_stays(store, tmp_path):
     memory = store()
     saved(tmp_path / "nb" / "zürich.ipynb", plotting("plt.plot(arrivals)", plot(1)), plotting("arrivals.describe()"))
     memory.index(tmp_path / "nb", progress=False)
-    explorer = explore(memory, "arrivals")
+    explorer = memory.explore("arrivals")
     [pictured] = [hit.memory for hit in explorer.answer.hits if hit.memory.thumbnails]
     place = f'<span class="jp-Memory-outputPicture" data-memory="{pictured.id}"'
     assert table(explorer).count(place) == still(explorer).count(place) == 1

@@ -5,25 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from math import floor, log10
-from typing import TYPE_CHECKING, Any, Unpack
+from pathlib import PurePath
+from typing import Any
 from uuid import uuid4
 
 import ipywidgets
+import pandas as pd
 from IPython.display import display, update_display
 
+from jupyter_memory.dataframe.frame import to_frame
+from jupyter_memory.dataframe.html import picture, table, with_marks
 from jupyter_memory.errors import InputError
 from jupyter_memory.search.engine import Pooled
 from jupyter_memory.search.fusion import weights_of, with_weights
 from jupyter_memory.search.profiles import PROFILES, Profile, profile_named
-from jupyter_memory.store.searching import SearchOptions, keywords
-from jupyter_memory.store.store import MemoryStore, frame_of
 from jupyter_memory.text.display import html
 from jupyter_memory.text.unicode import json_text
-from jupyter_memory.types import Answer
-from jupyter_memory.widgets.table import STYLE, table
-
-if TYPE_CHECKING:
-    import pandas as pd
+from jupyter_memory.types import Answer, Hit
 
 # How many times its weight a slider has room for, before it is rounded up.
 _ROOM = 2.5
@@ -32,17 +30,6 @@ _GONE = (
     "The sliders are not here: they need a running kernel and a front end that has ipywidgets, such as JupyterLab, "
     "Notebook 7 or VS Code. Run the cell again to have them."
 )
-
-
-@keywords(SearchOptions)
-def explore(store: MemoryStore, query: str, **arguments: Unpack[SearchOptions]) -> MemoryExplorer:
-    """Search once and return the result with a slider for every weight of the profile.
-
-    Raises:
-        QueryError: the query is empty or holds nothing but filters, so that nothing is ranked.
-    """
-    profile = arguments.get("profile")
-    return MemoryExplorer(store.pooled(query, **arguments), profile if isinstance(profile, str) else "")
 
 
 class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
@@ -114,7 +101,7 @@ class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
     @property
     def frame(self) -> pd.DataFrame:
         """Return the hits as they are ranked now, as the DataFrame that a search by ``profile`` returns."""
-        return frame_of(self.answer)
+        return to_frame(self.answer)
 
     @property
     def code(self) -> str:
@@ -185,7 +172,7 @@ class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
     def _write(self, controls: _Controls) -> None:
         # While this style is on the page, the table that stays when the sliders go is not shown beside it.
         hidden = f"<style>.jp-MemoryExplorer-{self._id} {{ display: none; }}</style>"
-        controls.table.value = f"{STYLE}{hidden}{self._html()}"
+        controls.table.value = f"{_STYLE}{hidden}{self._html()}"
         controls.formula.value = f'<div class="jp-MemoryExplorer"><p>score = {html(self._sum)}</p></div>'
         python, toml = html(self.code), html(self.toml)
         controls.code.value = (
@@ -197,7 +184,7 @@ class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
         # It scrolls sideways where it is narrow, by keyboard too; its name distinguishes it from another search's.
         query = html(self.answer.query.written or self.answer.query.text)
         region = f'class="jp-MemoryExplorer" role="region" aria-label="Results for “{query}”" tabindex="0"'
-        return f"<div {region}>{notices}{table(self.answer, self._columns, self._before)}</div>"
+        return f"<div {region}>{notices}{_table(self.answer, self._columns, self._before)}</div>"
 
     @property
     def _sum(self) -> str:
@@ -209,7 +196,7 @@ class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
     def _plainly(self) -> dict[str, str]:
         return {
             "text/plain": repr(self),
-            "text/html": f'<div class="jp-MemoryExplorer-{self._id}">{STYLE}{self._html()}</div>',
+            "text/html": f'<div class="jp-MemoryExplorer-{self._id}">{_STYLE}{self._html()}</div>',
         }
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
@@ -284,3 +271,62 @@ def _range_of(weight: float) -> tuple[float, float, float]:
         round_ones = [float(f"{digit}e{place}") for place in (power, power + 1) for digit in (1, 2, 5)]
         high = next(one for one in round_ones if one >= least)
     return -high if weight < 0 else 0.0, high, float(f"{high / _STEPS:.6g}")
+
+
+# VS Code gives JupyterLab's names of colours those of a light page in every theme. So text has the colour of the page,
+# lines and grounds are a grey that is seen on light and on dark, and bars alone have JupyterLab's colours.
+_STYLE = """<style>
+.jp-MemoryExplorer { color: inherit; line-height: 1.45; overflow-x: auto; font-size: var(--jp-ui-font-size1, 13px); }
+.jp-MemoryExplorer p { margin: 0 0 4px; }
+.jp-MemoryExplorer caption { caption-side: top; text-align: left; padding: 4px 0; color: inherit; }
+.jp-MemoryExplorer-moved { opacity: 0.75; font-size: 92%; }
+.jp-MemoryExplorer td + td > div { height: 4px; margin-top: 3px; min-width: 1px; border-radius: 1px;
+  background: var(--jp-brand-color1, #3572b0); }
+.jp-MemoryExplorer td + td > div.jp-mod-negative { background: var(--jp-error-color1, #d32f2f); }
+.jp-MemoryExplorer pre { margin: 0 0 8px; padding: 8px; overflow-x: auto; white-space: pre; user-select: all;
+  font-family: var(--jp-code-font-family, monospace); font-size: var(--jp-code-font-size, 13px);
+  color: inherit; background: #8881; border: 1px solid #8886; }
+</style>"""
+
+
+# A column a term; ``before`` are ranks to compare with, by the memory's id.
+def _table(answer: Answer, terms: Sequence[str], before: Mapping[str, int]) -> str:
+    most = max((abs(hit.signals[name].contribution) for hit in answer.hits for name in terms), default=0.0)
+    best = max((abs(hit.score) for hit in answer.hits), default=0.0)
+    query, rows = answer.query.written or answer.query.text, []
+    caption = f"No memories for “{query}”."
+    if answer.hits:
+        caption = (
+            f"The first {len(answer.hits)} of {answer.counts['fused']:,} candidates for “{query}”, "
+            f"by {answer.profile}. A score is the sum of the columns behind it."
+        )
+    for hit in answer.hits:
+        moved, was = "", before.get(hit.memory.id, hit.rank)
+        if was != hit.rank:
+            sign, way = ("▲", "up") if hit.rank < was else ("▼", "down")
+            label = f"{abs(was - hit.rank)} {way} from {was}"
+            named = f'role="img" aria-label="{label}" title="{label}"'
+            moved = f' <span class="jp-MemoryExplorer-moved" {named}>{sign}{abs(was - hit.rank)}</span>'
+        rows.append(
+            f'<tr><th scope="row">{hit.rank}{moved}</th><td class="jp-mod-text jp-mod-snippet">{_memory(hit)}</td>'
+            f"{_bar(hit.score, best)}{''.join(_bar(hit.signals[name].contribution, most) for name in terms)}</tr>"
+        )
+    return table(("rank", "memory", "score", *terms), rows, f"<caption>{html(caption)}</caption>")
+
+
+def _memory(hit: Hit) -> str:
+    memory = hit.memory
+    about = (hit.badges, memory.kind, str(memory.event_at.astimezone().date()), PurePath(memory.source).name)
+    details = html(" · ".join(part for part in (*about, ", ".join(memory.tags)) if part))
+    title = f"<strong>{html(hit.title)}</strong><br>" if memory.title else ""
+    shown = picture(memory.id, memory.title) if memory.thumbnails else ""
+    return f"{title}<div>{with_marks(hit.snippet, hit.highlights)}</div>{shown}<small>{details}</small>"
+
+
+def _bar(value: float, most: float) -> str:
+    if not value:
+        return "<td>0</td>"
+    share = f"width:{abs(value) / most:.0%}" if most else "width:0"
+    sign = ' class="jp-mod-negative"' if value < 0 else ""
+    # A notebook keeps a hundred of these: short is what counts.
+    return f'<td>{value:.4f}<div{sign} style="{share}"></div></td>'
