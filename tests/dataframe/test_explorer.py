@@ -329,9 +329,11 @@ def test_everything_is_escaped(store, now):
 def test_colours_are_those_of_the_page(explorer):
     """Text has the page's colour, lines and grounds a half transparent grey; bars may have JupyterLab's colours."""
     explorer.sliders["keyword"].value = 0.0
-    style = re.search(r"<style>(.*?)</style>", table(explorer), re.DOTALL)[1]
+    style = "".join(re.findall(r"<style>(.*?)</style>", table(explorer), re.DOTALL))
     colours = re.findall(r"(?:^|[ ;{])(color|background|border(?:-bottom)?): ([^;}]+)", style)
-    allowed = r"(1px solid )?#888[0-9a-f]|none|0|var\(--jp-(brand|error)-color1, #\w{6}\)"
+    allowed = (
+        r"(1px solid )?#(888[0-9a-f]|(2da44e|2f81f7|f5a623)(26|55)?)|none|0|var\(--jp-(brand|error)-color1, #\w{6}\)"
+    )
     assert len(colours) > 10
     for name, value in colours:
         assert re.fullmatch("inherit" if name == "color" else allowed, value.strip())
