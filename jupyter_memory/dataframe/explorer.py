@@ -20,6 +20,7 @@ from jupyter_memory.search.engine import Pooled
 from jupyter_memory.search.fusion import weights_of, with_weights
 from jupyter_memory.search.profiles import PROFILES, Profile, profile_named
 from jupyter_memory.text.display import html
+from jupyter_memory.text.identifiers import without_file
 from jupyter_memory.text.unicode import json_text
 from jupyter_memory.types import Answer, Hit
 
@@ -318,9 +319,9 @@ def _memory(hit: Hit) -> str:
     memory = hit.memory
     about = (hit.badges, memory.kind, str(memory.event_at.astimezone().date()), PurePath(memory.source).name)
     details = html(" · ".join(part for part in (*about, ", ".join(memory.tags)) if part))
-    title = f"<strong>{html(hit.title)}</strong><br>" if memory.title else ""
+    title = f"<strong>{html(without_file(hit.title, memory.source))}</strong><br>" if memory.title else ""
     shown = picture(memory.id, memory.title) if memory.thumbnails else ""
-    return f"{title}<div>{with_marks(hit.snippet, hit.highlights)}</div>{shown}<small>{details}</small>"
+    return f"{title}<div>{with_marks(*hit.plain_snippet())}</div>{shown}<small>{details}</small>"
 
 
 def _bar(value: float, most: float) -> str:
