@@ -13,9 +13,7 @@ from pathlib import Path
 
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import EmbedderError, JupyterMemoryError, StoreError
-from jupyter_memory.ingest.preparation import prepare
 from jupyter_memory.ingest.run_rules import HistoryRules
-from jupyter_memory.ingest.runs import drafted
 from jupyter_memory.runtime import batches
 from jupyter_memory.storage import databases
 from jupyter_memory.storage import journal as journals
@@ -54,6 +52,8 @@ class History:
         return self._record(replace(run, space=self._scope.space) for run in runs)
 
     def _record(self, runs: Iterable[Run]) -> int:
+        from jupyter_memory.ingest.runs import drafted
+
         changed = 0
         for batch in batches(runs, _TOGETHER):
             redacting = self._settings.redact
@@ -173,6 +173,8 @@ class History:
         return datetime.now(UTC) - timedelta(days=days) if days else None
 
     def _note(self, drafts: Sequence[_Drafted], embedder: Embedder | None) -> Noted:
+        from jupyter_memory.ingest.preparation import prepare
+
         # Texts that the store lacks are prepared first, outside of the transaction.
         texts = {draft.text: draft for _, draft in drafts}
         distinct = list(texts.values())

@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 from jupyter_memory.config import JupyterMemory, budget, load_config, store_path
 from jupyter_memory.embedders.tokenizer import chunk_tokens
 from jupyter_memory.errors import InputError, StoreDamaged, StoreError
-from jupyter_memory.ingest.redaction.redactor import redact
 from jupyter_memory.storage import databases
 from jupyter_memory.storage.databases import Storage
 from jupyter_memory.storage.journal import recording
@@ -290,4 +289,9 @@ class Activity:
             return snapshot.feedback()
 
     def _hidden(self, text: str) -> str:
-        return redact(text)[0] if self._settings.redact else text
+        if not self._settings.redact:
+            return text
+        # Imported late, as wherever a store reads or hides what it takes in: a search needs none of that to begin.
+        from jupyter_memory.ingest.redaction.redactor import redact
+
+        return redact(text)[0]

@@ -18,9 +18,6 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import IO, Any, TypeVar, get_args
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.ingest.preparation import clean
-from jupyter_memory.ingest.redaction.redactor import redact
-from jupyter_memory.ingest.runs import in_bounds
 from jupyter_memory.runtime import batches
 from jupyter_memory.storage.base import NotedFile, NotedFolder, Stored
 from jupyter_memory.storage.databases import Storage
@@ -459,6 +456,10 @@ class ExportedFolder:
 
     def memories(self, together: int) -> Iterator[list[Arrival]]:
         """Yield the memories in their order, so many at a time."""
+        from jupyter_memory.ingest.preparation import clean
+        from jupyter_memory.ingest.redaction.redactor import redact
+        from jupyter_memory.ingest.runs import in_bounds
+
         for some in batches(map(to_memory, lines(self._path, MEMORIES)), together):
             ids = [stored.memory.id for stored in some]
             runs = self._read(ids, self._runs, RUNS, to_run)

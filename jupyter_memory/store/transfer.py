@@ -12,12 +12,10 @@ from functools import partial
 from importlib.metadata import version
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import EmbedderUnavailable, EmbeddingMismatch, InputError, StoreReadOnly
-from jupyter_memory.ingest.pictures import Quota, quota_of
-from jupyter_memory.ingest.preparation import prepare
 from jupyter_memory.runtime import batches, shown
 from jupyter_memory.storage.base import Arriving, Model, NotedFile, Prepared, Stored
 from jupyter_memory.storage.databases import Storage, open_storage
@@ -30,6 +28,9 @@ from jupyter_memory.text.unicode import json_text
 from jupyter_memory.types.memory import NO_PICTURES
 from jupyter_memory.types.protocols import Embedder, Vectors
 from jupyter_memory.types.report import CopyReport, ExportReport, ImportReport, PictureReport
+
+if TYPE_CHECKING:
+    from jupyter_memory.ingest.pictures import Quota
 
 # Memories that are stored in one transaction, and files. In a file, other writers wait for its end; on a server they do
 # not, and each transaction costs more.
@@ -194,6 +195,8 @@ class StoreTransfer:
         Raises:
             InputError: it is no exported folder, or a line in it is wrong; the error names file and line.
         """
+        from jupyter_memory.ingest.pictures import quota_of
+
         path = absolute(folder)
         found = ExportedFolder(path, redacting=self._settings.redact)
         self._model.for_writing()  # raises before anything is stored, where the model does not fit
@@ -250,6 +253,8 @@ class StoreTransfer:
     def _put(
         self, some: Sequence[Arrival], update: bool, quota: Quota | None, embedder: Embedder | None
     ) -> Counter[str]:
+        from jupyter_memory.ingest.preparation import prepare
+
         known, left = looked_up(self._storage, [(one.stored.memory.id, one.draft) for one in some])
         wanted = [one for one in some if one.stored.memory.id not in left]
         for place, one in enumerate(wanted):

@@ -94,8 +94,9 @@ def redact(text: str, found: Collection[str] | None = None) -> tuple[str, int]:
         found = None
         for shape in SHAPES if in_text else ():
             if not in_text.isdisjoint(shape.hints):
-                group = shape.pattern.groupindex.get("secret", 0)
-                found_here = (match for match in shape.pattern.finditer(text) if shape.check(match.group(group)))
+                pattern = shape.pattern
+                group = pattern.groupindex.get("secret", 0)
+                found_here = (match for match in pattern.finditer(text) if shape.check(match.group(group)))
                 text, count = _without(text, ((*match.span(group), shape.what) for match in found_here))
                 total += count
         if total == before and in_text.isdisjoint(_OF_NAMES):
