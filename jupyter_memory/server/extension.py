@@ -23,9 +23,8 @@ from jupyter_memory.interface.messages import as_typed
 from jupyter_memory.interface.provider import StoreProvider
 from jupyter_memory.interface.watching import FolderWatch, WatchThread
 from jupyter_memory.server.handlers import routes
-from jupyter_memory.server.jobs import Job, Jobs, Progress
-from jupyter_memory.server.locations import Root
-from jupyter_memory.server.threads import Pool
+from jupyter_memory.server.serializers import Root
+from jupyter_memory.server.threads import Job, Jobs, Pool, Progress
 from jupyter_memory.server.watcher import SCHEMA, Watcher
 from jupyter_memory.text.paths import plain_path
 

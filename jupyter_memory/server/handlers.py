@@ -22,8 +22,7 @@ from tornado import web
 
 from jupyter_memory.config import models_folder
 from jupyter_memory.errors import InputError, JupyterMemoryError, NoStore, QueryError
-from jupyter_memory.server.locations import typed
-from jupyter_memory.server.serializers import answered, folders, iso, item
+from jupyter_memory.server.serializers import answered, folders, iso, item, typed
 from jupyter_memory.server.threads import Pool, Ticket
 from jupyter_memory.server.validation import ClientError, check_count, client_error, invalid, validated
 from jupyter_memory.storage.journal import recording
