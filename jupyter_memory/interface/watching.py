@@ -113,11 +113,7 @@ class FolderWatch:
     waits: bool = field(default=False, init=False)
 
     def run(self, stop: Event) -> None:
-        """Follow the folders until ``stop`` is set.
-
-        Raises:
-            InputError: the system cannot watch so many folders.
-        """
+        """Follow the folders until ``stop`` is set; raise ``InputError`` if the system cannot watch so many."""
         from filelock import FileLock, Timeout
 
         while not stop.is_set():

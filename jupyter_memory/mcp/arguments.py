@@ -81,11 +81,7 @@ class Arguments(BaseModel):
 
     @classmethod
     def read(cls: type[_A], given: dict[str, Any] | None) -> _A:
-        """Return the arguments of a call.
-
-        Raises:
-            ToolError: one is missing, wrong or unknown; it is named, but not what it was.
-        """
+        """Return the arguments of a call; an error names the one that is wrong, but not what it was."""
         try:
             return cls.model_validate(given or {})
         except ValidationError as error:
@@ -111,11 +107,7 @@ class FilterArguments(Arguments):
     until: str | None = Field(None, max_length=100)
 
     def filters(self) -> Filters:
-        """Return them as filters.
-
-        Raises:
-            ToolError: a time cannot be read, or nothing can lie between two; or a path is empty.
-        """
+        """Return them as filters."""
         now, times = datetime.now(UTC), dict[str, datetime | None]()
         for name, written in (("since", self.since), ("until", self.until)):
             try:

@@ -47,11 +47,7 @@ class Bound:
 
 
 def bounded_path(path: str) -> str:
-    """Return a folder or a file as it is written in a bound: from the root, unless it is the address of something else.
-
-    Raises:
-        InputError: nothing can have this path.
-    """
+    """Return a folder or file as a bound writes it: from the root, unless it is the address of something else."""
     return storable(path) if "://" in path else storable(str(plain_path(path)))
 
 
@@ -121,11 +117,7 @@ class WriteLimit:
 
     @contextmanager
     def one_write(self) -> Iterator[None]:
-        """Count what is done within as one write, unless it fails.
-
-        Raises:
-            ToolError: there were too many; it says when there may be another one.
-        """
+        """Count what is done within as one write, unless it fails; refuse it after too many."""
         with self._lock:
             now, times = self._clock(), list(self._times)
             for seconds, most in LIMITS:

@@ -155,11 +155,7 @@ class Part:
 
 
 def parts_of(memories: Sequence[Memory], around: str | None, offset: int) -> tuple[list[Part], str | None]:
-    """Return what is asked for of each memory, and a note if the words of ``around`` are nowhere in one.
-
-    Raises:
-        ToolError: the offset is beyond the end of a text.
-    """
+    """Return what is asked for of each memory, and a note if the words of ``around`` are nowhere in one."""
     if offset and (around is not None or len(memories) != 1):
         raise ToolError("offset: it goes with one id, and without around.")
     if around is None:
@@ -182,11 +178,7 @@ def parts_of(memories: Sequence[Memory], around: str | None, offset: int) -> tup
 
 
 def get_result(parts: Sequence[Part], missing: Sequence[str], note: str | None, max_tokens: int) -> GetResult:
-    """Return the texts that are asked for, in their order; the last that has room is cut, and the rest named.
-
-    Raises:
-        ToolError: nothing of the first text has room.
-    """
+    """Return the texts that are asked for, in their order; the last that has room is cut, and the rest named."""
     quotes = quotes_for(part for one in parts for part in (one.memory.text, one.memory.title, one.memory.source))
     ids = [one.memory.id for one in parts]
     read: list[ReadMemory] = []

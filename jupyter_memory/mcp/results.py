@@ -160,11 +160,7 @@ def priced(answer: _R, most: int) -> _R:
 
 
 def fitted(make: Callable[[int], _R], cuts: int, max_tokens: int) -> _R:
-    """Return the answer with the fewest cuts that costs ``max_tokens`` at most; ``make(cuts)`` has no hits left.
-
-    Raises:
-        ToolError: not even the smallest answer fits; it says how many tokens are needed.
-    """
+    """Return the answer with the fewest cuts that costs ``max_tokens`` at most; ``make(cuts)`` has no hits left."""
 
     # The number that is stated at the end has no more digits.
     @cache

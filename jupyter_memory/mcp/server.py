@@ -158,13 +158,8 @@ def tools_of(
 
 
 def run(settings: JupyterMemory, **options: Any) -> None:
-    """Serve ``tools_of`` the settings and the options over standard input and output.
-
-    Nothing but the protocol is written to the output. It ends when the agent leaves.
-
-    Raises:
-        InputError: as ``tools_of``.
-    """
+    """Serve ``tools_of`` the settings and the options over standard input and output, until the agent leaves."""
+    # Nothing but the protocol may be written to the output.
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="jupyter-memory: %(message)s")
     server = server_of(tools_of(settings, **options))
 

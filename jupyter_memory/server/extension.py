@@ -9,7 +9,6 @@ import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from logging import Logger
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -23,9 +22,8 @@ from jupyter_memory.interface.messages import as_typed
 from jupyter_memory.interface.provider import StoreProvider
 from jupyter_memory.interface.watching import FolderWatch, WatchThread
 from jupyter_memory.server.handlers import routes
-from jupyter_memory.server.jobs import Job, Jobs, Progress
-from jupyter_memory.server.locations import Root
-from jupyter_memory.server.threads import Pool
+from jupyter_memory.server.serializers import Root
+from jupyter_memory.server.threads import Job, Jobs, Pool, Progress
 from jupyter_memory.server.watcher import SCHEMA, Watcher
 from jupyter_memory.text.paths import plain_path
 
@@ -110,42 +108,39 @@ class Service:
 
     def __init__(
         self,
+        server: ServerApp,
         settings: JupyterMemory,
         root: Root,
-        events: EventLogger | None,
-        log: Logger,
-        *,
-        only_user: str,
-        threads: int,
-        problems: Sequence[str] = (),
+        limits: JupyterMemoryServer,
+        problems: Sequence[str],
     ) -> None:
         self.settings = settings
-        self.only_user = only_user
+        self.only_user = limits.only_user
         self.root = root
-        self.log = log
-        self.problems = tuple(problems)
+        self.problems = problems
+        self._log = server.log
         # Said once in the life of a store, so this server goes on saying it until it ends.
         self.offer = ""
         self.provider = StoreProvider(settings, root.folder)
-        self.search_pool = Pool(threads, name="search")
+        self.search_pool = Pool(limits.threads, name="search")
         # Changes wait for other programs that write, and scans read a whole store or folder: no search waits for them.
         self.write_pool = Pool(2, name="change")
         self.scan_pool = Pool(2, name="look")
         # One thread: folders are indexed one after the other.
         self.index_pool = Pool(1, waiting=1_000, name="index")
+        events = self._event_logger = server.event_logger
         self.events = _EventPublisher(events)
         self.jobs = Jobs(self.index_pool, self._index, self.events.job_changed, self.log_error)
         self.watcher = Watcher(self.provider, root, self.index_pool, self.log_error, self.events.files_changed)
         # Follows what other programs do to the files, from the first request on.
         self._folder_watch: WatchThread | None = None
-        self._event_logger = events
         if events is not None:
             events.add_listener(schema_id=SCHEMA, listener=self.watcher.on_event)
 
     def log_error(self, error: BaseException) -> None:
         """Log where something went wrong, without what the exception says: it may quote the user."""
         place = "".join(traceback.format_tb(error.__traceback__))
-        self.log.error("jupyter-memory: %s\n%s", type(error).__name__, place)
+        self._log.error("jupyter-memory: %s\n%s", type(error).__name__, place)
 
     def follow_folders(self) -> None:
         """Follow the watched folders of an open store, whichever program changes them."""
@@ -199,15 +194,7 @@ def load(server: ServerApp) -> Service:
     if os.path.isdir(folder):  # noqa: PTH112  a folder without permission is none
         # Links are followed: kernels run in the folder that they lead to, and index it by that name.
         root = replace(root, folder=str(plain_path(Path(folder).resolve())), hidden=bool(manager.allow_hidden))
-    service = Service(
-        settings,
-        root,
-        server.event_logger,
-        server.log,
-        only_user=limits.only_user,
-        threads=limits.threads,
-        problems=problems,
-    )
+    service = Service(server, settings, root, limits, problems)
     web_app: Any = server.web_app
     web_app.settings["jupyter_memory_service"] = service
     web_app.add_handlers(".*$", routes(web_app.settings["base_url"], service))

@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 from functools import wraps
 from http.client import responses
 from importlib.metadata import version
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from jupyter_server.auth.decorator import authorized
@@ -22,8 +21,7 @@ from tornado import web
 
 from jupyter_memory.config import models_folder
 from jupyter_memory.errors import InputError, JupyterMemoryError, NoStore, QueryError
-from jupyter_memory.server.locations import typed
-from jupyter_memory.server.serializers import answered, folders, iso, item
+from jupyter_memory.server.serializers import answered, folders, iso, item, typed
 from jupyter_memory.server.threads import Pool, Ticket
 from jupyter_memory.server.validation import ClientError, check_count, client_error, invalid, validated
 from jupyter_memory.storage.journal import recording
@@ -152,12 +150,7 @@ class _MemoryHandler(APIHandler):
             problem = {"message": "Something went wrong in the server; its log says where.", "reason": phrase}
         self.finish(json.dumps(problem))
 
-    def log_exception(
-        self,
-        typ: type[BaseException] | None,
-        value: BaseException | None,
-        tb: TracebackType | None,
-    ) -> None:
+    def log_exception(self, typ: Any, value: BaseException | None, tb: Any) -> None:
         if isinstance(value, web.HTTPError):
             return  # the line of the request says it
         if value is not None:

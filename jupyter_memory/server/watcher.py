@@ -15,7 +15,7 @@ from jupyter_memory.server.validation import ClientError
 
 if TYPE_CHECKING:
     from jupyter_memory.interface.provider import StoreProvider
-    from jupyter_memory.server.locations import Root
+    from jupyter_memory.server.serializers import Root
 
 SCHEMA = "https://events.jupyter.org/jupyter_server/contents_service/v1"
 # Seconds of quiet after which changes are applied, and seconds after which they are applied in any case.

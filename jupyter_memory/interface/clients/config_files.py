@@ -91,6 +91,7 @@ class _Json:
 
     def added(self, container: int, name: str | None, value: Any) -> str:
         text, children = self.text, self.children(container)
+        _, end = _DECODER.raw_decode(self.strict, container)
         outer = self._line_indent(container)
         indent = outer + self.indent_unit
         if children:
@@ -104,11 +105,9 @@ class _Json:
             return _put(text, children[-1].end if children else container + 1, part)
         part = self.newline + indent + label + self._on_lines(value, indent)
         if not children:
-            _, end = _DECODER.raw_decode(self.strict, container)
             inner = text[container + 1 : end - 1].rstrip()
             return text[: container + 1] + inner + part + self.newline + outer + text[end - 1 :]
         last = children[-1].end
-        _, end = _DECODER.raw_decode(self.strict, container)
         comma = self.bare.find(",", last, end)
         if comma >= 0:
             return _put(text, self._after_comments(comma + 1), part + ",")
@@ -174,15 +173,12 @@ class JsonEntry:
     items: bool = False
 
     def entry_of(self, text: str) -> Any:
-        held = self._held(_Json(text, self.comments).value)
-        place = self._place(held)
+        _, held, place = self._read(text)
         return None if place is None else held[place]
 
     def with_entry(self, text: str, entry: Any) -> str:
         """Return the text with our entry; what the entry had besides stays in it."""
-        parsed = _Json(text if text.strip() else "{}\n", self.comments)
-        held = self._held(parsed.value)
-        place = self._place(held)
+        parsed, held, place = self._read(text if text.strip() else "{}\n")
         if isinstance(entry, Mapping):
             old = {} if place is None else held[place]
             named = {"name": self.name} if self.items else {}
@@ -204,9 +200,7 @@ class JsonEntry:
         return self._checked(after, parsed.value)
 
     def without_entry(self, text: str) -> str:
-        parsed = _Json(text, self.comments)
-        held = self._held(parsed.value)
-        place = self._place(held)
+        parsed, held, place = self._read(text)
         if place is None or held[place] is None:
             return text
         container, _ = parsed.reached(self.keys)
@@ -214,20 +208,19 @@ class JsonEntry:
         del held[place]
         return self._checked(after, parsed.value)
 
-    # The object or array that holds our entry, made where it is missing.
-    def _held(self, value: Any) -> Any:
+    # The text, the object or array that holds our entry, made where it is missing, and the place of the entry in it.
+    def _read(self, text: str) -> tuple[_Json, Any, Any]:
+        parsed = _Json(text, self.comments)
+        held = parsed.value
         for count, key in enumerate(self.keys, start=1):
             kind: type = list if self.items and count == len(self.keys) else dict
-            value = value.setdefault(key, kind())
-            if not isinstance(value, kind):
+            held = held.setdefault(key, kind())
+            if not isinstance(held, kind):
                 raise ClientConfigError(f"its {key!r} is no {'array' if kind is list else 'object'}")
-        return value
-
-    def _place(self, held: Any) -> Any:
         if not self.items:
-            return self.name if self.name in held else None
+            return parsed, held, self.name if self.name in held else None
         named = (count for count, one in enumerate(held) if isinstance(one, dict) and one.get("name") == self.name)
-        return next(named, None)
+        return parsed, held, next(named, None)
 
     def _child(self, parsed: _Json, container: int, place: Any) -> _Child:
         child = parsed.children(container)[place] if self.items else parsed.member(container, self.name)
