@@ -40,28 +40,25 @@ _NO_TITLE = re.compile(
 _TEMPLATES = (datetime(2013, 12, 23, 23, 15, tzinfo=UTC), datetime(2013, 1, 27, 9, 15, 58, tzinfo=UTC))
 
 
-def _titled(stated: str, path: Path) -> str:
-    # With the name of its file; nothing where it has none that says more.
-    title = " ".join(stated.split())
-    return f"{title} ({path.name})" if title and not _NO_TITLE.fullmatch(title) else ""
-
-
-def _dated(stated: object) -> datetime | None:
-    # None where it is not in living memory.
-    if not isinstance(stated, datetime) or not 1985 <= stated.year <= datetime.now(UTC).year + 1:
-        return None
-    # Office writes times in UTC without saying so.
-    moment = stated.astimezone(UTC) if stated.tzinfo is not None else stated.replace(tzinfo=UTC)
-    return None if moment in _TEMPLATES else moment
-
-
-def _limited(parts: Iterable[Part]) -> Iterator[Part]:
-    size = 0
+def _document(parts: Iterable[Part], language: str, path: Path, title: str, stated: object) -> Document:
+    kept, size = [], 0
     for part in parts:
         size += len(part.text)
         if size > _MOST:
             raise InputError(f"The document has more than {_MOST // 1_000_000} million characters, so it is left out.")
-        yield part
+        kept.append(part)
+    title = " ".join(title.split())
+    written = None
+    # In living memory.
+    if isinstance(stated, datetime) and 1985 <= stated.year <= datetime.now(UTC).year + 1:
+        # Office writes times in UTC without saying so.
+        written = stated.astimezone(UTC) if stated.tzinfo is not None else stated.replace(tzinfo=UTC)
+    return Document(
+        tuple(kept),
+        language,
+        f"{title} ({path.name})" if title and not _NO_TITLE.fullmatch(title) else "",
+        written=None if written in _TEMPLATES else written,
+    )
 
 
 _MAGIC_WITHIN = 1024
@@ -86,16 +83,16 @@ def read_pdf(path: Path, /) -> Document:
             raise InputError("The PDF is protected by a password. Save it without one to have it read.") from None
         raise
     with closing(document):
-        parts = tuple(_limited(_pages(document)))
-        for number in range(len(document) if not parts else 0):
+        stated = document.get_metadata_dict()
+        when = _moment(stated.get("ModDate", "")) or _moment(stated.get("CreationDate", ""))
+        found = _document(_pages(document), "pdf", path, stated.get("Title", ""), when)
+        for number in range(len(document) if not found.parts else 0):
             with closing(document[number]) as page:
                 if any(True for _ in page.get_objects([raw.FPDF_PAGEOBJ_IMAGE], max_depth=3)):
                     raise InputError(
                         "The PDF has no text, only pictures. A program for text recognition (OCR) can add it."
                     )
-        stated = document.get_metadata_dict()
-    written = _dated(_moment(stated.get("ModDate", "")) or _moment(stated.get("CreationDate", "")))
-    return Document(parts, "pdf", _titled(stated.get("Title", ""), path), written=written)
+    return found
 
 
 def _pages(document: PdfDocument) -> Iterator[Part]:
@@ -155,11 +152,6 @@ def archive(path: Path, main: str, what: str) -> Iterator[zipfile.ZipFile]:
         raise InputError(f"The file is damaged, so it is no {what} that can be read.") from None
 
 
-def _with_properties(parts: Iterable[Part], language: str, stated: Any, path: Path) -> Document:
-    written = _dated(stated.modified or stated.created)
-    return Document(tuple(_limited(parts)), language, _titled(stated.title, path), written=written)
-
-
 # Groups within groups that are looked into.
 _DEPTH = 10
 
@@ -170,7 +162,8 @@ def read_slides(path: Path, /) -> Document:
 
     with archive(path, "ppt/presentation.xml", "PowerPoint presentation"):
         presentation = pptx.Presentation(str(path))
-    return _with_properties(_slides(presentation), "pptx", presentation.core_properties, path)
+    stated = presentation.core_properties
+    return _document(_slides(presentation), "pptx", path, stated.title, stated.modified or stated.created)
 
 
 def _slides(presentation: Any) -> Iterator[Part]:
@@ -213,7 +206,8 @@ def read_word(path: Path, /) -> Document:
 
     with archive(path, "word/document.xml", "Word document"):
         document = docx.Document(str(path))
-    return _with_properties(_sections(document), "docx", document.core_properties, path)
+    stated = document.core_properties
+    return _document(_sections(document), "docx", path, stated.title, stated.modified or stated.created)
 
 
 def _sections(document: WordDocument) -> Iterator[Part]:
