@@ -350,11 +350,11 @@ class NomicEmbedder:
 
     def embed_documents(self, texts: Sequence[str], /) -> Vectors:
         # The model card normalises the mean before it is cut.
-        prefixed = [f"search_document: {text}" for text in texts]
+        prefixed = ["search_document: " + text for text in texts]
         return _embed(open_nomic, self.path, prefixed, self.dimensions, layer_norm=True)
 
     def embed_query(self, text: str, /) -> Vectors:
-        vector: Vectors = _embed(open_nomic, self.path, [f"search_query: {text}"], self.dimensions, layer_norm=True)[0]
+        vector: Vectors = _embed(open_nomic, self.path, ["search_query: " + text], self.dimensions, layer_norm=True)[0]
         return vector
 
 
