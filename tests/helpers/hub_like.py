@@ -1,6 +1,6 @@
 """A server on loopback that answers as the hub does: resolve with ETag, commit and sizes, ranges, and faults on demand.
 
-python tests/helpers/hub_like.py FOLDER [PORT]      serves FOLDER as nomic-ai/nomic-embed-text-v1.5 at the pinned revision
+python tests/helpers/hub_like.py FOLDER [PORT]    serves FOLDER as nomic-ai/nomic-embed-text-v1.5 at the pinned revision
 """
 
 from __future__ import annotations
