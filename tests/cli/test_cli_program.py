@@ -20,7 +20,7 @@ from jupyter_memory import MemoryStore
         (["search", "x", "-p", "autp"], "Did you mean 'auto'"),
         (["search", "x", "--tier", "notes"], "note"),
         (["search", "x", "--context", "abc"], "'abc' is not a valid whole number"),
-        *((["search", "x", "--context", wrong], "200 or more") for wrong in ("0", "-1", "199")),
+        *((["search", "x", "--context", wrong], said) for wrong, said in (("-1", "x>=1"), ("199", "200 or more"))),
         *((["search", "x", "--context", "400", other], "context") for other in ("--json", "--scan")),
         (["add", " "], "text is missing"),
         (["forget", "--everything", "abc"], "leave the rest out"),
