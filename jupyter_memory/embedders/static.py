@@ -64,8 +64,10 @@ def _sums(ids: Ids, ends: NDArray[np.int64]) -> Floats:
         found = np.flatnonzero(there)
         column[found] = np.arange(found.size)
         rows = np.repeat(np.arange(last - first) * found.size, counts[first:last])
+        # By the place of a token in its text.
         longest = 1 + np.exp(-np.arange(counts[first:last].max(initial=0)) / _POOLING.lead)
-        leading = np.concatenate([longest[:count] for count in counts[first:last]])
+        begins = np.repeat(ends[first:last] - counts[first:last], counts[first:last]) - before
+        leading = longest[np.arange(of_group.size) - begins]
         times = np.bincount(rows + column[of_group], leading, (last - first) * found.size)
         often = times.reshape(last - first, found.size).astype(np.float32)
         often /= 1 + often / np.maximum(often.sum(axis=1, keepdims=True) * np.float32(_POOLING.saturation), 1e-9)

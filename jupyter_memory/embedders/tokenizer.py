@@ -178,8 +178,10 @@ class _Normal(dict[int, str]):
         elif character.isspace():
             normal = " "
         else:
-            parts = [one for one in normalize("NFD", character) if not _is_within(_REMOVED, ord(one))]
-            normal = "".join(f" {one} " if _is_within(_PUNCTUATION, ord(one)) else one.lower() for one in parts)
+            normal = ""
+            for one in normalize("NFD", character):
+                if not _is_within(_REMOVED, ord(one)):
+                    normal += f" {one} " if _is_within(_PUNCTUATION, ord(one)) else one.lower()
             if _is_within(_IDEOGRAPHS, code):
                 normal = f" {normal} "
         # Ideographs alone are some ten thousands.

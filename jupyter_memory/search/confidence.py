@@ -223,7 +223,9 @@ def strength_of(hits: Sequence[float]) -> float:
 def missed(words: Sequence[AskedWord]) -> Iterator[AskedWord]:
     """Yield the words that carry much of a query and that nothing in the store holds."""
     whole = sum(word.weight for word in words)
-    yield from (word for word in words if word.missing and word.weight >= _MUCH * whole)
+    for word in words:
+        if word.missing and word.weight >= _MUCH * whole:
+            yield word
 
 
 # Calibration: how far meaning can be trusted in one store with one model, measured without judgements.

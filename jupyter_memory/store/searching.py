@@ -213,7 +213,7 @@ class Searching:
         base = self._search(self._unasked(options), alike)
         answer = self._engine.related_to(base, storable(text[:_READ]))
         # Nothing is said of the filters: they were not typed.
-        return self._fresh(answer)
+        return self._reported(answer, typed=False)
 
     def explain_in(self, answer: Answer, memory_id: str) -> Explanation:
         """Say why a memory is where it is in an answer given before, with that answer's query, time and filters."""
@@ -292,7 +292,8 @@ class Searching:
         )
         return self._query("*", given)
 
-    def _fresh(self, answer: Answer) -> Answer:
+    def _reported(self, answer: Answer, *, typed: bool = True) -> Answer:
+        answer = with_notices(answer, self._storage) if typed else answer
         from_files = [hit.memory for hit in answer.hits if hit.memory.kind in ("file", "cell") and hit.memory.source]
         if not from_files:
             return answer
@@ -306,9 +307,6 @@ class Searching:
         )
         notice = changes_notice(hits)
         return replace(answer, hits=hits, notices=(*answer.notices, notice) if notice else answer.notices)
-
-    def _reported(self, answer: Answer) -> Answer:
-        return self._fresh(with_notices(answer, self._storage))
 
     def _query(self, text: str, options: SearchOptions, prefix: bool = False, time: bool = True) -> Query:
         _refuse_unknown(options, SearchOptions)
