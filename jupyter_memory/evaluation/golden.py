@@ -294,13 +294,13 @@ def golden_chart(runs: list[GoldenRun]) -> altair.VConcatChart:
         tooltip=["profile", "model", "signal", altair.Tooltip("share:Q", format=".1%")],
     ).properties(width=640, height=altair.Step(18))
     chart = local_chart(altair.VConcatChart, "<altair.VConcatChart of a golden run>")
-    base = altair.Chart(pd.DataFrame(metrics)).encode(y=altair.Y("profile:N", sort=order, title=None))
+    base: Any = altair.Chart(pd.DataFrame(metrics)).encode(y=altair.Y("profile:N", sort=order, title=None))
     points = base.mark_point(filled=True, size=60).encode(
         x=altair.X("mean:Q", title="mean, with its 95 % interval", scale=altair.Scale(domain=[0, 1])),
         color=altair.Color("model:N", title="model"),
         tooltip=["profile", "model", "metric", "mean", "low", "high"],
     )
     spans = base.mark_rule(opacity=0.5).encode(x="low:Q", x2="high:Q", color="model:N")
-    panels = altair.layer(spans, points).properties(width=150, height=altair.Step(18))
+    panels: Any = altair.layer(spans, points).properties(width=150, height=altair.Step(18))
     above = panels.facet(column=altair.Column("metric:N", title=None, sort=_SHOWN))
     return chart(vconcat=[above, below])
