@@ -15,6 +15,5 @@ __getattr__, __dir__, __all__ = exports(
         "sqlite.database": "Database",
         "sqlite.vectors": "BITS codes distances",
         "transfer": "Contents",
-        "writer": "Thumbnails",
     },
 )
