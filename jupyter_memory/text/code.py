@@ -8,7 +8,7 @@ import re
 import symtable
 import tomllib
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -31,9 +31,9 @@ EVERYDAY = _PROSE | {"data"}
 _DOCUMENTS = frozenset({"pdf", "docx", "pptx"})
 # Other names of what is written for people.
 _FOR_PEOPLE = _PROSE | _DOCUMENTS | {"", "md", "txt", "plain", "restructuredtext", "html", "latex", "org", "asciidoc"}
+_NAMES: Mapping[str, Mapping[str, str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 _ALIASES, _MAGICS = (
-    {name: lang for lang, names in rows.items() for name in names.split()}
-    for rows in tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8")).values()
+    {name: lang for lang, names in _NAMES[table].items() for name in names.split()} for table in ("aliases", "magics")
 )
 # A magic in the first line of a cell; `%%script bash` names its program.
 _CELL_MAGIC = re.compile(r"%%(?:script[ \t]+(?:--?\S+[ \t]+)*+(?:\S*/)?)?(\w+)")
