@@ -305,7 +305,7 @@ def shape_in(config: Mapping[str, Any], family: Family = _NOMIC) -> NomicShape |
     """Return the sizes in a configuration."""
     said = {**config, **(config.get("rope_parameters") or {})}
     found = [(ours, said.get(theirs)) for ours, words in family.sizes.items() for theirs in words]
-    shape = NomicShape if family is _NOMIC else BertShape
+    shape: type[NomicShape | BertShape] = NomicShape if family is _NOMIC else BertShape
     return shape(**{ours: size for ours, size in found if size is not None})
 
 

@@ -80,12 +80,10 @@ class ModelEntry:
 MODELS = {
     name: ModelEntry(
         name,
-        **{
-            **row,
-            "dimensions": tuple(row["dimensions"]),
-            "files": tuple(SourceFile(**file) for file in row.get("files", ())),
-            "wheel": Wheel(**row["wheel"]) if "wheel" in row else None,
-        },
+        dimensions=tuple(row.pop("dimensions")),
+        files=tuple(SourceFile(**file) for file in row.pop("files", ())),
+        wheel=Wheel(**row.pop("wheel")) if "wheel" in row else None,
+        **row,
     )
     for name, row in tomllib.loads((Path(__file__).parent / "models.toml").read_text("utf-8")).items()
 }

@@ -6,12 +6,10 @@ import ast
 import builtins
 import re
 import symtable
-import tomllib
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import chain, islice
-from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from jupyter_memory.text.markdown import source_of
@@ -31,10 +29,21 @@ EVERYDAY = _PROSE | {"data"}
 _DOCUMENTS = frozenset({"pdf", "docx", "pptx"})
 # Other names of what is written for people.
 _FOR_PEOPLE = _PROSE | _DOCUMENTS | {"", "md", "txt", "plain", "restructuredtext", "html", "latex", "org", "asciidoc"}
-_ALIASES, _MAGICS = (
-    {name: lang for lang, names in rows.items() for name in names.split()}
-    for rows in tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8")).values()
-)
+# Languages by other names that kernels, magics and chunks give them.
+_ALIASES = {
+    "ipython": PYTHON, "ipython3": PYTHON, "python3": PYTHON, "python2": PYTHON, "py": PYTHON, "cython": PYTHON,
+    "c++": "cpp", "c++11": "cpp", "c++14": "cpp", "c++17": "cpp", "c++20": "cpp", "c++23": "cpp", "xcpp": "cpp",
+    "js": "javascript", "node": "javascript", "ojs": "javascript", "ts": "typescript", "rs": "rust",
+    "sh": "bash", "shell": "bash", "zsh": "bash", "bigquery": "sql", "sqlite": "sql", "jl": "julia", "ir": "r",
+    "md": "markdown", "tex": "latex", "svg": "html",
+}  # fmt: skip
+# Magics of IPython and its extensions whose cell is in another language than the kernel's, with its name.
+_MAGICS = {
+    "bash": "bash", "sh": "bash", "zsh": "bash", "cmd": "batch", "powershell": "powershell", "perl": "perl",
+    "ruby": "ruby", "r": "r", "julia": "julia", "octave": "octave", "cython": "cython", "sql": "sql", "bigquery": "sql",
+    "html": "html", "svg": "html", "javascript": "javascript", "js": "javascript", "latex": "latex",
+    "markdown": "markdown",
+}  # fmt: skip
 # A magic in the first line of a cell; `%%script bash` names its program.
 _CELL_MAGIC = re.compile(r"%%(?:script[ \t]+(?:--?\S+[ \t]+)*+(?:\S*/)?)?(\w+)")
 # Those that run the rest of the cell as it is written there.

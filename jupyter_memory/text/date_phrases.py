@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, time, timedelta
 from functools import cache
 from itertools import pairwise
+from typing import Any
 
 from jupyter_memory.text.dates import CARDINAL, ORDINAL, Period, cardinal, ordinal, shifted, whole
 
@@ -515,7 +516,7 @@ def _of_season(season: str) -> _OfYear:
 @_reads(rf"(?:(?P<which>{WHICH}) )?(?P<h>{_HOLIDAY})\b(?:,? (?:of |in )?(?P<y>{YEAR}))?")
 def _holiday(match: re.Match[str], local: datetime) -> Named | None:
     of, before, after = _HOLIDAYS[_name(match["h"])]
-    more = {"early": timedelta(days=before), "late": timedelta(days=after), "of": of}
+    more: dict[str, Any] = {"early": timedelta(days=before), "late": timedelta(days=after), "of": of}
     if match["y"]:
         return _naming(match, of(int(match["y"])), "day", 0.9, **more)
     if which := match["which"]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import json
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -31,10 +31,11 @@ class Language:
 
 
 def _words(lang: str, key: str = "stop_words") -> tuple[str, ...]:
-    return tuple(_DATA[lang][key].split())
+    return tuple(" ".join(_DATA[lang][key]).split())
 
 
-_DATA: Mapping[str, Mapping[str, str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+# JSON, since a kernel that never searches does not load tomllib.
+_DATA = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 STOP_WORDS = frozenset(_words("english"))
 LANGUAGES: Mapping[Prose, Language] = {
     key: Language(_DATA[key]["name"], frozenset(_words(key)), _words(key, "frequent"), _words(key, "endings"))

@@ -51,14 +51,16 @@ def _pip(
         command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
         try:
-            seen, written = _bytes(folder), None
-            while written is None:
+            seen = _bytes(folder)
+            while True:
                 try:
                     written = process.communicate(timeout=_LOOK)
                 except subprocess.TimeoutExpired:
                     now = _bytes(folder)
                     moved(max(0, now - seen))
                     seen = max(now, seen)
+                else:
+                    break
         finally:
             # After Ctrl-C; one that has ended is left alone.
             process.kill()
