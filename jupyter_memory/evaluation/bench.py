@@ -61,9 +61,9 @@ def checks() -> list[Check]:
     for given in _toml("checks.toml")["check"]:
         within, *among = given.get("among", [0])
         said = {name: given.get(name, "") for name in ("category", "query", "why", "first", "space")}
-        names = {name: tuple(given.get(name, ())) for name in ("above", "absent")}
+        above, absent = tuple(given.get("above", ())), tuple(given.get("absent", ()))
         filters = {facet: given[name] for name, facet in facets.items() if name in given}
-        found.append(Check(**said, **names, filters=filters, among=tuple(among), within=within))
+        found.append(Check(**said, above=above, absent=absent, filters=filters, among=tuple(among), within=within))
     return found
 
 
