@@ -60,10 +60,10 @@ def checks() -> list[Check]:
     found = []
     for given in _toml("checks.toml")["check"]:
         within, *among = given.get("among", [0])
-        said = {name: given.get(name, "") for name in ("category", "query", "why", "first", "space")}
-        above, absent = tuple(given.get("above", ())), tuple(given.get("absent", ()))
+        said: dict[str, Any] = {name: given.get(name, "") for name in ("category", "query", "why", "first", "space")}
+        names: dict[str, Any] = {name: tuple(given.get(name, ())) for name in ("above", "absent")}
         filters = {facet: given[name] for name, facet in facets.items() if name in given}
-        found.append(Check(**said, above=above, absent=absent, filters=filters, among=tuple(among), within=within))
+        found.append(Check(**said, **names, filters=filters, among=tuple(among), within=within))
     return found
 
 

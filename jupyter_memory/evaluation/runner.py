@@ -314,9 +314,9 @@ def evaluate(
     name = embedder if isinstance(embedder, str) else embedder.name
     with beds(judged, embedder, notebooks=notebooks, files=files, work=work, progress=progress) as opened:
         # The arms take turns, so that their times can be compared.
-        turns = [(label, profile, question) for question in judged.questions for label, profile in arms.items()]
+        asked = [(label, profile, question) for question in judged.questions for label, profile in arms.items()]
         measured = []
-        for label, profile, question in shown(turns, progress, f"Asking {judged.name}"):
+        for label, profile, question in shown(asked, progress, f"Asking {judged.name}"):
             bed, begun = opened[question.group], perf_counter()
             hits = bed.store.hits(question.text, limit=DEPTH, profile=profile, now=question.date).hits
             if profile.name in RETRIEVERS:

@@ -2,36 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
 import atexit
 import os
-import traceback
-from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from jupyter_server.services.contents.filemanager import FileContentsManager
 from traitlets import Bool, Bunch, Int, TraitError, Unicode, validate
 from traitlets.config import Configurable
 
-from jupyter_memory.config import JupyterMemory, load_config
-from jupyter_memory.interface.messages import as_typed
-from jupyter_memory.interface.provider import StoreProvider
-from jupyter_memory.interface.watching import FolderWatch, WatchThread
+from jupyter_memory.config import load_config
 from jupyter_memory.server.handlers import routes
 from jupyter_memory.server.serializers import Root
-from jupyter_memory.server.threads import Job, Jobs, Pool, Progress
-from jupyter_memory.server.watcher import SCHEMA, Watcher
+from jupyter_memory.server.service import Service
 from jupyter_memory.text.paths import plain_path
 
 if TYPE_CHECKING:
-    from jupyter_events import EventLogger
     from jupyter_server.serverapp import ServerApp
-
-    from jupyter_memory.types import IndexReport
 
 
 class JupyterMemoryServer(Configurable):  # type: ignore[misc,unused-ignore]
@@ -64,121 +52,6 @@ class JupyterMemoryServer(Configurable):  # type: ignore[misc,unused-ignore]
         return root
 
 
-_EVENTS = "https://jupyter-memory.readthedocs.io/events"
-
-
-# Publishes events from any thread, in the loop of the server; events hold counts only.
-class _EventPublisher:
-    def __init__(self, events: EventLogger | None) -> None:
-        self._events = events
-        self._last: dict[str, tuple[str, float]] = {}
-        self.loop: asyncio.AbstractEventLoop | None = None
-        if events is not None:
-            for name in ("index", "changes"):
-                events.register_event_schema(Path(__file__).parent / "schemas" / f"event-{name}.yaml")
-
-    def job_changed(self, job: Job) -> None:
-        now = monotonic()
-        state, at = self._last.get(job.job_id, ("", 0.0))
-        if job.state == state and now - at < 0.25:
-            return
-        self._last[job.job_id] = (job.state, now)
-        if job.is_over:
-            del self._last[job.job_id]
-        self._publish("index", {"job_id": job.job_id, "phase": job.state, "done": job.done, "total": job.total})
-
-    def files_changed(self, changes: int) -> None:
-        self._publish("changes", {"changes": changes})
-
-    def _publish(self, name: str, data: dict[str, object]) -> None:
-        events = self._events
-        if events is None or self.loop is None or self.loop.is_closed():
-            return
-        # Listeners are tasks of the loop: an event can only be made there.
-        with suppress(RuntimeError):  # it was closed this moment
-            self.loop.call_soon_threadsafe(lambda: events.emit(schema_id=f"{_EVENTS}/{name}/v1", data=data))
-
-
-# Seconds that a server which stops waits for the indexing that it stops.
-_GRACE = 2.0
-
-
-class Service:
-    """The one service of a server: its store, its jobs and their events."""
-
-    def __init__(
-        self,
-        server: ServerApp,
-        settings: JupyterMemory,
-        root: Root,
-        limits: JupyterMemoryServer,
-        problems: Sequence[str],
-    ) -> None:
-        self.settings = settings
-        self.only_user = limits.only_user
-        self.root = root
-        self.problems = problems
-        self._log = server.log
-        # Said once in the life of a store, so this server goes on saying it until it ends.
-        self.offer = ""
-        self.provider = StoreProvider(settings, root.folder)
-        self.search_pool = Pool(limits.threads, name="search")
-        # Changes wait for other programs that write, and scans read a whole store or folder: no search waits for them.
-        self.write_pool = Pool(2, name="change")
-        self.scan_pool = Pool(2, name="look")
-        # One thread: folders are indexed one after the other.
-        self.index_pool = Pool(1, waiting=1_000, name="index")
-        events = self._event_logger = server.event_logger
-        self.events = _EventPublisher(events)
-        self.jobs = Jobs(self.index_pool, self._index, self.events.job_changed, self.log_error)
-        self.watcher = Watcher(self.provider, root, self.index_pool, self.log_error, self.events.files_changed)
-        # Follows what other programs do to the files, from the first request on.
-        self._folder_watch: WatchThread | None = None
-        if events is not None:
-            events.add_listener(schema_id=SCHEMA, listener=self.watcher.on_event)
-
-    def log_error(self, error: BaseException) -> None:
-        """Log where something went wrong, without what the exception says: it may quote the user."""
-        place = "".join(traceback.format_tb(error.__traceback__))
-        self._log.error("jupyter-memory: %s\n%s", type(error).__name__, place)
-
-    def follow_folders(self) -> None:
-        """Follow the watched folders of an open store, whichever program changes them."""
-        if self._folder_watch is None or not self._folder_watch.runs:
-            self._folder_watch = WatchThread(
-                FolderWatch(
-                    self.provider.store,
-                    ignore=self.settings.ignore,
-                    admits=self.root.admits,
-                    applied=self.events.files_changed,
-                    problem=self.log_error,
-                )
-            )
-
-    def close(self) -> None:
-        """Stop the jobs and the threads, and close the store; closing again does nothing."""
-        if self._event_logger is not None:
-            self._event_logger.remove_listener(schema_id=SCHEMA, listener=self.watcher.on_event)
-        self.watcher.close()
-        if self._folder_watch is not None:
-            self._folder_watch.close()
-        self.jobs.cancel_all()
-        self.search_pool.close(interrupt=self.provider.interrupt)
-        self.scan_pool.close(interrupt=self.provider.interrupt)
-        # Changes get a moment to finish, and the running job one to stop between two files and end its processes.
-        self.write_pool.close(wait=_GRACE)
-        self.index_pool.close(wait=_GRACE)
-        self.provider.close()
-
-    def _index(self, job: Job, progress: Progress) -> IndexReport:
-        store = self.provider.store(create=True)
-        report = store.index(job.path, progress=progress)
-        self.offer = as_typed(store.model_offer()) or self.offer
-        if job.watch is not None:
-            store.watch(job.path, job.watch)
-        return report
-
-
 def load(server: ServerApp) -> Service:
     """Add the routes to a server, and return what they share."""
     problems: list[str] = []
@@ -194,7 +67,7 @@ def load(server: ServerApp) -> Service:
     if os.path.isdir(folder):  # noqa: PTH112  a folder without permission is none
         # Links are followed: kernels run in the folder that they lead to, and index it by that name.
         root = replace(root, folder=str(plain_path(Path(folder).resolve())), hidden=bool(manager.allow_hidden))
-    service = Service(server, settings, root, limits, problems)
+    service = Service(server, settings, root, problems, only_user=limits.only_user, threads=limits.threads)
     web_app: Any = server.web_app
     web_app.settings["jupyter_memory_service"] = service
     web_app.add_handlers(".*$", routes(web_app.settings["base_url"], service))

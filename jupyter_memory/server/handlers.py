@@ -29,7 +29,7 @@ from jupyter_memory.text.unicode import json_text
 from jupyter_memory.types.memory import MOST_THUMBNAILS
 
 if TYPE_CHECKING:
-    from jupyter_memory.server.extension import Service
+    from jupyter_memory.server.service import Service
     from jupyter_memory.store.store import MemoryStore
     from jupyter_memory.types.memory import Thumbnail
 

@@ -138,7 +138,7 @@ def used_in(file: Path, homes: dict[str, str]) -> set[str]:
         key = f"{room}.{name}" if room in ROOMS else name
         if inside and room != own and is_module(f"{module}.{name}"):
             of_module = [one for one, where in homes.items() if where == (f"{home}.{name}" if home else name)]
-            used |= {one for one in of_module if re.search(rf"\.{one.split('.')[1]}\b", file.read_text("utf-8"))}
+            used |= {one for one in of_module if re.search(rf"\.{one.split('.')[-1]}\b", file.read_text("utf-8"))}
         # A name may also come by way of a package within the room.
         if room != own and key in homes and (not home or f"{homes[key]}.".startswith(f"{home}.")):
             used.add(key)
