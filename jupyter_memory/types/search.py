@@ -302,7 +302,8 @@ class Hit:
     @property
     def badges(self) -> str:
         """Return which retrievers found it: ``KW``, ``SEM`` or ``KW+SEM``."""
-        return "+".join(name for name, rank in (("KW", self.kw_rank), ("SEM", self.sem_rank)) if rank is not None)
+        found = (self.kw_rank is not None and "KW", self.sem_rank is not None and "SEM")
+        return "+".join(filter(None, found))
 
     @property
     def title(self) -> str:
@@ -393,8 +394,9 @@ class Answer:
     def time_range(self) -> list[str | None] | None:
         """Return ``[since, until]`` as ISO text, or None if the search was not limited in time."""
         bounds = self.query.filters if self.query.time_filters is None else self.query.filters & self.query.time_filters
-        range_ = [moment.isoformat() if moment else None for moment in (bounds.since, bounds.until)]
-        return range_ if any(range_) else None
+        if (since := bounds.since) is None and bounds.until is None:
+            return None
+        return [since.isoformat() if since else None, bounds.until.isoformat() if bounds.until else None]
 
 
 @dataclass(frozen=True, slots=True)
