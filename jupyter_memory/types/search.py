@@ -302,7 +302,7 @@ class Hit:
     @property
     def badges(self) -> str:
         """Return which retrievers found it: ``KW``, ``SEM`` or ``KW+SEM``."""
-        found = (self.kw_rank is not None and "KW", self.sem_rank is not None and "SEM")
+        found = ("" if self.kw_rank is None else "KW", "" if self.sem_rank is None else "SEM")
         return "+".join(filter(None, found))
 
     @property
