@@ -367,7 +367,7 @@ class Signal(Protocol):
 
 @runtime_checkable
 class Labelled(Protocol):
-    """A signal that names itself in explanations: ``label`` fits into "by its tier (3)", such as "its tier"."""
+    """A signal that names itself in explanations: ``label`` fits into "0.03 for its tier"."""
 
     @property
     def label(self) -> str: ...

@@ -1,4 +1,4 @@
-"""Where memories are kept: what a database must do, and how SQLite does it."""
+"""Where memories are kept: what a database must do, and how SQLite and PostgreSQL do it."""
 
 from jupyter_memory.lazy import exports
 

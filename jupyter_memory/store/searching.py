@@ -279,7 +279,7 @@ class Searching:
         return Searching(part, engine, self._model, self._query_vectors, self._settings, self._profile, scope)
 
     def close(self) -> None:
-        """End the searches' threads."""
+        """Let go of the searches that were kept."""
         self._engine.close()
 
     def _unasked(self, options: BrowseOptions) -> Query:

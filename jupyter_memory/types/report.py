@@ -90,7 +90,7 @@ class IndexReport:
 
     @property
     def kinds_left_out(self) -> str:
-        """Return what was left out by kind and number: ``.png 12, .sas 3 (no reader)``."""
+        """Return what was left out by kind and number: ``.png 12, .sav 3 (no reader)``."""
         counts = dict(self.left_out)
         paired = counts.pop(PAIRED, 0)
         named = [f"{visible(kind)} {count:,}" for kind, count in list(counts.items())[:_KINDS]]

@@ -29,7 +29,7 @@ from jupyter_memory.types import KINDS
 # arguments and returns the reader.
 GROUP = "jupyter_memory.readers"
 
-# A further format of plain text or code is one more row, and a pattern in `text/outlines` if it has blocks.
+# A further format of plain text or code is one more row, and a pattern in `text/outlines.toml` if it has blocks.
 BUILT_IN: tuple[Reader, ...] = (
     NotebookReader(),
     MarkdownReader(),
