@@ -9,6 +9,6 @@ __getattr__, __dir__, __all__ = exports(
         "explorer": "MemoryExplorer",
         "fixes": "fixes_frame",
         "frame": "to_frame to_scan_frame",
-        "html": "Place insert_button open_link picture with_marks",
+        "html": "Place insert_button open_link",
     },
 )

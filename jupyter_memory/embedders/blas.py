@@ -45,11 +45,10 @@ def fast_blas() -> Blas:
     Nothing is loaded on macOS, where MLX uses Apple's own.
     """
     if sys.platform != "linux":
-        return Blas("built in")
+        return Blas("Apple's BLAS")
     if "mlx.core" in sys.modules:
-        return Blas(
-            "reference", f"{_SLOW}: it was imported first. Restart Python, and search once before you import MLX."
-        )
+        early = "it was imported first. Restart Python, and use the model once before you import MLX."
+        return Blas("reference", f"{_SLOW}: {early}")
     problems = []
     for name, path in _candidates():
         try:

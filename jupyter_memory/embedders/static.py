@@ -85,7 +85,7 @@ def arithmetic() -> str:
     from jupyter_memory.embedders.blas import fast_blas
 
     blas = fast_blas()
-    return f"NumPy; for larger models MLX with {blas.name}" + (f" ({blas.notice})" if blas.notice else "")
+    return f"NumPy; for larger models MLX {f'({blas.notice})' if blas.notice else f'with {blas.name}'}"
 
 
 def is_installed(module: str = "mlx.core") -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import mmap  # noqa: F401 - NumPy imports it at the first map of a file, when a fork may come between
 import re
 import tomllib
 from array import array

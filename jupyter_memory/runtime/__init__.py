@@ -81,6 +81,17 @@ _lock = Lock()
 _inside: list[int] = []
 
 
+def _begin_anew() -> None:
+    # A thread of the parent may have held the lock, or been inside.
+    global _lock
+    _lock = Lock()
+    _inside.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_anew)
+
+
 @contextmanager
 def one_core() -> Iterator[None]:
     """Context manager: NumPy multiplies matrices on one core, unless it uses another BLAS than its own."""

@@ -167,7 +167,8 @@ _ZERO = {
     "domain": "the query is about no domain, or about another one",
     "semantic": "it shares no words with the query",
 }
-# Signals of few values: many hits share the first place, so "ranked first" says nothing. A new signal of few values belongs here.
+# Signals of few values: many hits share the first place, so "ranked first" says nothing. A new one of this kind belongs
+# here.
 _YES_OR_NO = frozenset(["tier", "severity", "domain", "time", "title", "history"])
 _VALUES = {"keyword": "BM25 {shown}", "vector": "cosine {shown}", "similarity": "cosine {shown}"}
 _ENDINGS = {1: "st", 2: "nd", 3: "rd"}

@@ -109,7 +109,7 @@ METHODS = {
     "transfer": "export import_ copy_to",
 }
 # These are written out in the store itself.
-OWN = "search browse part interrupt close notices greeting model_offer profile closed replaced"
+OWN = "search browse explore part interrupt close notices greeting model_offer profile closed replaced"
 
 
 def test_a_method_of_a_part(week_store):
