@@ -36,9 +36,8 @@ _GONE = (
 class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
     """The hits of one search, a bar for each contribution, and sliders that re-rank them without searching again.
 
-    ``answer``, ``frame`` and ``profile`` are what the sliders come to now. Where they cannot be shown, a table stays.
-    They are made when a front end shows this widget, or code asks for them: a notebook that nobody looks at while it
-    runs would keep 190 KB of them.
+    ``answer``, ``frame`` and ``profile`` are what the sliders come to now. They are made when a front end shows this
+    widget, or code asks for them, because they add 190 KB to a notebook. Where they cannot be shown, a table stays.
     """
 
     def __init__(self, pooled: Pooled, written: str = "") -> None:
@@ -74,11 +73,10 @@ class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
     @cached_property
     def _controls(self) -> _Controls:
         made = _Controls(self.pooled, self._own, self._columns)
-        self.children = made.rows()
+        self.children = made.rows
         for slider in made.sliders.values():
             slider.observe(self._move, "value")
         made.again.on_click(lambda _: self.reset())
-        made.open.observe(self._show_code, "value")
         self._write(made)
         return made
 
@@ -107,13 +105,11 @@ class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
     @property
     def code(self) -> str:
         """Return Python code that makes ``profile`` and binds it to ``mine``."""
-        base = (
-            f"profile_named({json_text(self._written)})"
-            if self._written
-            else "profile  # the one that you searched with"
-        )
+        base, imports = "profile  # the one that you searched with", list[str]()
+        if self._written:
+            base = f"profile_named({json_text(self._written)})"
+            imports = ["from jupyter_memory.search.profiles import profile_named", ""]
         weights = ", ".join(f"{json_text(name)}: {weight!r}" for name, weight in self.weights.items())
-        imports = ["from jupyter_memory.search.profiles import profile_named", ""] if self._written else []
         return "\n".join(
             [
                 "from dataclasses import replace",
@@ -164,11 +160,6 @@ class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
         self._write(self._controls)
         if self._shown:
             update_display(self._plainly(), raw=True, display_id=self._id)  # type: ignore[no-untyped-call]
-
-    def _show_code(self, _change: object = None) -> None:
-        button, code = self._controls.open, self._controls.code
-        button.description = "Hide code" if button.value else "Show code"
-        code.layout.display = None if button.value else "none"
 
     def _write(self, controls: _Controls) -> None:
         # While this style is on the page, the table that stays when the sliders go is not shown beside it.
@@ -244,13 +235,17 @@ class _Controls:
         self.code.layout.display = "none"
         self.again = ipywidgets.Button(description="Reset weights", tooltip=f"The weights of {pooled.profile.name}")
         self.open = ipywidgets.ToggleButton(description="Show code", tooltip="Python and TOML of this profile")
+        self.open.observe(self._show_code, "value")
 
-    def rows(self) -> list[Any]:
         columns = "repeat(auto-fill, minmax(24em, 1fr))"
         rows = [ipywidgets.HBox([self.fields[name], slider]) for name, slider in self.sliders.items()]
         grid = ipywidgets.GridBox(rows, layout={"grid_template_columns": columns})
         grid.add_class("jp-MemoryExplorer-sliders")  # by which the panel knows them: outputs.ts
-        return [grid, ipywidgets.HBox([self.again, self.open]), self.code, self.formula, self.table]
+        self.rows = [grid, ipywidgets.HBox([self.again, self.open]), self.code, self.formula, self.table]
+
+    def _show_code(self, _change: object) -> None:
+        self.open.description = "Hide code" if self.open.value else "Show code"
+        self.code.layout.display = None if self.open.value else "none"
 
 
 def _neat(weight: float) -> float:
@@ -259,11 +254,7 @@ def _neat(weight: float) -> float:
 
 
 def _range_of(weight: float) -> tuple[float, float, float]:
-    """Return the ends and the step of a slider for a weight; it reaches below 0 only for a weight that does.
-
-    >>> _range_of(0.05), _range_of(0.9)[1], _range_of(0.0)[1], _range_of(-0.3)[0]
-    ((0.0, 0.2, 0.002), 5.0, 1.0, -1.0)
-    """
+    # The ends and the step of its slider, which reaches below 0 only for a weight that does.
     high = 1.0
     if weight:
         least = abs(weight) * _ROOM

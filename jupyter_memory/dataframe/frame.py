@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import partial
 from html import escape
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, Self
@@ -36,6 +35,8 @@ _SEVERAL, _FOUND = "results", "found"
 # Recent answers by the id of their query, with the evidence that a DataFrame has no columns for; the oldest goes first.
 _RECENT: dict[str, Answer] = {}
 _KEPT = 32
+# Characters of a snippet in a first pass.
+_SCANNED = 120
 
 Search = Mapping[str, Any]
 
@@ -91,13 +92,11 @@ def _number(value: Any) -> float | None:
 _NEEDED = {"title", "snippet", "score", "memory_id"}
 
 
-def is_result(frame: pd.DataFrame) -> bool:
-    """Return whether a DataFrame has the columns of a whole result, each once."""
+def _is_result(frame: pd.DataFrame) -> bool:
     return set(frame.columns) >= _NEEDED and frame.columns.is_unique
 
 
-def shown_rows(frame: pd.DataFrame, now: datetime) -> list[Row]:
-    """Return the rows of a result that pandas is set to show, each as people see it."""
+def _shown_rows(frame: pd.DataFrame, now: datetime) -> list[Row]:
     searches = searches_of(frame)
     most = pd.get_option("display.max_rows") or len(frame)
     shown = []
@@ -130,8 +129,7 @@ def shown_rows(frame: pd.DataFrame, now: datetime) -> list[Row]:
     return shown
 
 
-def doubts(frame: pd.DataFrame) -> str:
-    """Return what is said above a result that may not answer its question, nothing where it does."""
+def _doubts(frame: pd.DataFrame) -> str:
     verdicts = [search["verdict"] for search in searches_of(frame)]
     said = [doubt(verdict) for verdict in verdicts]
     if not len(frame) or not all(said):
@@ -174,26 +172,26 @@ class Results(pd.DataFrame):
         return done
 
     def __repr__(self) -> str:
-        return _text(self, _cells(), unpainted) if is_result(self) else marked(super().__repr__())
+        return _text(self, _cells(), unpainted) if _is_result(self) else marked(super().__repr__())
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        paint = coloured if is_result(self) and has_colours(sys.stdout, os.environ) else None
+        paint = coloured if _is_result(self) and has_colours(sys.stdout, os.environ) else None
         printer.text(repr(self) if paint is None else _text(self, _cells(), paint))
 
     def _repr_html_(self) -> str | None:  # type: ignore[override,unused-ignore]
-        if not (is_result(self) and pd.get_option("display.notebook_repr_html")):
+        if not (_is_result(self) and pd.get_option("display.notebook_repr_html")):
             plain = super()._repr_html_()  # type: ignore[misc,operator,unused-ignore]
             return None if plain is None else marked(plain)
         footer, questions = _footer(self), [search["query"] for search in searches_of(self)]
         if len(questions) == 1 and questions[0]:
             asked = f'class="jp-Memory-openOutput" value="{escape(questions[0])}"'
             footer += f' <button type="button" {asked} hidden>Open in Memory</button>'
-        return results(shown_rows(self, datetime.now(UTC)), doubts(self), footer)
+        return results(_shown_rows(self, datetime.now(UTC)), _doubts(self), footer)
 
 
 def _text(frame: pd.DataFrame, cells: int, paint: Paint) -> str:
-    rows = [row.entry for row in shown_rows(frame, datetime.now(UTC))]
-    return "\n\n".join(part for part in (doubts(frame), listing(rows, cells, paint), _footer(frame)) if part)
+    rows = [row.entry for row in _shown_rows(frame, datetime.now(UTC))]
+    return "\n\n".join(part for part in (_doubts(frame), listing(rows, cells, paint), _footer(frame)) if part)
 
 
 def _cells() -> int:
@@ -208,19 +206,6 @@ def _footer(frame: pd.DataFrame) -> str:
     # Most searches are bound to no name, and a reader types what is written here: df alone would be a NameError.
     how = " · %memory explain 1 says why · as df: df.memory.style(evidence=True)" if ranked else ""
     return f"{hits}{how}" if len(frame) else "No memories."
-
-
-_SCAN_SNIPPET = 120
-_SCAN_COLUMNS = {
-    "title": "str",
-    "score": "float64",
-    "kind": "str",
-    "domain": "str",
-    "tags": "object",
-    "snippet": "str",
-    "token_estimate": "int64",
-    "memory_id": "str",
-}
 
 
 def to_frame(answer: Answer) -> pd.DataFrame:
@@ -258,23 +243,17 @@ def to_frame(answer: Answer) -> pd.DataFrame:
 
 def to_scan_frame(answer: Answer) -> pd.DataFrame:
     """Return the first pass over an answer: enough to choose from, with what the full text would cost in tokens."""
-    rows = [
-        (
-            hit.title,
-            hit.score,
-            hit.memory.kind,
-            hit.memory.domain or "",
-            hit.memory.tags,
-            " ".join(hit.snippet.split())[:_SCAN_SNIPPET],
-            hit.memory.token_estimate,
-            hit.memory.id,
-        )
-        for hit in answer.hits
-    ]
-    columns: dict[str, Any] = {}
-    for position, (name, dtype) in enumerate(_SCAN_COLUMNS.items()):
-        # Objects first: pandas would take tuples for rows.
-        columns[name] = pd.Series(_objects(row[position] for row in rows)).astype(dtype).array  # type: ignore[call-overload]
+    hits = answer.hits
+    columns = {
+        "title": _strings(hit.title for hit in hits),
+        "score": _floats(hit.score for hit in hits),
+        "kind": _strings(hit.memory.kind for hit in hits),
+        "domain": _strings(hit.memory.domain or "" for hit in hits),
+        "tags": _objects(hit.memory.tags for hit in hits),
+        "snippet": _strings(" ".join(hit.snippet.split())[:_SCANNED] for hit in hits),
+        "token_estimate": np.fromiter((hit.memory.token_estimate for hit in hits), np.int64),
+        "memory_id": _strings(hit.memory.id for hit in hits),
+    }
     return _finished(columns, answer)
 
 
@@ -329,6 +308,10 @@ _STYLES: list[tuple[str, str]] = [
     ("tbody tr", "border-bottom: 1px solid #8883;"),
     ("td", "white-space: nowrap; font-variant-numeric: tabular-nums;"),
 ]
+_FORMS = {
+    "tags": lambda tags: html(", ".join(tags)),
+    "event_at": lambda moment: str(moment.to_pydatetime(warn=False).astimezone().date()),
+}
 _OF_COLUMN = {
     "title": f"{_LEFT} white-space: normal; min-width: 13em; max-width: 18em; overflow-wrap: anywhere;",
     "snippet": f"{_LEFT} white-space: normal; min-width: 21em; overflow-wrap: anywhere;",
@@ -336,10 +319,6 @@ _OF_COLUMN = {
     "tags": f"{_LEFT} white-space: normal;",
     "memory_id": f"{_LEFT} font-family: var(--jp-code-font-family, monospace); font-size: 85%; opacity: 0.75;",
 }
-
-
-def _with_picture(memory_id: str, title: object) -> str:
-    return f"{html(str(title))}{picture(memory_id, str(title))}"
 
 
 def styled(frame: pd.DataFrame, *, evidence: bool = False) -> Styler:
@@ -356,15 +335,22 @@ def styled(frame: pd.DataFrame, *, evidence: bool = False) -> Styler:
         for label, memory_id in frame["memory_id"].items():
             if memory_id in known:
                 # Each picture belongs to one row, which a form for the whole column would not know.
-                styler = styler.format(partial(_with_picture, str(memory_id)), subset=([label], ["title"]))
+                styler = styler.format(
+                    lambda title, of=str(memory_id): f"{html(str(title))}{picture(of, str(title))}",
+                    subset=([label], ["title"]),
+                )
     # Prices in dollars are no formulas.
     styler = styler.set_table_attributes('class="tex2jax_ignore mathjax_ignore"')
     styler = styler.set_table_styles([{"selector": selector, "props": props} for selector, props in _STYLES])
     of_columns = {name: [{"selector": "td", "props": props}] for name, props in _OF_COLUMN.items() if name in shown}
     styler = styler.set_table_styles(of_columns, overwrite=False)  # type: ignore[arg-type]
-    if "score" in shown:
-        styler = _barred(styler, table, ["score"])
-    return _barred(styler, table, contributions)
+    for names in (["score"] if "score" in shown else [], contributions):
+        if names:
+            most = table[names].max().max() if len(table) else 0.0
+            behind: dict[Any, Any] = {name: [{"selector": "td", "props": _BEHIND}] for name in names}
+            styler = styler.set_table_styles(behind, overwrite=False)
+            styler = styler.bar(subset=list[Hashable](names), color=_BAR, vmin=0.0, vmax=most or 1.0, align="left")
+    return styler
 
 
 def _worth_showing(frame: pd.DataFrame) -> list[str]:
@@ -375,23 +361,3 @@ def _worth_showing(frame: pd.DataFrame) -> list[str]:
         "tags": lambda column: not column.map(len).any(),
     }
     return [name for name in known if len(frame) == 0 or name not in empty or not empty[name](frame[name])]  # type: ignore[no-untyped-call,unused-ignore]
-
-
-def _barred(styler: Styler, table: pd.DataFrame, names: Sequence[str]) -> Styler:
-    if not names:
-        return styler
-    most = table[list(names)].max().max() if len(table) else 0.0
-    behind: dict[Any, Any] = {name: [{"selector": "td", "props": _BEHIND}] for name in names}
-    styler = styler.set_table_styles(behind, overwrite=False)
-    return styler.bar(subset=list[Hashable](names), color=_BAR, vmin=0.0, vmax=most or 1.0, align="left")
-
-
-def _day(moment: Any) -> str:
-    return str(moment.to_pydatetime(warn=False).astimezone().date())
-
-
-def _tags(tags: Iterable[str]) -> str:
-    return html(", ".join(tags))
-
-
-_FORMS = {"tags": _tags, "event_at": _day}

@@ -35,8 +35,14 @@ class Place:
         if self.source.startswith(_WEB):
             return self.source
         path = Path(self.source)
-        # Quoted whole: a source is any text, and a colon in it must not make a scheme such as javascript.
-        href = _address(path) if path.is_absolute() else quote(path.as_posix())
+        try:
+            path = Path(relpath(path)) if path.is_absolute() else path
+            # Quoted whole: a source is any text, and a colon in it must not make a scheme such as javascript.
+            href = quote(path.as_posix())
+        except OSError:  # the working folder is gone
+            href = quote(path.as_posix())
+        except ValueError:  # it is on another drive of Windows
+            href = path.as_uri()
         if self.source.lower().endswith(".pdf") and self.location.startswith("page "):
             return f"{href}#page={quote(self.location.removeprefix('page '))}"
         # JupyterLab opens a notebook at the cell that the fragment names.
@@ -55,16 +61,6 @@ class Place:
         if self.location.isdecimal():
             return f"{name}:{self.location}"
         return f"{name}, {self.location}" if self.location.startswith(("page ", "slide ")) else name
-
-
-def _address(path: Path) -> str:
-    # From its root if that is gone or on another drive of Windows.
-    try:
-        return quote(Path(relpath(path)).as_posix())
-    except OSError:
-        return quote(path.as_posix())
-    except ValueError:
-        return path.as_uri()
 
 
 DOT = " · "
@@ -88,18 +84,16 @@ class Row:
     pictured: bool
 
     @property
+    def facts(self) -> str:
+        """Return what is known about the memory, in one line."""
+        facts = (self.place.name if self.place else "", self.tags, self.tokens, self.memory_id)
+        return DOT.join(fact for fact in facts if fact)
+
+    @property
     def entry(self) -> Entry:
         """Return the row as it is listed in a terminal."""
-        facts = (self.place.name if self.place else "", self.tags, self.tokens, self.memory_id)
-        return Entry(
-            self.rank,
-            self.title,
-            self.snippet,
-            self.marks,
-            self.badges,
-            (self.strength, self.age),
-            DOT.join(fact for fact in facts if fact),
-        )
+        likely = (self.strength, self.age)
+        return Entry(self.rank, self.title, self.snippet, self.marks, self.badges, likely, self.facts)
 
 
 # Buttons and pictures are hidden elements, which the style sheet of the panel shows: nothing is seen where nothing
@@ -190,12 +184,11 @@ def _value(row: Row, name: str) -> str:
 
 
 def _title(row: Row) -> str:
-    title, place = html(row.title or row.memory_id), row.place
-    if place is not None:
-        title = open_link(title, place.href, place.source, row.memory_id)
-    about = " · ".join(part for part in (place.name if place else "", row.tags, row.tokens, row.memory_id) if part)
+    title = html(row.title or row.memory_id)
+    if row.place is not None:
+        title = open_link(title, row.place.href, row.place.source, row.memory_id)
     shown = picture(row.memory_id, row.title) if row.pictured else ""
-    return f"{title}<br><small>{html(about)}</small>{shown}"
+    return f"{title}<br><small>{html(row.facts)}</small>{shown}"
 
 
 def open_link(shown: str, href: str, source: str, memory_id: str) -> str:

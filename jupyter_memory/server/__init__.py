@@ -5,6 +5,6 @@ from jupyter_memory.lazy import exports
 __getattr__, __dir__, __all__ = exports(
     __name__,
     {
-        "extension": "load",
+        "service": "load",
     },
 )

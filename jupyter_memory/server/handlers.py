@@ -6,7 +6,7 @@ import asyncio
 import json
 import os
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import wraps
@@ -41,45 +41,22 @@ _AT_ONCE = 16 * 1024
 
 _Json = dict[str, Any]
 _Result = TypeVar("_Result")
-_Handler = TypeVar("_Handler", bound="_MemoryHandler")
-_Verb = Callable[[_Handler], Awaitable[None]]
 _Guarded = Callable[..., Awaitable[None] | None]
 
 
-def _read(verb: _Verb[_Handler]) -> _Guarded:
-    # A search only reads, although it is a POST.
-    return _guarded(verb, "read")
+def _guarded(action: str) -> Callable[[Callable[[Any], Awaitable[None]]], _Guarded]:
+    # A search only reads, although it is a POST; a change is made even if the client has left meanwhile.
 
+    def guard(verb: Callable[[Any], Awaitable[None]]) -> _Guarded:
+        @wraps(verb)
+        async def checked(handler: _MemoryHandler) -> None:
+            handler.stoppable = action == "read"
+            await verb(handler)
 
-def _write(verb: _Verb[_Handler]) -> _Guarded:
-    # The change is made even if the client has left meanwhile.
+        # Both arguments are given: left out, the decorator keeps those of the first request that it sees.
+        return web.authenticated(authorized(action, _RESOURCE)(checked))
 
-    @wraps(verb)
-    async def to_its_end(handler: _Handler) -> None:
-        handler.stoppable = False
-        await verb(handler)
-
-    return _guarded(to_its_end, "write")
-
-
-def _guarded(verb: _Verb[_Handler], action: str) -> _Guarded:
-    # Both arguments are given: left out, the decorator keeps those of the first request that it sees.
-    return web.authenticated(authorized(action, _RESOURCE)(verb))
-
-
-def _answering(action: str, schema: str = "", *, scans: bool = False) -> Callable[[Callable[..., _Json]], _Guarded]:
-    # Makes a verb of a method that returns the answer to a checked body, in a thread: one that is free for long work
-    # if it ``scans`` a whole store or folder.
-
-    def verb_of(answer: Callable[..., _Json]) -> _Guarded:
-        @wraps(answer)
-        async def verb(handler: _MemoryHandler) -> None:
-            given = [await handler.body(schema)] if schema else []
-            await handler.reply(lambda: answer(handler, *given), handler.service.scan_pool if scans else None)
-
-        return _read(verb) if action == "read" else _write(verb)
-
-    return verb_of
+    return guard
 
 
 class _MemoryHandler(APIHandler):
@@ -161,7 +138,7 @@ class _Status(_MemoryHandler):
     # Polled, so it neither loads a model nor looks at folders.
     _track_activity = False
 
-    @_read
+    @_guarded("read")
     async def get(self) -> None:
         def status() -> _Json:
             service = self.service
@@ -205,92 +182,20 @@ class _Status(_MemoryHandler):
         self.service.follow_folders()
 
 
-class _Profiles(_MemoryHandler):
-    @_answering("read")
-    def get(self) -> _Json:
-        from jupyter_memory.search.profiles import PROFILES, profile_named
-
-        known = list(PROFILES.values())
-        default = profile_named(self.service.settings.profile)
-        if default.name not in PROFILES:
-            known.append(default)
-        return {
-            "profiles": [
-                {
-                    "name": one.name,
-                    "summary": one.summary,
-                    "formula": one.formula,
-                    "terms": [term.name for term in one.terms],
-                    "default": one.name == default.name,
-                }
-                for one in known
-            ]
-        }
-
-
-class _Models(_MemoryHandler):
-    @_answering("read")
-    def get(self) -> _Json:
-        from jupyter_memory.interface.models import listed
-
-        try:
-            stats = self.store.stats()
-        except JupyterMemoryError:
-            stats = None
-        models = [
-            {
-                "name": one["name"],
-                "title": one["summary"],
-                "active": one["in_use"],
-                "dimensions": one["default_dimensions"],
-                **{name: one[name] for name in ("state", "bytes", "licence", "languages")},
-            }
-            for one in listed(models_folder(self.service.settings), stats)
-        ]
-        return {"models": models}
-
-
-class _Doctor(_MemoryHandler):
-    @_answering("read", scans=True)
-    def get(self) -> _Json:
-        return {"problems": self.store.doctor()}
-
-
-class _Sizes(_MemoryHandler):
-    @_answering("read", scans=True)
-    def get(self) -> _Json:
-        stats = self.store.stats(sizes=True)
-        return {name: stats[name] for name in ("bytes", "held", "budget", "sizes")}
-
-
-class _Index(_MemoryHandler):
-    @_answering("write", "index-request")
-    def post(self, body: _Json) -> _Json:
-        path = self.service.root.admitted(body["path"])
-        if not os.path.exists(path):  # noqa: PTH110  a folder without permission is no error
-            raise invalid("path", "there is nothing at this path")
-        return self.service.jobs.add(str(path), body.get("watch")).to_json()
-
-
 class _Jobs(_MemoryHandler):
     _track_activity = False
 
-    @_read
+    @_guarded("read")
     async def get(self) -> None:
         self.finish({"jobs": self.service.jobs.listed()})
 
-    @_write
+    @_guarded("write")
     async def post(self) -> None:
         self.finish(self.service.jobs.cancel((await self.body("jobs-request"))["job_id"]).to_json())
 
 
 class _Folders(_MemoryHandler):
-    # One after the other: looking through large folders must not keep the searches waiting.
-    @_answering("read", scans=True)
-    def get(self) -> _Json:
-        return {"folders": folders(self.store, self.service.root)}
-
-    @_write
+    @_guarded("write")
     async def post(self) -> None:
         body = await self.body("folders-request")
         path = typed(body["path"])
@@ -318,162 +223,15 @@ class _Folders(_MemoryHandler):
 
         if body.get("remove"):
             self.service.jobs.cancel_all(path)
-            # Not during an indexing, which would take a half-removed folder for unchanged.
-            await self.reply(change, self.service.index_pool)
-        else:
-            await self.reply(change)
-
-
-class _Item(_MemoryHandler):
-    @_answering("read", "item-request")
-    def post(self, body: _Json) -> _Json:
-        store = self.store
-        return item(store.get(body["memory_id"]), store, self.service.root)
-
-
-class _Access(_MemoryHandler):
-    # A person opened, inserted or copied a memory, or read it in full.
-
-    @_answering("write", "access-request")
-    def post(self, body: _Json) -> _Json:
-        return {"recorded": self.store.note_access(body["memory_id"])}
-
-
-class _Add(_MemoryHandler):
-    @_answering("write", "add-request")
-    def post(self, body: _Json) -> _Json:
-        store = self.service.provider.store(create=True)
-        return item(store.add_many([body], progress=False)[0], store, self.service.root)
-
-
-class _Update(_MemoryHandler):
-    @_answering("write", "update-request")
-    def post(self, body: _Json) -> _Json:
-        store = self.store
-        return item(store.update(body.pop("memory_id", ""), **body), store, self.service.root)
-
-
-class _Pin(_MemoryHandler):
-    @_answering("write", "pin-request")
-    def post(self, body: _Json) -> _Json:
-        store = self.store
-        pinned = (store.pin if body["pinned"] else store.unpin)(body["memory_id"])
-        return item(pinned, store, self.service.root)
-
-
-class _Forget(_MemoryHandler):
-    @_answering("write", "forget-request")
-    def post(self, body: _Json) -> _Json:
-        if not {"memory_ids", "source"} & set(body):
-            raise invalid("", "Give one of memory_ids and source")
-        store = self.store
-        if "memory_ids" in body:
-            return {"forgotten": store.forget(body["memory_ids"])}
-        selection = store.selection(source=body["source"])
-        check_count(len(selection), body.get("count"))
-        return {"forgotten": store.forget(selection)}
-
-
-class _Search(_MemoryHandler):
-    @_answering("read", "search-request")
-    def post(self, body: _Json) -> _Json:
-        chosen = _search_arguments(body, self.service.settings.profile)
-        store, root = self.store, self.service.root
-        if body.get("lists"):
-            trace = store.trace(body["query"], **chosen)
-            answer, found = trace.answer, answered(trace.answer, root)
-            rankings = {"keyword": trace.keyword, "vector": trace.vector, "fused": trace.fused}
-            found["lists"] = {
-                **{name: [asdict(one) for one in ranking[:200]] for name, ranking in rankings.items()},
-                "without": {memory_id: dict(ranks) for memory_id, ranks in trace.without.items()},
-            }
-        else:
-            answer = store.hits(body["query"], **chosen)
-            found = answered(answer, root)
-        if body.get("log"):
-            store.note_search(answer, "panel")
-        return found
-
-
-class _Explain(_MemoryHandler):
-    @_answering("read", "explain-request")
-    def post(self, body: _Json) -> _Json:
-        chosen = _search_arguments(body, self.service.settings.profile)
-        return self.store.explain(body["query"], body["memory_id"], **chosen).to_json()
-
-
-class _Related(_MemoryHandler):
-    @_answering("read", "related-request")
-    def post(self, body: _Json) -> _Json:
-        chosen = _search_arguments(body, self.service.settings.profile)
-        return answered(self.store.related(body["memory_id"], **chosen), self.service.root)
-
-
-class _RelatedTo(_MemoryHandler):
-    # Cells that are like the one being edited; nothing of it is noted.
-
-    @_answering("read", "related-to-request")
-    def post(self, body: _Json) -> _Json:
-        from jupyter_memory.types import Filters
-
-        chosen = _search_arguments(body, self.service.settings.profile)
-        root, path = self.service.root, body.get("path", "")
-        # Where Lab shows no folder of this machine, no file that was indexed is open in it.
-        here = (str(root.within(path)),) if path and root.folder is not None else ()
-        chosen["filters"] = {**(chosen.get("filters") or {}), "also": Filters(kind=("cell",), not_path=here)}
-        return answered(self.store.related_to(body["text"], **chosen), root)
-
-
-class _Browse(_MemoryHandler):
-    @_answering("read", "browse-request")
-    def post(self, body: _Json) -> _Json:
-        chosen = _search_arguments(body, self.service.settings.profile)
-        return answered(self.store.browsed(**chosen), self.service.root)
-
-
-class _Recent(_MemoryHandler):
-    @_answering("read", "recent-request")
-    def post(self, body: _Json) -> _Json:
-        recent = self.store.recent(body.get("limit", 20))
-        return {"searches": [{**asdict(one), "at": one.at.isoformat()} for one in recent]}
-
-    @_answering("write")
-    def delete(self) -> _Json:
-        return {"removed": self.store.forget_recent()}
-
-
-class _Feedback(_MemoryHandler):
-    @_answering("write", "feedback-request")
-    def post(self, body: _Json) -> _Json:
-        return {"recorded": self.store.feedback(**body)}
-
-
-def _search_arguments(body: Mapping[str, Any], default: str) -> dict[str, Any]:
-    from jupyter_memory.search.profiles import PROFILES
-    from jupyter_memory.text.moments import moment
-
-    chosen = {name: body[name] for name in ("limit", "profile", "filters", "prefix", "time") if name in body}
-    now, bounds = datetime.now(UTC), {}
-    for name in ("since", "until"):
-        try:
-            at = moment(body.get(name), now, end=name == "until")
-        except QueryError:
-            raise invalid(name, "it cannot be read as a time. Write 2026-03-01, or: last week") from None
-        if at is not None:
-            bounds[name] = at
-    if len(bounds) == 2 and bounds["since"] >= bounds["until"]:
-        raise invalid("until", "it must be later than since")
-    # A profile may also be a file; over the network only the one that the settings chose.
-    if chosen.get("profile", default) not in (*PROFILES, default):
-        raise invalid("profile", f"there is none of this name. Known: {', '.join(PROFILES)}")
-    return {**chosen, **bounds}
+        # Not during an indexing, which would take a half-removed folder for unchanged.
+        await self.reply(change, self.service.index_pool if body.get("remove") else None)
 
 
 class _Picture(_MemoryHandler):
     # A list of results asks for many of them: that is no sign of a person at work.
     _track_activity = False
 
-    @_read
+    @_guarded("read")
     async def get(self) -> None:
         memory_id = self.get_query_argument("memory_id", "")
         place = self.get_query_argument("place", "0")
@@ -498,30 +256,227 @@ class _Picture(_MemoryHandler):
             self.finish(found.image, set_content_type=found.media_type)
 
 
-_ROUTES = {
-    "sizes": _Sizes,
+_ROUTES: dict[str, type[_MemoryHandler]] = {
     "status": _Status,
-    "profiles": _Profiles,
-    "models": _Models,
-    "doctor": _Doctor,
-    "search": _Search,
-    "explain": _Explain,
-    "related": _Related,
-    "related-to": _RelatedTo,
-    "browse": _Browse,
-    "recent": _Recent,
-    "feedback": _Feedback,
-    "item": _Item,
-    "access": _Access,
-    "add": _Add,
-    "update": _Update,
-    "pin": _Pin,
-    "forget": _Forget,
-    "index": _Index,
     "jobs": _Jobs,
     "folders": _Folders,
     "thumbnail": _Picture,
 }
+
+
+def _route(
+    name: str, action: str, verb: str = "post", *, scans: bool = False
+) -> Callable[[Callable[..., _Json]], None]:
+    # Adds a verb of a function that returns the answer to a request, for POST with its checked body, in a thread: one
+    # that is free for long work if it ``scans`` a whole store or folder.
+
+    def add(answer: Callable[..., _Json]) -> None:
+        @_guarded(action)
+        @wraps(answer)
+        async def replying(handler: _MemoryHandler) -> None:
+            given = [await handler.body(f"{name}-request")] if verb == "post" else []
+            await handler.reply(lambda: answer(handler, *given), handler.service.scan_pool if scans else None)
+
+        setattr(_ROUTES.setdefault(name, type(f"_{name}", (_MemoryHandler,), {})), verb, replying)
+
+    return add
+
+
+@_route("profiles", "read", "get")
+def _profiles(handler: _MemoryHandler) -> _Json:
+    from jupyter_memory.search.profiles import PROFILES, profile_named
+
+    default = profile_named(handler.service.settings.profile)
+    known = {**PROFILES, default.name: PROFILES.get(default.name, default)}
+    return {
+        "profiles": [
+            {
+                "name": one.name,
+                "summary": one.summary,
+                "formula": one.formula,
+                "terms": [term.name for term in one.terms],
+                "default": one.name == default.name,
+            }
+            for one in known.values()
+        ]
+    }
+
+
+@_route("models", "read", "get")
+def _models(handler: _MemoryHandler) -> _Json:
+    from jupyter_memory.interface.models import listed
+
+    try:
+        stats = handler.store.stats()
+    except JupyterMemoryError:
+        stats = None
+    models = [
+        {
+            "name": one["name"],
+            "title": one["summary"],
+            "active": one["in_use"],
+            "dimensions": one["default_dimensions"],
+            **{name: one[name] for name in ("state", "bytes", "licence", "languages")},
+        }
+        for one in listed(models_folder(handler.service.settings), stats)
+    ]
+    return {"models": models}
+
+
+@_route("doctor", "read", "get", scans=True)
+def _doctor(handler: _MemoryHandler) -> _Json:
+    return {"problems": handler.store.doctor()}
+
+
+@_route("sizes", "read", "get", scans=True)
+def _sizes(handler: _MemoryHandler) -> _Json:
+    stats = handler.store.stats(sizes=True)
+    return {name: stats[name] for name in ("bytes", "held", "budget", "sizes")}
+
+
+@_route("index", "write")
+def _index(handler: _MemoryHandler, body: _Json) -> _Json:
+    path = handler.service.root.admitted(body["path"])
+    if not os.path.exists(path):  # noqa: PTH110  a folder without permission is no error
+        raise invalid("path", "there is nothing at this path")
+    return handler.service.jobs.add(str(path), body.get("watch")).to_json()
+
+
+# One after the other: looking through large folders must not keep the searches waiting.
+@_route("folders", "read", "get", scans=True)
+def _folders(handler: _MemoryHandler) -> _Json:
+    return {"folders": folders(handler.store, handler.service.root)}
+
+
+@_route("item", "read")
+def _item(handler: _MemoryHandler, body: _Json) -> _Json:
+    store = handler.store
+    return item(store.get(body["memory_id"]), store, handler.service.root)
+
+
+# A person opened, inserted or copied a memory, or read it in full.
+@_route("access", "write")
+def _access(handler: _MemoryHandler, body: _Json) -> _Json:
+    return {"recorded": handler.store.note_access(body["memory_id"])}
+
+
+@_route("add", "write")
+def _add(handler: _MemoryHandler, body: _Json) -> _Json:
+    store = handler.service.provider.store(create=True)
+    return item(store.add_many([body], progress=False)[0], store, handler.service.root)
+
+
+@_route("update", "write")
+def _update(handler: _MemoryHandler, body: _Json) -> _Json:
+    store = handler.store
+    return item(store.update(body.pop("memory_id", ""), **body), store, handler.service.root)
+
+
+@_route("pin", "write")
+def _pin(handler: _MemoryHandler, body: _Json) -> _Json:
+    store = handler.store
+    pinned = (store.pin if body["pinned"] else store.unpin)(body["memory_id"])
+    return item(pinned, store, handler.service.root)
+
+
+@_route("forget", "write")
+def _forget(handler: _MemoryHandler, body: _Json) -> _Json:
+    if not {"memory_ids", "source"} & set(body):
+        raise invalid("", "Give one of memory_ids and source")
+    store = handler.store
+    if "memory_ids" in body:
+        return {"forgotten": store.forget(body["memory_ids"])}
+    selection = store.selection(source=body["source"])
+    check_count(len(selection), body.get("count"))
+    return {"forgotten": store.forget(selection)}
+
+
+def _search_arguments(handler: _MemoryHandler, body: _Json) -> _Json:
+    from jupyter_memory.search.profiles import PROFILES
+    from jupyter_memory.text.moments import moment
+
+    default = handler.service.settings.profile
+    chosen: _Json = {name: body[name] for name in ("limit", "profile", "filters", "prefix", "time") if name in body}
+    now, bounds = datetime.now(UTC), {}
+    for name in ("since", "until"):
+        try:
+            at = moment(body.get(name), now, end=name == "until")
+        except QueryError:
+            raise invalid(name, "it cannot be read as a time. Write 2026-03-01, or: last week") from None
+        if at is not None:
+            bounds[name] = at
+    if len(bounds) == 2 and bounds["since"] >= bounds["until"]:
+        raise invalid("until", "it must be later than since")
+    # A profile may also be a file; over the network only the one that the settings chose.
+    if chosen.get("profile", default) not in (*PROFILES, default):
+        raise invalid("profile", f"there is none of this name. Known: {', '.join(PROFILES)}")
+    return {**chosen, **bounds}
+
+
+@_route("search", "read")
+def _search(handler: _MemoryHandler, body: _Json) -> _Json:
+    chosen = _search_arguments(handler, body)
+    store, root = handler.store, handler.service.root
+    if body.get("lists"):
+        trace = store.trace(body["query"], **chosen)
+        answer, found = trace.answer, answered(trace.answer, root)
+        rankings = {"keyword": trace.keyword, "vector": trace.vector, "fused": trace.fused}
+        found["lists"] = {
+            **{name: [asdict(one) for one in ranking[:200]] for name, ranking in rankings.items()},
+            "without": {memory_id: dict(ranks) for memory_id, ranks in trace.without.items()},
+        }
+    else:
+        answer = store.hits(body["query"], **chosen)
+        found = answered(answer, root)
+    if body.get("log"):
+        store.note_search(answer, "panel")
+    return found
+
+
+@_route("explain", "read")
+def _explain(handler: _MemoryHandler, body: _Json) -> _Json:
+    chosen = _search_arguments(handler, body)
+    return handler.store.explain(body["query"], body["memory_id"], **chosen).to_json()
+
+
+@_route("related", "read")
+def _related(handler: _MemoryHandler, body: _Json) -> _Json:
+    chosen = _search_arguments(handler, body)
+    return answered(handler.store.related(body["memory_id"], **chosen), handler.service.root)
+
+
+# Cells that are like the one being edited; nothing of it is noted.
+@_route("related-to", "read")
+def _related_to(handler: _MemoryHandler, body: _Json) -> _Json:
+    from jupyter_memory.types import Filters
+
+    chosen = _search_arguments(handler, body)
+    root, path = handler.service.root, body.get("path", "")
+    # Where Lab shows no folder of this machine, no file that was indexed is open in it.
+    here = (str(root.within(path)),) if path and root.folder is not None else ()
+    chosen["filters"] = {**(chosen.get("filters") or {}), "also": Filters(kind=("cell",), not_path=here)}
+    return answered(handler.store.related_to(body["text"], **chosen), root)
+
+
+@_route("browse", "read")
+def _browse(handler: _MemoryHandler, body: _Json) -> _Json:
+    return answered(handler.store.browsed(**_search_arguments(handler, body)), handler.service.root)
+
+
+@_route("recent", "read")
+def _recent(handler: _MemoryHandler, body: _Json) -> _Json:
+    recent = handler.store.recent(body.get("limit", 20))
+    return {"searches": [{**asdict(one), "at": one.at.isoformat()} for one in recent]}
+
+
+@_route("recent", "write", "delete")
+def _forget_recent(handler: _MemoryHandler) -> _Json:
+    return {"removed": handler.store.forget_recent()}
+
+
+@_route("feedback", "write")
+def _feedback(handler: _MemoryHandler, body: _Json) -> _Json:
+    return {"recorded": handler.store.feedback(**body)}
 
 
 def routes(base_url: str, service: Service) -> list[tuple[str, type, dict[str, Any]]]:

@@ -1,27 +1,35 @@
-"""What the server's extension holds: its store, its jobs, their events, and a watcher of what Lab does to files."""
+"""Loads the memory into a Jupyter server: settings, store, jobs, events, and a watcher of what Lab does to files."""
 
 from __future__ import annotations
 
 import asyncio
+import atexit
+import os
 import threading
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from jupyter_memory.config import JupyterMemory
+from jupyter_server.services.contents.filemanager import FileContentsManager
+from traitlets import Bool, Bunch, Int, TraitError, Unicode, validate
+from traitlets.config import Configurable
+
+from jupyter_memory.config import JupyterMemory, load_config
 from jupyter_memory.errors import NoStore
 from jupyter_memory.interface.messages import as_typed
 from jupyter_memory.interface.provider import StoreProvider
 from jupyter_memory.interface.watching import Change, FolderWatch, WatchThread, apply_changes
+from jupyter_memory.server.handlers import routes
 from jupyter_memory.server.serializers import Root
 from jupyter_memory.server.threads import Job, Jobs, Pool, Progress
 from jupyter_memory.server.validation import ClientError
+from jupyter_memory.text.paths import plain_path
 
 if TYPE_CHECKING:
-    from jupyter_events import EventLogger
     from jupyter_server.serverapp import ServerApp
 
     from jupyter_memory.types import IndexReport
@@ -34,20 +42,8 @@ QUIET, LONGEST = 1.0, 5.0
 class Watcher:
     """Collects changes in the loop of the server and passes them to the thread that indexes."""
 
-    def __init__(
-        self,
-        provider: StoreProvider,
-        root: Root,
-        pool: Pool,
-        log: Callable[[BaseException], object],
-        notify: Callable[[int], object],
-    ) -> None:
-        # ``notify`` gets how many changes made a difference, in the thread that applied them.
-        self._provider = provider
-        self._root = root
-        self._pool = pool
-        self._log = log
-        self._notify = notify
+    def __init__(self, service: Service) -> None:
+        self._service = service
         self._changes: list[Change] = []
         # Submitted and not begun: later changes join them, however long an indexing before them takes.
         self._pending: list[Change] = []
@@ -57,11 +53,11 @@ class Watcher:
         self._timer: asyncio.TimerHandle | None = None
 
     async def on_event(self, logger: Any, schema_id: str, data: dict[str, Any]) -> None:
-        action = data["action"]
-        if self._root.folder is None or action not in ("save", "upload", "copy", "delete", "rename"):
+        action, root = data["action"], self._service.root
+        if root.folder is None or action not in ("save", "upload", "copy", "delete", "rename"):
             return
-        path = self._root.within(data["path"])
-        change = Change(path, self._root.within(data["source_path"])) if action == "rename" else Change(path)
+        path = root.within(data["path"])
+        change = Change(path, root.within(data["source_path"])) if action == "rename" else Change(path)
         loop = asyncio.get_running_loop()
         if self._timer is not None:
             self._timer.cancel()
@@ -82,22 +78,23 @@ class Watcher:
             if not self._is_submitted:
                 # Refused while very many jobs wait: then the next change submits these as well.
                 with suppress(ClientError):
-                    self._pool.put(self._apply)
+                    self._service.index_pool.put(self._apply)
                     self._is_submitted = True
 
     def _apply(self) -> None:
         with self._lock:
             changes, self._pending, self._is_submitted = self._pending, [], False
+        service = self._service
         try:
-            made = apply_changes(self._provider.store(), changes, self._log, self._provider.settings.ignore)
+            made = apply_changes(service.provider.store(), changes, service.log_error, service.settings.ignore)
         except NoStore:
             return
         except Exception as error:  # noqa: BLE001  nothing above a thread would report it
             # Changes before the error may have been applied.
             made = 1
-            self._log(error)
+            service.log_error(error)
         if made:
-            self._notify(made)
+            service.events.publish("changes", {"changes": made})
 
 
 _EVENTS = "https://jupyter-memory.readthedocs.io/events"
@@ -105,7 +102,7 @@ _EVENTS = "https://jupyter-memory.readthedocs.io/events"
 
 # Publishes events from any thread, in the loop of the server; events hold counts only.
 class _EventPublisher:
-    def __init__(self, events: EventLogger | None) -> None:
+    def __init__(self, events: Any) -> None:
         self._events = events
         self._last: dict[str, tuple[str, float]] = {}
         self.loop: asyncio.AbstractEventLoop | None = None
@@ -121,18 +118,45 @@ class _EventPublisher:
         self._last[job.job_id] = (job.state, now)
         if job.is_over:
             del self._last[job.job_id]
-        self._publish("index", {"job_id": job.job_id, "phase": job.state, "done": job.done, "total": job.total})
+        self.publish("index", {"job_id": job.job_id, "phase": job.state, "done": job.done, "total": job.total})
 
-    def files_changed(self, changes: int) -> None:
-        self._publish("changes", {"changes": changes})
-
-    def _publish(self, name: str, data: dict[str, object]) -> None:
+    def publish(self, name: str, data: dict[str, object]) -> None:
         events = self._events
         if events is None or self.loop is None or self.loop.is_closed():
             return
         # Listeners are tasks of the loop: an event can only be made there.
         with suppress(RuntimeError):  # it was closed this moment
             self.loop.call_soon_threadsafe(lambda: events.emit(schema_id=f"{_EVENTS}/{name}/v1", data=data))
+
+
+class JupyterMemoryServer(Configurable):  # type: ignore[misc,unused-ignore]
+    """What the panel's server may do: ``c.JupyterMemoryServer.only_user = "ada"`` in ``jupyter_server_config.py``."""
+
+    only_user = Unicode(
+        "",
+        help="The one user name that may use the memory through this server; empty: every user of the server.",
+    ).tag(config=True)
+    root = Unicode(
+        "",
+        help="The folder of this machine that Lab's paths begin at, where the contents manager joins several folders "
+        "and cannot say it, as with jupyter-fs; empty: what the contents manager says.",
+    ).tag(config=True)
+    allow_outside_root = Bool(
+        False,
+        help="Whether the panel may index and watch paths outside of the folder that Lab shows; hidden ones only with "
+        "ContentsManager.allow_hidden. Off: those that notebooks or the command line indexed are found and can be "
+        "removed, but the server does not look at their files.",
+    ).tag(config=True)
+    threads = Int(4, min=1, max=64, help="How many searches run at the same time.").tag(config=True)
+
+    @validate("root")
+    def _a_folder(self, proposal: Bunch) -> str:
+        root = str(proposal.value)
+        if root and not os.path.isdir(root):  # noqa: PTH112  a folder without permission is none
+            raise TraitError(
+                f"JupyterMemoryServer.root: {root} is not a folder. Name the one that Lab's files begin at."
+            )
+        return root
 
 
 # Seconds that a server which stops waits for the indexing that it stops.
@@ -145,22 +169,18 @@ class Service:
     def __init__(
         self,
         server: ServerApp,
+        limits: JupyterMemoryServer,
         settings: JupyterMemory,
         root: Root,
         problems: Sequence[str],
-        *,
-        only_user: str,
-        threads: int,
     ) -> None:
-        self.settings = settings
-        self.only_user = only_user
-        self.root = root
-        self.problems = problems
+        self.settings, self.root, self.problems = settings, root, problems
+        self.only_user = limits.only_user
         self._log = server.log
         # Said once in the life of a store, so this server goes on saying it until it ends.
         self.offer = ""
         self.provider = StoreProvider(settings, root.folder)
-        self.search_pool = Pool(threads, name="search")
+        self.search_pool = Pool(limits.threads, name="search")
         # Changes wait for other programs that write, and scans read a whole store or folder: no search waits for them.
         self.write_pool = Pool(2, name="change")
         self.scan_pool = Pool(2, name="look")
@@ -169,7 +189,7 @@ class Service:
         events = self._event_logger = server.event_logger
         self.events = _EventPublisher(events)
         self.jobs = Jobs(self.index_pool, self._index, self.events.job_changed, self.log_error)
-        self.watcher = Watcher(self.provider, root, self.index_pool, self.log_error, self.events.files_changed)
+        self.watcher = Watcher(self)
         # Follows what other programs do to the files, from the first request on.
         self._folder_watch: WatchThread | None = None
         if events is not None:
@@ -188,7 +208,7 @@ class Service:
                     self.provider.store,
                     ignore=self.settings.ignore,
                     admits=self.root.admits,
-                    applied=self.events.files_changed,
+                    applied=lambda made: self.events.publish("changes", {"changes": made}),
                     problem=self.log_error,
                 )
             )
@@ -215,3 +235,26 @@ class Service:
         if job.watch is not None:
             store.watch(job.path, job.watch)
         return report
+
+
+def load(server: ServerApp) -> Service:
+    """Add the routes to a server, and return what they share."""
+    problems: list[str] = []
+    settings = load_config(more={"the server's configuration": server.config}, on_problem=problems.append)
+    for problem in problems:
+        server.log.warning("jupyter-memory: %s", problem)
+    limits = JupyterMemoryServer(parent=server)
+    manager = server.contents_manager
+    # Every contents manager has a root_dir, by default "/", but only for this one it is a folder. The settings name one
+    # for a manager that does not know its own.
+    folder = limits.root or (manager.root_dir if isinstance(manager, FileContentsManager) else "")
+    root = Root(None, outside=limits.allow_outside_root)
+    if os.path.isdir(folder):  # noqa: PTH112  a folder without permission is none
+        # Links are followed: kernels run in the folder that they lead to, and index it by that name.
+        root = replace(root, folder=str(plain_path(Path(folder).resolve())), hidden=bool(manager.allow_hidden))
+    service = Service(server, limits, settings, root, problems)
+    web_app: Any = server.web_app
+    web_app.settings["jupyter_memory_service"] = service
+    web_app.add_handlers(".*$", routes(web_app.settings["base_url"], service))
+    atexit.register(service.close)
+    return service

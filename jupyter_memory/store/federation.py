@@ -27,11 +27,7 @@ PRIORITIES: Mapping[str, float] = MappingProxyType({"agent": 1.0, "project": 0.8
 
 @dataclass(frozen=True, slots=True)
 class Vault:
-    """A store with the name of its tier and the factor of its scores.
-
-    Raises:
-        InputError: the priority is not a number above 0.
-    """
+    """A store with the name of its tier and the factor of its scores, a number above 0."""
 
     tier: str
     store: MemoryStore
@@ -51,7 +47,6 @@ class Federated:
 
     @property
     def hits(self) -> tuple[Hit, ...]:
-        """Return the hits of the answer."""
         return self.answer.hits
 
 
@@ -59,9 +54,8 @@ class Vaults:
     """Stores that are searched together by the profile `vault`.
 
     ``agent``, ``project`` and ``team`` count 1.0, 0.8 and 0.6; another store comes as ``name=(store, priority)``. Each
-    is searched by itself; the contributions of a hit are multiplied by its tier's priority, so that a score is still
-    their sum; what stands in several of them is shown once, as the store of the highest priority has it. Scores of
-    different stores are no measure of each other: only this profile, whose system does so, sorts by them.
+    is searched by itself; the contributions of a hit are multiplied by its tier's priority. What several of them hold
+    is shown once, as the store of the highest priority has it.
 
     >>> import tempfile
     >>> folder = tempfile.mkdtemp()

@@ -47,7 +47,7 @@ class History:
         """Note runs; return how many were new, or got the outcome that they lacked.
 
         A run is known by its session, number and start. A text that runs again stays one memory, with its id, pin and
-        tags. Secrets are replaced, and what the rules of the history exclude is left out.
+        tags. Secrets are replaced, and what the setting ``history_ignore`` excludes is left out.
         """
         return self._record(replace(run, space=self._scope.space) for run in runs)
 
@@ -74,7 +74,7 @@ class History:
         """Note what kernels recorded that died before it was in the store; return how many runs were new.
 
         Each goes into the space that its kernel had, with the outcome "unknown" if its end is. Opening a store does
-        this, unless it is read-only or has ``embedder=None``. A journal that cannot be read stays where it is.
+        this, too. A journal that cannot be read stays where it is.
         """
         changed = 0
         for journal in journals.abandoned(self._storage.path):
@@ -92,7 +92,7 @@ class History:
         return changed
 
     def catch_up(self) -> None:
-        """Note what dead kernels recorded, if this store can be written to now; otherwise this only lists a folder."""
+        """Note what dead kernels recorded, if this store has an embedder and can be written to now."""
         if self._storage.read_only or not self._model.is_wanted:
             return
         # A store that is busy or full must answer all the same.
@@ -116,7 +116,6 @@ class History:
 
         Args:
             error: The name of the exception, such as ``"KeyError"``.
-            session, notebook, memory_id: Only the runs of one session, one notebook, one memory.
             after, before: ``after < started < before``.
         """
         wanted = RunFilter(self._scope.space, error, outcome, session, notebook, memory_id, after, before)
@@ -129,7 +128,7 @@ class History:
     def clear(self) -> int:
         """Forget every memory of kind ``history`` with its runs, to the last byte; return the number of memories.
 
-        The recent searches that showed any of them, the feedback on them and the kernels' journals are forgotten, too.
+        So are the recent searches that showed any of them, the feedback on them and the kernels' journals.
         """
         chosen = self._scope.bound(Filters(kind=("history",)))
         gone = self._storage.writer.forget(chosen)
@@ -150,8 +149,8 @@ class History:
     def import_ipython(self, path: str | Path) -> int:
         """Note what IPython's own history holds, its file ``history.sqlite``; return how many runs were new.
 
-        The file is only read, also while IPython writes to it. Runs that were imported before are left unchanged.
-        IPython knows when a session began, but neither when each line ran nor how it ended.
+        The file is only read, also while IPython writes to it. It has when a session began, but neither when each line
+        ran nor how it ended.
 
         Raises:
             InputError: there is no such file, it is not a history of IPython, or another program keeps it locked.

@@ -10,22 +10,25 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from jupyter_memory.config import JupyterMemory, budget, load_config, store_path
+from jupyter_memory.embedders import base
 from jupyter_memory.embedders.tokenizer import chunk_tokens
 from jupyter_memory.errors import InputError, StoreDamaged, StoreError
+from jupyter_memory.runtime import counted
 from jupyter_memory.storage import databases
 from jupyter_memory.storage.databases import Storage
 from jupyter_memory.storage.journal import recording
 from jupyter_memory.storage.snapshot import Snapshot
-from jupyter_memory.store.models import ModelChoice, drop, reembed
+from jupyter_memory.store.models import ModelChoice
 from jupyter_memory.store.sources import Scope
 from jupyter_memory.text.code import definitions
+from jupyter_memory.text.markdown import embedding_text
 from jupyter_memory.text.paths import DatabaseAddress, absolute, store_at
 from jupyter_memory.types import Answer, Filters
 from jupyter_memory.types.protocols import Embedder
 from jupyter_memory.types.report import ORIGINS, Feedback, Recent, StoreSize, budget_notice
 
-# Rows that are read and written together.
-_BATCH = 512
+# Rows that are read and written together, and chunks that are embedded.
+_BATCH, _EMBEDDED = 512, 256
 
 Row = TypeVar("Row")
 
@@ -39,15 +42,15 @@ class Maintenance:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """Return the status of the store in sentences: read-only, upgraded, nearly too large."""
+        """Return the status of the store in sentences: read-only, no write-ahead log, nearly too large."""
         said = budget_notice(self._storage.held(), self._budget) if self._budget is not None else ""
-        return tuple(dict.fromkeys([*self._storage.notices, *([said] if said else [])]))
+        return tuple(filter(None, dict.fromkeys([*self._storage.notices, said])))
 
     def stats(self, *, sizes: bool = False) -> dict[str, Any]:
         """Return what the store holds: counts by kind, tier and space, models, files, bytes on disk.
 
-        ``history`` has how many kernels record what they run at this moment, and how many runs there are. ``undo`` is
-        there while something can be taken back: how many memories, and until when.
+        ``history`` has the number of kernels that record at this moment, and of runs; ``undo``, while something can be
+        taken back, how many memories and until when.
 
         Args:
             sizes: Add what the bytes are for (``sizes``, which adds up to ``bytes``), those that the budget counts
@@ -81,8 +84,7 @@ class Maintenance:
     def doctor(self) -> list[str]:
         """Check the store and return what is wrong, each with what to do; empty when all is well."""
         problems = list(self._storage.problems())
-        # Of a store whose models cannot be read the problems tell.
-        with suppress(StoreDamaged):
+        with suppress(StoreDamaged):  # which the problems tell
             problems += self._model.for_searching()[1]
         # A store that outgrows its budget is sound.
         return [*problems, *self._storage.notices]
@@ -90,8 +92,8 @@ class Maintenance:
     def reembed(self, embedder: str | Embedder | None = None, *, progress: bool = True, keep: bool = True) -> int:
         """Write a model's vectors for every chunk that lacks them, then search with that model.
 
-        Returns the number of vectors written. Until the end, searches use the old vectors. If it is interrupted, the
-        next call continues from there.
+        Returns the number of vectors written. Each batch is a separate transaction, and so is the switch: until then,
+        searches use the old vectors. If it is interrupted, the next call continues from there.
 
         Args:
             embedder: The model to change to. If left out, the store's own, for chunks that were stored without one.
@@ -104,7 +106,9 @@ class Maintenance:
         chosen = self._model.embedder() if embedder is None else self._model.opened(embedder)
         if chosen is None:
             raise InputError("This store was opened with embedder=None. Open it with a model to write vectors.")
-        written = reembed(self._storage, chosen, progress=progress, keep=keep)
+        written = self._embed(chosen, progress)
+        if not keep:
+            self.drop_vectors()
         self._model.adopt(chosen)
         self._model.calibrate()
         return written
@@ -115,7 +119,19 @@ class Maintenance:
         Raises:
             InputError: the store has no vectors of that name, or searches with them.
         """
-        return drop(self._storage, name)
+        with self._storage.snapshot() as snapshot:
+            active, models = snapshot.active_model(), snapshot.models()
+        known = [model for model in models if name in (None, model.name, model.fingerprint)]
+        chosen = [model for model in known if model != active]
+        if name is not None and not chosen:
+            if known:
+                raise InputError(
+                    f"The vectors of {name} are in use, so they stay. Embed with another model first: "
+                    "store.reembed('static')."
+                )
+            names = ", ".join(dict.fromkeys(model.name for model in models)) or "none"
+            raise InputError(f"The store has no vectors of {name!r}; it has those of: {names}.")
+        return self._storage.writer.drop_models(chosen)
 
     def rebuild(self) -> None:
         """Rebuild the keyword index from the memories, and overwrite the traces of what is gone.
@@ -141,7 +157,34 @@ class Maintenance:
         writer.rebuild()
         embedder, _ = self._model.for_searching()
         if embedder is not None:
-            reembed(self._storage, embedder, progress=False, keep=True)
+            self._embed(embedder, progress=False)
+
+    def _embed(self, embedder: Embedder, progress: bool) -> int:
+        storage, written, last = self._storage, 0, 0
+        model = storage.writer.register_model(embedder)
+        storage.writer.drop_damaged_vectors(embedder)
+        with storage.snapshot() as snapshot:
+            left = snapshot.count_without_vectors(model)
+        with counted(left, progress, "Embedding", "chunk") as advance:
+            while True:
+                with storage.snapshot() as snapshot:
+                    stored = snapshot.model(embedder.fingerprint)
+                    chunks = [] if stored is None else snapshot.chunks_without_vectors(stored, _EMBEDDED, last)
+                    parts = snapshot.embedded_parts(chunks)
+                if len(parts) < len(chunks):
+                    raise StoreDamaged(
+                        f"{storage.path} has chunks without a text. Restore a backup with `jupyter-memory restore`."
+                    )
+                if parts:
+                    texts = {chunk: embedding_text(*part) for chunk, part in parts.items()}
+                    vectors = base.documents(embedder, list(texts.values()))
+                    done = storage.writer.add_vectors(embedder, dict(zip(texts, vectors, strict=True)))
+                    written, last = written + done, max(texts)
+                    advance(done)
+                elif storage.writer.activate_model(embedder):
+                    return written
+                else:
+                    last = 0  # a chunk was added, or our vectors dropped, at this very moment
 
     def _batches(self, read: Callable[[Snapshot, int], Mapping[int, Row]]) -> Iterator[Mapping[int, Row]]:
         last = 0
@@ -193,10 +236,9 @@ class Activity:
         return self._settings.log_searches and not self._storage.read_only
 
     def note_search(self, answer: Answer, origin: str) -> None:
-        """Note a search among the recent ones; with the setting ``log_searches`` off nothing is kept.
+        """Note a search among the recent ones, unless the store is busy, full or read-only, or keeps no searches.
 
-        ``origin`` is ``"magic"``, ``"panel"``, ``"command line"``, ``"python"`` or ``"mcp"``. A busy, full or read-only
-        store leaves the search out.
+        ``origin`` is ``"magic"``, ``"panel"``, ``"command line"``, ``"python"`` or ``"mcp"``.
         """
         if origin not in ORIGINS:
             raise InputError(f"There is no origin {origin!r}. Known: {', '.join(ORIGINS)}.")
@@ -205,10 +247,9 @@ class Activity:
             self.note_call(Recent(answer.query_id, answer.query.written, answer.profile, at, origin, len(hits)), hits)
 
     def note_call(self, call: Recent, memory_ids: Sequence[str]) -> bool:
-        """Note what a connected program called, with the memories that it was shown.
+        """Note what a connected program called, with the memories that it was shown, where searches are kept.
 
-        Return False if the store is busy or full: then the caller may try again. With the setting ``log_searches`` off,
-        and in a read-only store, there is nothing to do.
+        Returns False if the store is busy or full: then the caller may try again.
         """
         if self._storage.read_only:
             return True
@@ -217,7 +258,6 @@ class Activity:
                 hidden = replace(call, query=self._hidden(call.query))
                 self._storage.writer.note_search(hidden, memory_ids, _PATIENCE)
             else:
-                # Not every count of use is looked for here: this happens at each search.
                 with self._storage.snapshot() as snapshot:
                     noted = snapshot.recent_searches(1) or snapshot.feedback()
                 if noted:
@@ -229,8 +269,8 @@ class Activity:
     def note_access(self, memory_id: str) -> bool:
         """Count that a person opened, read in full, inserted or copied a memory; return whether it was counted.
 
-        `memini` and `memini-rrf` rank a memory higher that was often used. Nothing is counted, nor raised, in a busy,
-        full or read-only store, for an unknown id, or with the setting ``log_searches`` off.
+        The profiles `memini` and `memini-rrf` rank a memory higher that was often used. Nothing is counted, nor raised,
+        for an unknown id, in a busy or full store, or where no searches are kept.
         """
         if not self.is_kept:
             return False
@@ -240,7 +280,7 @@ class Activity:
             return False
 
     def recent(self, limit: int = 50) -> list[Recent]:
-        """Return the last searches of people, and calls of connected programs, newest first; 200 of each are kept."""
+        """Return the last searches, and calls of connected programs, newest first; 200 of each are kept."""
         with self._storage.snapshot() as snapshot:
             return snapshot.recent_searches(limit)
 
@@ -267,9 +307,9 @@ class Activity:
     ) -> bool:
         """Note whether a hit was what you looked for; this replaces earlier feedback on it for the same question.
 
-        From 30 judgements on, the profile `vault` gives words more or less weight by the share of accepted hits. For a
-        search that was noted, ``query_id`` is enough. Feedback is forgotten with its memory, and with the recent
-        searches. With the setting ``log_searches`` off nothing is kept, and the method returns False.
+        For a search that was noted, ``query_id`` is enough. From 30 judgements on, the profile `vault` gives words more
+        or less weight by the share of accepted hits. Feedback is forgotten with its memory, and with the recent
+        searches. Returns False where no searches are kept.
 
         Raises:
             UnknownMemory: no memory has this id.
@@ -291,7 +331,7 @@ class Activity:
     def _hidden(self, text: str) -> str:
         if not self._settings.redact:
             return text
-        # Imported late, as wherever a store reads or hides what it takes in: a search needs none of that to begin.
+        # Imported late: a search needs none of what hides texts.
         from jupyter_memory.ingest.redaction.redactor import redact
 
         return redact(text)[0]

@@ -40,7 +40,6 @@ class Get(Protocol):
 
     @overload
     def __call__(self, memory_id: str) -> Memory: ...
-
     @overload
     def __call__(self, memory_id: list[str] | tuple[str, ...]) -> list[Memory]: ...
 
@@ -72,8 +71,7 @@ class Memories:
         """Remember a text.
 
         Known content (same title, text, kind, source and space) is not stored twice: the stored memory is returned,
-        with the new tags and metadata merged into it. A mark replaces secrets such as passwords and tokens before
-        anything is written.
+        with the new tags and metadata merged into it. Secrets, such as passwords and tokens, are replaced by a mark.
 
         Args:
             tier: Where it comes from, ``"note"``, ``"mcp"`` or ``"file"``; ``"core"`` stores a note and pins it.
@@ -91,7 +89,7 @@ class Memories:
     def add_many(self, records: Iterable[Mapping[str, Any]], progress: bool = True) -> list[Memory]:
         """Remember many texts: dicts with the keys that ``add`` takes, and ``lang``, the language of a piece of code.
 
-        They are written in batches. If one record is wrong, nothing of its batch is stored.
+        They are written in batches of 512. If one record is wrong, nothing of its batch is stored.
         """
         self._model.for_writing()  # raises before anything is read, where the model does not fit
         added: list[Memory] = []
@@ -105,19 +103,9 @@ class Memories:
             self._model.calibrate()
         return added
 
-    @overload
-    def get(self, memory_id: str) -> Memory: ...
-
-    @overload
-    def get(self, memory_id: list[str] | tuple[str, ...]) -> list[Memory]: ...
-
     def get(self, memory_id: str | list[str] | tuple[str, ...]) -> Memory | list[Memory]:
         """Return a memory by its id, or several, in the order of their ids; raises ``UnknownMemory`` for others."""
-        ids = memory_id if isinstance(memory_id, (list, tuple)) else [memory_id]
-        with self._storage.snapshot() as snapshot:
-            keys = [snapshot.key_of(one) for one in ids]
-            found = snapshot.memories(list(dict.fromkeys(keys)))
-        return [found[key] for key in keys] if ids is memory_id else found[keys[0]]
+        return self._found(memory_id) if isinstance(memory_id, (list, tuple)) else self._found([memory_id])[0]
 
     def bound(self, filters: Filters) -> Filters:
         """Return filters as they hold in this store: in its space, with paths by every name that it knows."""
@@ -138,8 +126,8 @@ class Memories:
     def update(self, /, memory_id: str, **changes: Any) -> Memory:
         """Change a memory and return it: any of the keywords of ``add`` but ``kind`` and ``source``.
 
-        Tags and metadata are replaced, not merged. None removes a value, except for text, tier and event_at, which
-        every memory has: there it changes nothing. A pin stays until ``unpin``, whatever the tier.
+        Tags and metadata are replaced, not merged. None removes a value, but changes nothing for text, tier and
+        event_at, which every memory has. A pin stays until ``unpin``, whatever the tier.
 
         Raises:
             InputError: another memory says the same already, or a value cannot be stored.
@@ -147,7 +135,7 @@ class Memories:
         """
         if unknown := sorted(set(changes) - _CHANGED):
             raise InputError(f"update() cannot set {', '.join(unknown)}. It sets: {', '.join(sorted(_CHANGED))}.")
-        memory = self.get(memory_id)
+        [memory] = self._found([memory_id])
         kept = {name for name in _NEVER_EMPTY if preparation.is_missing(changes.get(name))}
         changes = {name: value for name, value in changes.items() if name not in kept}
         record = {name: getattr(memory, name) for name in preparation.KNOWN}
@@ -190,6 +178,12 @@ class Memories:
         """Take the pin off a memory, which then has the tier again that it was stored with."""
         return self._storage.writer.update(memory_id, {"pinned": False})
 
+    def _found(self, ids: Sequence[str]) -> list[Memory]:
+        with self._storage.snapshot() as snapshot:
+            keys = [snapshot.key_of(one) for one in ids]
+            found = snapshot.memories(list(dict.fromkeys(keys)))
+        return [found[key] for key in keys]
+
     def _remember(self, drafts: Sequence[Draft], embedder: Embedder | None) -> list[Memory]:
         return self._storage.writer.add(prepare(drafts, embedder), embedder)
 
@@ -222,7 +216,7 @@ class Forgetting:
         filters: Filters | Mapping[str, Any] | None = None,
         everything: bool = False,
     ) -> Selection:
-        """Return which memories ``forget`` would remove with these arguments, and what they are; nothing changes.
+        """Return which memories ``forget`` would remove with these arguments; nothing changes.
 
         ``forget(selection)`` then removes these alone: what is added in the meantime stays.
         """
@@ -247,15 +241,15 @@ class Forgetting:
     ) -> int:
         """Remove memories for good, from every table, index and log of the file; return the number removed.
 
-        With the setting ``undo_minutes`` above 0, ``undo`` can take it back for that time. Until then the texts are
-        still in the file, though nothing finds them.
+        With the setting ``undo_minutes`` above 0, ``undo`` can take it back for that time, in which nothing finds the
+        texts, although they are still in the file.
 
         Args:
             ids: One or more; of a ``Selection``, the memories counted in it that are still there and still fit.
             source: A file, or a folder with all below it; or several of them.
             filters: As in ``search``. With ``source``, both must fit.
             everything: All memories of the store (of its space, if it has one).
-            dry_run: Remove nothing, and return how many memories would go; ``selection`` tells more about them.
+            dry_run: Remove nothing, and return how many memories would be removed; ``selection`` tells more.
             now: Leave nothing to take back, neither of this nor of what was forgotten before.
 
         Raises:
@@ -303,10 +297,10 @@ class Forgetting:
         return self._storage.forgotten.drop(None)
 
     def expire(self) -> None:
-        """Remove for good what can no longer be taken back, and do so again when the next time is over."""
+        """Remove for good what can no longer be taken back, now and when the next time is over."""
         self.close()
         if not self._storage.read_only:
-            # A store that is busy, closed or damaged is left to the next process that opens it.
+            # If the store is busy, closed or damaged, the next process that opens it does this.
             with suppress(StoreError):
                 self._storage.forgotten.drop(datetime.now(UTC))
                 left = [one.until for one in self._storage.forgotten.pending("")]
@@ -317,7 +311,7 @@ class Forgetting:
                     self._timer.start()
 
     def close(self) -> None:
-        """Stop the timer; the next process that opens the store removes what can no longer be taken back."""
+        """Stop the timer; the next process that opens the store does the rest."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

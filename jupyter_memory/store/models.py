@@ -1,4 +1,4 @@
-"""The model of a store: chosen, offered, exchanged."""
+"""The model of a store: chosen and offered."""
 
 from __future__ import annotations
 
@@ -7,23 +7,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
-from jupyter_memory.embedders import base, damage, default_name, is_here, open_embedder
+from jupyter_memory.embedders import damage, default_name, is_here, open_embedder
 from jupyter_memory.embedders.download.wheel import DOWNLOAD, missing
 from jupyter_memory.embedders.registry import MINILM, STATIC
 from jupyter_memory.embedders.static import runs_mlx
-from jupyter_memory.errors import (
-    EmbedderError,
-    EmbedderUnavailable,
-    EmbeddingMismatch,
-    InputError,
-    StoreDamaged,
-    StoreError,
-)
-from jupyter_memory.runtime import counted
+from jupyter_memory.errors import EmbedderError, EmbedderUnavailable, EmbeddingMismatch, InputError, StoreError
 from jupyter_memory.storage.base import Model, mismatch
 from jupyter_memory.storage.databases import Storage
 from jupyter_memory.text.display import size
-from jupyter_memory.text.markdown import embedding_text
 from jupyter_memory.types.protocols import Embedder
 
 # A calibration of 1 means that meaning finds the answers of pseudo-queries as often as words do. On seven judged sets
@@ -32,20 +23,15 @@ from jupyter_memory.types.protocols import Embedder
 WEAK = 1.0
 # Cells of notebooks indexed on one core in a second, 678 of them, with minilm and with the bundled model.
 SLOW, FAST = 30, 1_700
-
-
 Done = TypeVar("Done")
-
 # How often another program may switch the model while one batch is being written.
 _SWITCHES = 8
 
 
 class ModelChoice:
-    """The embedder of one store, opened on first use.
+    """The embedder of one store, opened on first use; ``wanted`` is that of ``MemoryStore``.
 
-    ``wanted`` is a name, an embedder, ``"auto"`` (the model that the store searches with at the moment,
-    else the default), or None for a store that is searched by words alone. ``calibrate`` measures how far an
-    embedder can be trusted in this store.
+    ``calibrate`` measures how far an embedder can be trusted in this store.
     """
 
     def __init__(
@@ -63,11 +49,11 @@ class ModelChoice:
 
     @property
     def is_wanted(self) -> bool:
-        """Return whether there is an embedder, whichever: without one, words alone are searched."""
+        """Return whether there is an embedder: without one, words alone are searched."""
         return self._wanted is not None
 
     def embedder(self) -> Embedder | None:
-        """Return the embedder that was asked for, whatever the store was written with; it may not run here."""
+        """Return the embedder that was asked for, whatever the store was written with."""
         return self._fitting(self._active())
 
     def opened(self, wanted: str | Embedder) -> Embedder:
@@ -189,68 +175,3 @@ class ModelChoice:
     def _active(self) -> Model | None:
         with self._storage.snapshot() as snapshot:
             return snapshot.active_model()
-
-
-# Embedding every chunk again with another model, beside the old vectors, and dropping vectors that are not in use.
-
-_BATCH = 256
-
-
-def reembed(storage: Storage, embedder: Embedder, *, progress: bool, keep: bool) -> int:
-    """Embed every chunk that has no vector of this model, or a damaged one, then make it the active one.
-
-    Each batch is a separate transaction, and so is the switch. If it is interrupted at any point, the store searches
-    with the old vectors, and the next call writes what is left. Without ``keep`` the other models' vectors are dropped.
-
-    Raises:
-        EmbedderError: the model cannot run here, or gives no vectors that can be stored.
-    """
-    model = storage.writer.register_model(embedder)
-    storage.writer.drop_damaged_vectors(embedder)
-    with storage.snapshot() as snapshot:
-        left = snapshot.count_without_vectors(model)
-    written, last = 0, 0
-    with counted(left, progress, "Embedding", "chunk") as advance:
-        while True:
-            with storage.snapshot() as snapshot:
-                stored = snapshot.model(embedder.fingerprint)
-                chunks = [] if stored is None else snapshot.chunks_without_vectors(stored, _BATCH, last)
-                parts = snapshot.embedded_parts(chunks)
-            if len(parts) < len(chunks):
-                raise StoreDamaged(
-                    f"{storage.path} has chunks without a text. Restore a backup with `jupyter-memory restore`."
-                )
-            if parts:
-                texts = {chunk: embedding_text(*part) for chunk, part in parts.items()}
-                vectors = base.documents(embedder, list(texts.values()))
-                done = storage.writer.add_vectors(embedder, dict(zip(texts, vectors, strict=True)))
-                written, last = written + done, max(texts)
-                advance(done)
-            elif storage.writer.activate_model(embedder):
-                break
-            else:
-                last = 0  # a chunk was added, or our vectors dropped, at this very moment
-    if not keep:
-        drop(storage, None)
-    return written
-
-
-def drop(storage: Storage, name: str | None) -> int:
-    """Remove the vectors of the models of this name that are not in use, of all such models if None; count them.
-
-    Raises:
-        InputError: no model has this name or fingerprint, or only the one in use.
-    """
-    with storage.snapshot() as snapshot:
-        active, models = snapshot.active_model(), snapshot.models()
-    known = [model for model in models if name in (None, model.name, model.fingerprint)]
-    chosen = [model for model in known if model != active]
-    if name is not None and not chosen:
-        if known:
-            raise InputError(
-                f"The vectors of {name} are in use, so they stay. Embed with another model first: "
-                "store.reembed('static')."
-            )
-        names = ", ".join(dict.fromkeys(model.name for model in models)) or "none"
-        raise InputError(f"The store has no vectors of {name!r}; it has those of: {names}.")
-    return storage.writer.drop_models(chosen)

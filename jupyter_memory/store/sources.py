@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
@@ -20,7 +21,6 @@ from jupyter_memory.storage.databases import SearchStorage, Storage
 from jupyter_memory.storage.snapshot import Snapshot
 from jupyter_memory.store.models import ModelChoice
 from jupyter_memory.text.paths import (
-    DatabaseAddress,
     StorePath,
     absolute,
     called_before,
@@ -49,13 +49,13 @@ class Sources:
         """Index a file or a folder, notebooks by cell and other text files in parts; return counts, and what failed.
 
         Unchanged files are skipped, changed ones replaced, deleted ones forgotten. Files that ``.gitignore`` or the
-        settings name are left out. A file that was moved, even from another folder, keeps its ids, tags and pins.
-        Indexing can be interrupted at any time; the next call continues from there.
+        settings name are left out. A file that was moved, even from another folder, keeps its ids, tags and pins. After
+        an interruption, the next call continues.
 
         Args:
             progress: Whether to show a bar; or a function that receives how many files are done and how many there are
                 (None while they are being counted). An error that it raises ends the indexing; what was written stays.
-            retry: Read files again that could not be read before and have not changed since, and report them.
+            retry: Read files again that could not be read before and have not changed since.
 
         Raises:
             InputError: there is nothing at ``path``, or it is a file of an unknown kind.
@@ -99,8 +99,7 @@ class Sources:
     def folders(self, *, compare: bool = False) -> list[Folder]:
         """Return the folders and single files that were indexed, by path.
 
-        With ``compare`` each is compared with the disk, which takes as long as walking through it; without, ``changed``
-        is None.
+        ``changed`` is None unless you ask to ``compare`` each with the disk, which takes as long as walking through it.
         """
         with self._storage.snapshot() as snapshot:
             found = snapshot.folders(self._space)
@@ -109,8 +108,7 @@ class Sources:
     def watch(self, path: str | Path, watched: bool = True) -> None:
         """Note that a folder is watched, or no longer.
 
-        JupyterLab's server, `%memory watch` and `jupyter-memory watch` keep watched folders up to date. A folder known
-        by the name of a link is watched by that name.
+        JupyterLab's server, `%memory watch` and `jupyter-memory watch` keep watched folders up to date.
 
         Raises:
             InputError: nothing at or below this path was indexed, and it is no folder or not to be watched.
@@ -128,7 +126,7 @@ class Sources:
     def remove_folder(self, path: str | Path) -> int:
         """Take a folder off the list and forget what was indexed from it; return the number of memories removed.
 
-        The files themselves stay, and so do notes that only name one of them as their source.
+        The files stay, and so do notes that only name one of them as their source.
         """
         return self._storage.writer.remove_folder(str(self._as_known(path)), self._space)
 
@@ -139,10 +137,7 @@ class Sources:
         return self._storage.writer.forget_files(known, self._space) if known else 0
 
     def stale(self, path: str | Path) -> int:
-        """Return how many files at or below a path are new, gone or different since they were indexed.
-
-        Nothing is indexed. Files with another time but the same content count as unchanged.
-        """
+        """Return how many files at or below a path are new or gone, or have another content than the indexed one."""
         # Imported late: a search does not need what reads files.
         from jupyter_memory.ingest.indexer import FileCatalog, changed
 
@@ -155,10 +150,10 @@ class Sources:
         )
 
     def rename(self, old: str | Path, new: str | Path) -> int:
-        """Note that a file or a folder has another path now; return how many memories came along.
+        """Note that a file or a folder has another path now; return how many memories came along, in every space.
 
-        They keep their ids, tags and pins, in every space. What was indexed at the new path before is forgotten. Titles
-        and contexts follow when the new path is indexed again.
+        They keep their ids, tags and pins. What was indexed at the new path before is forgotten. Titles and contexts
+        follow when the new path is indexed again.
 
         Raises:
             InputError: one of the paths lies within the other.
@@ -181,14 +176,12 @@ class Sources:
 
     def _ignored(self, where: Path) -> Sequence[str]:
         # What the settings name, and the store itself if it is in there.
-        if isinstance(self._storage.path, DatabaseAddress):
-            return self._settings.ignore
-        store = normal(self._storage.path)
-        if not store.is_relative_to(where) or store == where:
-            return self._settings.ignore
-        # As a pattern of an ignore file, in which these characters have a meaning.
-        name = re.sub(r"([\\*?\[\]!# ])", r"\\\1", store.relative_to(where).as_posix())
-        return [*self._settings.ignore, f"/{name}"]
+        store, ignored = self._storage.path, list(self._settings.ignore)
+        if isinstance(store, Path) and where in normal(store).parents:
+            # As a pattern of an ignore file, in which these characters have a meaning.
+            name = re.sub(r"([\\*?\[\]!# ])", r"\\\1", normal(store).relative_to(where).as_posix())
+            ignored.append(f"/{name}")
+        return ignored
 
     def _noted(self) -> list[str]:
         with self._storage.snapshot() as snapshot:
@@ -222,10 +215,7 @@ class PartOfStore:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """A store's space, unless filters name another, and its folder of relative paths.
-
-    Without a space everything is seen; without a folder, relative paths are those of the working folder.
-    """
+    """A store's space, empty for all, unless filters name another, and its folder of relative paths."""
 
     storage: SearchStorage
     space: str = ""
@@ -236,12 +226,11 @@ class Scope:
         found = from_folder(filters, self.folder) if self.folder else filters
         found = found.with_defaults(space=(self.space,)) if self.space else found
         if any(map(found.names, _ANY_CASE)):
+            spelt: dict[tuple[str, str], list[str]] = defaultdict(list)
             with self.storage.snapshot() as snapshot:
-                spelt: dict[str, dict[str, list[str]]] = {}
                 for facet in ("tag", "lang"):
-                    of_facet = spelt.setdefault(facet, {})
                     for value in snapshot.facet_values(facet):
-                        of_facet.setdefault(value.casefold(), []).append(value)
+                        spelt[facet, value.casefold()].append(value)
             found = _spelt(found, spelt)
         if not found.names("path") and not found.names("not_path"):
             return found
@@ -251,17 +240,11 @@ class Scope:
             return _KnownNames(snapshot, self.space, every_name).within(found)
 
 
-def _spelt(filters: Filters, known: Mapping[str, Mapping[str, Sequence[str]]]) -> Filters:
-    changed: dict[str, Any] = {
-        name: tuple(
-            dict.fromkeys(
-                one
-                for value in getattr(filters, name)
-                for one in known[name.removeprefix("not_")].get(value.casefold(), (value,))
-            )
-        )
-        for name in _ANY_CASE
-    }
+def _spelt(filters: Filters, known: Mapping[tuple[str, str], Sequence[str]]) -> Filters:
+    changed: dict[str, Any] = {}
+    for name in _ANY_CASE:
+        values = {value: (name.removeprefix("not_"), value.casefold()) for value in getattr(filters, name)}
+        changed[name] = tuple(dict.fromkeys(one for value, key in values.items() for one in known.get(key, (value,))))
     return replace(filters, **changed, also=None if filters.also is None else _spelt(filters.also, known))
 
 
