@@ -29,10 +29,9 @@ _SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 
 
 def local_chart(chart: Any, text: str) -> Any:
-    """Return a subclass of a chart class of altair that JupyterLab draws by itself.
+    """Return a subclass of a chart class of altair that JupyterLab draws without scripts from the network.
 
-    Altair's own display fetches scripts from the network. ``text`` replaces the chart where nothing draws it;
-    ``{rows}`` in it becomes the number of rows.
+    ``text`` replaces the chart where nothing draws it; ``{rows}`` in it becomes the number of rows.
     """
 
     class LocalChart(chart):  # type: ignore[misc]
@@ -71,9 +70,8 @@ open_store: Callable[[str], _Store] | None = None
 class MemoryAccessor:
     """The ``df.memory`` accessor: explains the result of a search row by row.
 
-    Rows are named by their rank, the index of the DataFrame, so that a filtered or sorted frame still speaks of the
-    same memories. Where ``pd.concat`` put several results together, a rank that two of them have names no row: then the
-    id of the memory does, or with ``keys=`` the label of the row, such as ``("prices", 1)``.
+    Rows are named by their rank, the index of the DataFrame. Where ``pd.concat`` put together results that share a
+    rank, the id of the memory names a row, or with ``keys=`` its label, such as ``("prices", 1)``.
     """
 
     def __init__(self, frame: pd.DataFrame) -> None:
@@ -91,20 +89,20 @@ class MemoryAccessor:
         return f"What a result tells of itself, row by row: {made}  breakdown()  style(evidence=True)  plot()"
 
     def explain(self, rank: Rank = 1, *, all: bool = False) -> Explanation:
-        """Return why the memory of a row is where it is: the main reasons, or all of them. ``print`` it to read them.
+        """Return why the memory of a row is where it is: the main reasons, or all of them.
 
-        Only the last answers of a session are kept: for an older one the query is searched again, as of now and
-        without its filters.
+        The last 32 answers of a session are kept; for an older one the query is searched again, as of now and without
+        its filters.
         """
         row = self._row(rank)
         memory_id, search = str(row["memory_id"]), search_of(row, self._searches)
         if not search["query"]:
             raise InputError("These memories were listed without a question, so nothing was ranked. Search first.")
-        answer = recent_answer(search)
+        answer, store = recent_answer(search), _store(search)
         if answer is not None:
-            why = _store(search).explain_in(answer, memory_id)
+            why = store.explain_in(answer, memory_id)
         else:
-            why = _store(search).explain(search["query"], memory_id, profile=search["profile"])
+            why = store.explain(search["query"], memory_id, profile=search["profile"])
         return why.whole() if all else why
 
     def text(self, rank: Rank = 1) -> str:
@@ -132,10 +130,7 @@ class MemoryAccessor:
     def context(self, max_tokens: int = 2000) -> str:
         """Return the memories of all rows, in their order, as a text for the prompt of a language model.
 
-        It names the path, the cell, the lines and the date of every source, and has at most ``max_tokens`` by an
-        estimate that rather errs upwards. Rows that say the same are one source, and neighbouring cells of a notebook
-        stand together. The texts are marked as data, within borders that none of them can forge. Where the verdict is
-        ``none``, the text says that nothing answers the question.
+        It is that of ``MemoryStore.context``, with at most ``max_tokens`` by an estimate that rather errs upwards.
 
         Raises:
             InputError: ``max_tokens`` is not a whole number of at least 200.

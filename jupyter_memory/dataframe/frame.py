@@ -1,26 +1,28 @@
-"""Hits and other results as DataFrames."""
+"""Hits and fixes of errors as DataFrames, as people see them."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from html import escape
+from pathlib import PurePath
 from shutil import get_terminal_size
+from textwrap import indent
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
 from pandas.api.types import is_string_dtype
 
-from jupyter_memory.dataframe.html import DOT, Place, Row, picture, results
+from jupyter_memory.dataframe.html import DOT, Place, Row, insert_button, picture, results
 from jupyter_memory.text.dates import age
 from jupyter_memory.text.display import Paint, coloured, has_colours, html, listing, percent, unpainted
 from jupyter_memory.text.identifiers import without_file
 from jupyter_memory.text.markdown import is_markdown, plain
 from jupyter_memory.text.unicode import marked
-from jupyter_memory.types import Answer, Hit
+from jupyter_memory.types import Answer, Fix, Hit
 from jupyter_memory.types.search import UNANSWERED, doubt
 
 if TYPE_CHECKING:
@@ -335,10 +337,10 @@ def styled(frame: pd.DataFrame, *, evidence: bool = False) -> Styler:
         for label, memory_id in frame["memory_id"].items():
             if memory_id in known:
                 # Each picture belongs to one row, which a form for the whole column would not know.
-                styler = styler.format(
-                    lambda title, of=str(memory_id): f"{html(str(title))}{picture(of, str(title))}",
-                    subset=([label], ["title"]),
+                shown_as = (
+                    f"{html(str(frame.at[label, 'title']))}{picture(str(memory_id), str(frame.at[label, 'title']))}"
                 )
+                styler = styler.format(shown_as.replace("{", "{{").replace("}", "}}"), subset=([label], ["title"]))
     # Prices in dollars are no formulas.
     styler = styler.set_table_attributes('class="tex2jax_ignore mathjax_ignore"')
     styler = styler.set_table_styles([{"selector": selector, "props": props} for selector, props in _STYLES])
@@ -361,3 +363,76 @@ def _worth_showing(frame: pd.DataFrame) -> list[str]:
         "tags": lambda column: not column.map(len).any(),
     }
     return [name for name in known if len(frame) == 0 or name not in empty or not empty[name](frame[name])]  # type: ignore[no-untyped-call,unused-ignore]
+
+
+_FIX_TEXTS = ("memory_id", "error", "failed", "fix", "diff", "kind", "notebook", "failed_id")
+_FIX_SHOWN = {"error", "strength", "fix", "diff", "kind", "notebook", "when", "memory_id"}
+# Half transparent, so that it can be read on a light and on a dark page.
+_DIFF = {"+": "background: #2da44e33;", "-": "background: #cf222e26;"}
+_FIX_CELL = "text-align: left; vertical-align: top; padding: 4px 8px;"
+_FIX_CODE = "margin: 0 0 4px; white-space: pre-wrap; overflow-wrap: anywhere; background: none;"
+
+
+class Fixes(pd.DataFrame):
+    """A DataFrame of fixes; a part of its columns is shown as any other."""
+
+    @property
+    def _constructor(self) -> Callable[..., pd.DataFrame]:
+        return Fixes
+
+    def __repr__(self) -> str:
+        if not set(self.columns) >= _FIX_SHOWN:
+            return super().__repr__()
+        shown = []
+        for rank, row in self._ranked():
+            text = "\n".join(_changed(row["diff"])) or row["fix"]
+            shown.append(f"{rank}  {row['error']} · {_fix_place(row)}\n\n{indent(text, '    ')}")
+        return "\n\n".join(shown)
+
+    def _repr_html_(self) -> str | None:  # type: ignore[override,unused-ignore]
+        if not (set(self.columns) >= _FIX_SHOWN and pd.get_option("display.notebook_repr_html")):
+            plain: str | None = super()._repr_html_()  # type: ignore[misc,operator,unused-ignore]
+            return plain
+        rows = ""
+        for rank, row in self._ranked():
+            # What is no code is not inserted.
+            button = "" if row["kind"] == "note" else insert_button(row["fix"], row["memory_id"])
+            lines = [
+                f'<span style="{_DIFF.get(line[:1], "")}">{html(line)}</span>' for line in _changed(row["diff"])
+            ] or [html(row["fix"])]
+            code = "\n".join(lines)
+            rows += (
+                f'<tr style="border-bottom: 1px solid #8883;"><th style="{_FIX_CELL}">{html(str(rank))}</th>'
+                f'<td style="{_FIX_CELL} min-width: 14em;">{html(row["error"])}<br>'
+                f"<small>{html(_fix_place(row))}</small></td>"
+                f'<td style="{_FIX_CELL} width: 75%;"><pre style="{_FIX_CODE}">{code}</pre>{button}</td></tr>'
+            )
+        return f'<table style="table-layout: auto; width: 100%; border-collapse: collapse;">{rows}</table>'
+
+    def _ranked(self) -> Iterator[tuple[Hashable, Mapping[Hashable, Any]]]:
+        yield from zip(self.index, self.to_dict("records"), strict=True)
+
+
+def fixes_frame(fixes: Sequence[Fix], store: str) -> Fixes:
+    """Return fixes as rows, indexed by rank; ``attrs["memfix"]`` has them as JSON values, with the store."""
+    rows = [fix.to_json() for fix in fixes]
+    columns = {name: pd.Series([row[name] for row in rows], dtype="str").array for name in _FIX_TEXTS}
+    frame = Fixes(columns, index=pd.RangeIndex(1, len(rows) + 1, name="rank"))
+    frame.insert(2, "strength", [fix.strength for fix in fixes])
+    frame.insert(
+        len(frame.columns) - 1,
+        "when",
+        pd.Series([fix.mended.started for fix in fixes], index=frame.index).astype("datetime64[us, UTC]"),
+    )
+    frame.attrs["memfix"] = {"store": store, "fixes": rows}
+    return frame
+
+
+def _fix_place(row: Mapping[Hashable, Any]) -> str:
+    when = row["when"].to_pydatetime(warn=False).astimezone()
+    facts = (f"{when:%Y-%m-%d %H:%M}", PurePath(row["notebook"]).name)
+    return " · ".join(fact for fact in facts if fact)
+
+
+def _changed(diff: str) -> list[str]:
+    return [line for line in diff.split("\n")[2:] if not line.startswith("@@")]

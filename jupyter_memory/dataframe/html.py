@@ -96,16 +96,12 @@ class Row:
         return Entry(self.rank, self.title, self.snippet, self.marks, self.badges, likely, self.facts)
 
 
-# Buttons and pictures are hidden elements, which the style sheet of the panel shows: nothing is seen where nothing
-# would happen. The element of a picture holds the memory's id and no byte of the picture, so a saved notebook has none.
-# The panel's `integrations/outputs.ts` knows them by their classes.
+# Buttons and pictures are hidden elements, which the panel shows: nothing is seen where nothing would happen. The
+# element of a picture holds no byte of it, so a saved notebook has none. `integrations/outputs.ts` knows their classes.
 
 
 def insert_button(source: str, memory_id: str = "") -> str:
-    """Return a button that inserts code as a new cell below the one whose output it stands in, without running it.
-
-    ``memory_id`` names the memory of the code, whose use is then counted. Other front ends have `%memfix --insert 1`.
-    """
+    """Return a button that inserts code as a new cell below, without running it, and counts that as a use."""
     # A browser takes a line feed for a line feed in an attribute, but what cleans HTML may not.
     value = escape(source).replace("\r\n", "\n").replace("\r", "\n").replace("\n", "&#10;")
     counted = f' data-memory="{escape(memory_id)}"' if memory_id else ""
@@ -123,7 +119,6 @@ def picture(memory_id: str, title: str) -> str:
 
 # A result as an HTML table has no script, no picture and no text but what it shows, so a saved notebook stays small.
 # Where nothing is trusted, and all styles are removed, it is still a table with links, whose code keeps its lines.
-
 # JupyterLab gives every column of a table the same width and sets it flush right: the class is named twice, to be
 # stronger than that. VS Code gives JupyterLab's names of colours those of a light page in every theme: text has the
 # colour of the page, and grounds are half transparent.
@@ -144,7 +139,10 @@ _STYLE = """<style>
   font-size: 77%; font-weight: 700; }
 .jp-MemoryResult-chip.jp-mod-vector { border-color: #2f81f7; background: #2f81f726; }
 </style>"""
-_WORDS = {"KW": ("jp-mod-keyword", "found by its words"), "SEM": ("jp-mod-vector", "found by its meaning")}
+_CHIPS = {
+    "KW": '<span class="jp-MemoryResult-chip jp-mod-keyword" title="found by its words">KW</span>',
+    "SEM": '<span class="jp-MemoryResult-chip jp-mod-vector" title="found by its meaning">SEM</span>',
+}
 
 
 def table(heads: Iterable[str], rows: Iterable[str], caption: str = "") -> str:
@@ -162,40 +160,27 @@ def results(rows: Sequence[Row], doubt: str, footer: str) -> str:
     above = f"<p><strong>{html(doubt)}</strong></p>" if doubt else ""
     if not rows:
         return f"{above}<p>{footer}</p>"
-    columns = [("badges", "found by"), ("strength", "strength"), ("age", "when")]
-    shown = {name: head for name, head in columns if any(_value(row, name) for row in rows)}
-    body = (
-        f'<tr><th scope="row">{html(row.rank)}</th><td class="jp-mod-text">{_title(row)}</td>'
-        f'<td class="jp-mod-text jp-mod-snippet">{with_marks(row.snippet, row.marks)}</td>'
-        f"{''.join(f'<td>{_value(row, name)}</td>' for name in shown)}</tr>"
-        for row in rows
-    )
-    return f"{above}{table(('', 'title', 'snippet', *shown.values()), body)}<p>{footer}</p>"
-
-
-def _value(row: Row, name: str) -> str:
-    if name == "badges":
-        chips = []
-        for badge in filter(None, row.badges.split("+")):
-            look, meaning = _WORDS.get(badge, ("", ""))
-            chips.append(f'<span class="jp-MemoryResult-chip {look}" title="{meaning}">{html(badge)}</span>')
-        return " ".join(chips)
-    return html(row.strength if name == "strength" else row.age)
-
-
-def _title(row: Row) -> str:
-    title = html(row.title or row.memory_id)
-    if row.place is not None:
-        title = open_link(title, row.place.href, row.place.source, row.memory_id)
-    shown = picture(row.memory_id, row.title) if row.pictured else ""
-    return f"{title}<br><small>{html(row.facts)}</small>{shown}"
+    columns = {"found by": "badges", "strength": "strength", "when": "age"}
+    heads = [head for head, name in columns.items() if any(getattr(row, name) for row in rows)]
+    body = []
+    for row in rows:
+        title = html(row.title or row.memory_id)
+        if row.place is not None:
+            title = open_link(title, row.place.href, row.place.source, row.memory_id)
+        shown = picture(row.memory_id, row.title) if row.pictured else ""
+        chips = " ".join(_CHIPS.get(badge, html(badge)) for badge in row.badges.split("+"))
+        cells = {"found by": chips, "strength": html(row.strength), "when": html(row.age)}
+        body.append(
+            f'<tr><th scope="row">{html(row.rank)}</th>'
+            f'<td class="jp-mod-text">{title}<br><small>{html(row.facts)}</small>{shown}</td>'
+            f'<td class="jp-mod-text jp-mod-snippet">{with_marks(row.snippet, row.marks)}</td>'
+            f"{''.join(f'<td>{cells[head]}</td>' for head in heads)}</tr>"
+        )
+    return f"{above}{table(('', 'title', 'snippet', *heads), body)}<p>{footer}</p>"
 
 
 def open_link(shown: str, href: str, source: str, memory_id: str) -> str:
-    """Return a link to the file of a memory, which the panel opens at the cell or the line where it is now.
-
-    The panel's `integrations/outputs.ts` knows it by its class; without the panel it is a link as any other.
-    """
+    """Return a link to the file of a memory, which the panel opens at the cell or the line where it is now."""
     known = f'class="jp-Memory-openSource" data-memory="{escape(memory_id)}"'
     target = f'href="{escape(href)}" target="_blank" rel="noopener" title="{escape(marked(source))}"'
     return f"<a {known} {target}>{shown}</a>"

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.evaluation.datasets import HALVES, JudgedSet, Question, read_set
+from jupyter_memory.evaluation.datasets import HALVES, Question, read_set
 from jupyter_memory.evaluation.metrics import auroc, calibration_error
 from jupyter_memory.evaluation.runner import Bed, beds
 from jupyter_memory.runtime import shown
@@ -105,7 +105,14 @@ def answerability(
     A set with unanswerable questions gives a row for each half; several of them give two more for all.
     """
     sets = [read_set(folder, next(iter(notebooks), None)) for folder in folders]
-    indexed = _folders(sets, notebooks)
+    needing = sum(judged.unit == "cell" for judged in sets)
+    if len(notebooks) > 1 and len(notebooks) != needing:
+        raise InputError(
+            f"{needing} sets judge notebook cells, and --notebooks names {len(notebooks)} folders: name one for all of "
+            "the sets, or one for each."
+        )
+    left = iter(notebooks if len(notebooks) > 1 else [*notebooks] * needing)
+    indexed = [next(left, None) if judged.unit == "cell" else None for judged in sets]
     for judged in sets:
         if len(judged.groups) < 2 and len(sets) < 2 and not judged.unanswerable:
             raise InputError(
@@ -146,9 +153,8 @@ def answerability(
     for half in HALVES:
         parts = [row for row in rows if row.half == half]
         if len(parts) > 1:
-            strong = [one for row in parts for one in row.right]
-            refused = [one for row in parts for one in row.other]
-            rows.append(Answerability("all", strong, refused, [one for row in parts for one in row.found], half))
+            right, other = [one for row in parts for one in row.right], [one for row in parts for one in row.other]
+            rows.append(Answerability("all", right, other, [one for row in parts for one in row.found], half))
     return rows
 
 
@@ -166,17 +172,6 @@ def table(found: Sequence[Answerability]) -> str:
         for one in found
     ]
     return columns([head, *rows])
-
-
-def _folders(sets: Sequence[JudgedSet], notebooks: Sequence[Path]) -> list[Path | None]:
-    needing = sum(judged.unit == "cell" for judged in sets)
-    if len(notebooks) > 1 and len(notebooks) != needing:
-        raise InputError(
-            f"{needing} sets judge notebook cells, and --notebooks names {len(notebooks)} folders: name one for all of "
-            "the sets, or one for each."
-        )
-    folders = iter(notebooks if len(notebooks) > 1 else [*notebooks] * needing)
-    return [next(folders, None) if judged.unit == "cell" else None for judged in sets]
 
 
 def _asked(bed: Bed, question: Question) -> tuple[float, bool]:

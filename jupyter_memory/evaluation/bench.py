@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tomllib
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time
 from pathlib import Path
@@ -35,25 +34,6 @@ class Outcome:
     found: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Corpus:
-    """A store that holds the corpus, and the folder that its files were read from."""
-
-    store: MemoryStore
-    folder: Path
-
-    def ask(self, check: Check, profile: Profile, label: str = "") -> Outcome:
-        filters = {**check.filters, "path": [str(self.folder / one) for one in check.filters.get("path", ())]}
-        answer = self.store.hits(check.query, limit=DEPTH, profile=profile, now=NOW, filters=filters)
-        named: dict[str, None] = {}
-        for memory in (hit.memory for hit in answer.hits):
-            path = Path(memory.source)
-            inside = path.is_relative_to(self.folder)
-            named[path.relative_to(self.folder).as_posix() if inside else memory.title] = None
-        spaces = {hit.memory.space for hit in answer.hits}
-        return Outcome(label or profile.name, check, check.judge(tuple(named), spaces), tuple(named))
-
-
 def checks() -> list[Check]:
     """Return the checks, in the order of their categories."""
     facets = {"tag": "tag", "path": "path", "in_space": "space", "since": "since", "until": "until"}
@@ -67,9 +47,10 @@ def checks() -> list[Check]:
     return found
 
 
-@contextmanager
-def corpus(embedder: str | Embedder = "static") -> Iterator[Corpus]:
-    """Fill a store with the corpus, in the way of a person's own memories, and remove it at the end."""
+def bench(
+    profiles: Mapping[str, Profile], embedder: str | Embedder = "static", asked: Sequence[Check] | None = None
+) -> list[Outcome]:
+    """Return the outcome of every check, or of those in ``asked``, for every profile, over a store with the corpus."""
     with TemporaryDirectory(prefix="jupyter-memory-bench-") as scratch:
         # Resolved: sources are stored without the link where the temporary folder is one.
         folder = Path(scratch).resolve() / "radhaus"
@@ -77,23 +58,28 @@ def corpus(embedder: str | Embedder = "static") -> Iterator[Corpus]:
         for name, day in _toml("dates.toml").items():
             seconds = _noon(day).timestamp()
             os.utime(folder / name, (seconds, seconds))
+        notes = _toml("notes.toml")["note"]
+        for note in notes:
+            note["event_at"] = _noon(note.pop("date"))
         # Default settings, so that scores can be compared between machines.
         with MemoryStore(folder.parent / "bench.sqlite", embedder, settings=JupyterMemory()) as store:
             store.index(folder, progress=False)
-            notes = _toml("notes.toml")["note"]
-            for note in notes:
-                note["event_at"] = _noon(note.pop("date"))
             store.add_many(notes, progress=False)
-            yield Corpus(store, folder)
-
-
-def bench(
-    profiles: Mapping[str, Profile], embedder: str | Embedder = "static", asked: Sequence[Check] | None = None
-) -> list[Outcome]:
-    """Return the outcome of every check, or of those in ``asked``, for every profile."""
-    asked = checks() if asked is None else asked
-    with corpus(embedder) as filled:
-        return [filled.ask(check, profile, label) for label, profile in profiles.items() for check in asked]
+            outcomes = []
+            for label, profile in profiles.items():
+                for check in checks() if asked is None else asked:
+                    filters = {**check.filters, "path": [str(folder / one) for one in check.filters.get("path", ())]}
+                    answer = store.hits(check.query, limit=DEPTH, profile=profile, now=NOW, filters=filters)
+                    memories = [hit.memory for hit in answer.hits]
+                    names = dict.fromkeys(
+                        Path(one.source).relative_to(folder).as_posix()
+                        if Path(one.source).is_relative_to(folder)
+                        else one.title
+                        for one in memories
+                    )
+                    failed = check.judge(list(names), {one.space for one in memories})
+                    outcomes.append(Outcome(label, check, failed, tuple(names)))
+            return outcomes
 
 
 def scores(outcomes: Sequence[Outcome]) -> dict[str, tuple[int, int]]:

@@ -87,9 +87,8 @@ def _save(path: Path, questions: Sequence[GoldenQuestion]) -> None:
         return
     lines = []
     for one in questions:
-        line: dict[str, Any] = {"_id": one.id, "text": one.text, "date": one.now.isoformat()}
-        line |= {"right": dict(one.right), "filters": _plain(one.filters), "tags": list(one.tags)}
-        line["domain"] = one.domain
+        line: dict[str, Any] = {"_id": one.id, "text": one.text, "date": one.now.isoformat(), "right": dict(one.right)}
+        line |= {"filters": _plain(one.filters), "tags": list(one.tags), "domain": one.domain}
         held = {name: value for name, value in line.items() if value not in ({}, [], None)}
         lines.append(json.dumps(held, ensure_ascii=False) + "\n")
     temporary = path.with_name(f"{path.name}.{os.getpid()}")
@@ -103,12 +102,13 @@ def add(path: Path, answer: Answer, ranks: Sequence[int]) -> GoldenQuestion:
     """Keep an answer's question with the hits of these ranks as right answers; a known question gets them added."""
     if not answer.query.text:
         raise InputError("The last search listed memories without a question. Ask one first: %memsearch …")
+    query, right = answer.query, {}
     for rank in ranks:
         if not 1 <= rank <= len(answer.hits):
             results = count_of(len(answer.hits), "result")
             raise InputError(f"The last search has {results}, so there is no rank {rank}.")
-    query, memories = answer.query, [answer.hits[rank - 1].memory for rank in ranks]
-    right = {memory.id: memory.content_hash for memory in memories}
+        memory = answer.hits[rank - 1].memory
+        right[memory.id] = memory.content_hash
     question = GoldenQuestion(query.text, query.now, right, query.filters, query.tags, query.domain)
     known = load(path)
     same = next((one for one in known if one.id == question.id), None)
@@ -196,12 +196,11 @@ def answerable(
 ) -> tuple[list[GoldenQuestion], list[GoldenQuestion]]:
     """Return the questions whose right answers a store still has, with those answers alone, and the other questions."""
     here = store.known({one: of for question in golden for one, of in question.right.items()})
-    left = [
-        replace(question, right={one: of for one, of in question.right.items() if one in here})
-        for question in golden
-        if not here.isdisjoint(question.right)
-    ]
-    return left, [question for question in golden if here.isdisjoint(question.right)]
+    left, others = list[GoldenQuestion](), list[GoldenQuestion]()
+    for question in golden:
+        right = {one: of for one, of in question.right.items() if one in here}
+        (left if right else others).append(replace(question, right=right or question.right))
+    return left, others
 
 
 def baseline(store: MemoryStore, golden: Sequence[GoldenQuestion], profile: Profile) -> list[Measured]:

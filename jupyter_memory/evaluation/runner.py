@@ -214,11 +214,7 @@ class Row:
 
     def to_json(self) -> dict[str, Any]:
         return {
-            "set": self.set,
-            "profile": self.profile,
-            "embedder": self.embedder,
-            "type": self.type,
-            "queries": self.queries,
+            **{name: getattr(self, name) for name in ("set", "profile", "embedder", "type", "queries")},
             **self.metrics,
             "p50_ms": self.p50_ms,
             "ci95": {name: list(bounds) for name, bounds in self.ci95.items()},
@@ -304,11 +300,7 @@ def evaluate(
     baseline: str = "",
     progress: bool = False,
 ) -> tuple[list[Row], list[str]]:
-    """Return a row for each arm (and type of question), and what a reader of them should know.
-
-    ``notebooks`` is the folder that a set without a corpus judges the cells of; ``files`` has the folders of which
-    it judges the files.
-    """
+    """Return a row for each arm (and type of question), and what a reader of them should know; see ``beds``."""
     judged = read_set(folder, notebooks)
     notices = [f"{judged.name}: {judged.unjudged} questions without an answer are left out."] if judged.unjudged else []
     name = embedder if isinstance(embedder, str) else embedder.name

@@ -5,7 +5,6 @@ from jupyter_memory.lazy import exports
 __getattr__, __dir__, __all__ = exports(
     __name__,
     {
-        "failure": "last_shown",
-        "recorder": "Recorder",
+        "recorder": "Recorder last_shown",
     },
 )

@@ -1,12 +1,13 @@
-"""What a kernel runs, recorded through IPython's events."""
+"""What a kernel runs, recorded through IPython's events, with the errors that ended runs in plain text."""
 
 from __future__ import annotations
 
 import atexit
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -15,47 +16,91 @@ from pathlib import Path
 from secrets import token_hex
 from stat import S_ISREG
 from time import monotonic, perf_counter
-from typing import TYPE_CHECKING
+from traceback import FrameSummary, StackSummary, TracebackException, walk_tb
 
+from IPython.core.compilerop import CachingCompiler
 from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, InteractiveShell
 from traitlets import Bunch
 
 from jupyter_memory.config import JupyterMemory, store_path
 from jupyter_memory.errors import InputError
 from jupyter_memory.history.absorber import Absorber, Record
-from jupyter_memory.history.failure import Cells, failure, last_shown
 from jupyter_memory.history.writer import Place, RecordingProblems, Writer
 from jupyter_memory.storage.journal import CAN_RECORD
 from jupyter_memory.text.paths import DatabaseAddress
-from jupyter_memory.types import Run
+from jupyter_memory.types import Run, RunError
 
-if TYPE_CHECKING:
-    from ipykernel.zmqshell import ZMQInteractiveShell
+# Frames kept of a deep stack: where the cell called, and where it failed.
+_FIRST, _LAST = 5, 40
+_FILE = re.compile(r'^(?P<indent>[ |]*)File "(?P<name>[^"\n]+)", line (?P<line>\d+)', re.MULTILINE)
 
 
-# What a shell knows of the place that its cells come from.
-class _KernelContext:
+class _Cells:
+    # The code of the cells that one shell ran: tracebacks hold lines of any cell that defined a function.
+
     def __init__(self, shell: InteractiveShell) -> None:
         self._shell = shell
-        self._kernel: ZMQInteractiveShell | None = None
-        if shell.has_trait("kernel"):
-            with suppress(ImportError):
-                from ipykernel.zmqshell import ZMQInteractiveShell
+        # The number of the run by the name of its code, and the numbers of the runs that are in the history.
+        self._numbers: dict[str, int] = {}
+        self.kept: set[int] = set()
 
-                self._kernel = shell if isinstance(shell, ZMQInteractiveShell) else None
+    def begin(self, info: ExecutionInfo, number: int) -> None:
+        raw = info.raw_cell or ""
+        transformed = vars(info).get("transformed_cell")  # IPython 9.0 does not tell it
+        if not transformed:
+            try:
+                transformed = str(self._shell.transform_cell(raw))  # type: ignore[no-untyped-call]
+            except Exception:  # noqa: BLE001  a transformer may raise anything: IPython says it, and the cell never runs
+                transformed = raw
+        # Versions differ in whether the shell has counted the cell by now. The name holds a hash of the text as well.
+        for executed in (self._shell.execution_count - 1, self._shell.execution_count):
+            self._numbers[self._shell.compile.get_code_name(raw, transformed, executed)] = number
 
-    @property
-    def notebook(self) -> str:
-        # VS Code names it in a variable of the kernel; Jupyter once, as the kernel begins, in its environment.
-        named = self._shell.user_ns.get("__vsc_ipynb_file__")
-        return named if isinstance(named, str) else os.environ.get("JPY_SESSION_NAME", "")
+    def may_show(self, file: str, running: int) -> bool:
+        # Of a cell only if the history has it; a traceback holds lines of modules, too.
+        number = self._numbers.get(file)
+        if number is None:
+            return self._shell.compile.format_code_name(file) is None
+        return number == running or number in self.kept
 
-    def tags(self) -> tuple[str, ...]:
-        # JupyterLab and Notebook send the tags of the cell that runs; other front ends may not.
-        request = {} if self._kernel is None else self._kernel.parent_header
-        metadata = request.get("metadata") if isinstance(request, Mapping) else None
-        tags = (metadata if isinstance(metadata, Mapping) else {}).get("tags")
-        return tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else ()
+
+def last_shown() -> BaseException | None:
+    """Return the exception whose traceback was shown last: `%run` and `%%capture` show the error of what they run."""
+    # Python has it from the first one on.
+    return vars(sys).get("last_value")
+
+
+def _failure(error: BaseException, compiler: CachingCompiler, shown: Callable[[str], bool], *, ran: bool) -> RunError:
+    # ``ran`` is False where the cell could not even begin, as with a syntax error. Cells are named as IPython names
+    # them: Cell In[3]. Of files that may not be shown, the lines are left out.
+    frames = error.__traceback__ if ran else None
+    # IPython's own frames, in which it runs a cell, or a magic such as %run a script.
+    while frames is not None and str(frames.tb_frame.f_globals.get("__name__")).startswith("IPython."):
+        frames = frames.tb_next
+    found = TracebackException(type(error), error, frames, limit=-_LAST, max_group_width=_LAST, compact=True)
+    if frames is not None and len(found.stack) == _LAST:
+        found.stack[:0] = StackSummary.extract(walk_tb(frames), limit=_FIRST)
+    _hide(found, shown)
+
+    def named(file: re.Match[str]) -> str:
+        cell = compiler.format_code_name(file["name"])
+        return file[0] if cell is None else f"{file['indent']}{' '.join(cell)}, line {file['line']}"
+
+    text = _FILE.sub(named, "".join(found.format()))
+    try:
+        message = str(error)
+    except Exception as wrong:  # noqa: BLE001  the class of the error is the user's own, and may do anything
+        message = f"<no message: {type(wrong).__name__}>"
+    return RunError(type(error).__name__, message, text)
+
+
+def _hide(told: TracebackException, shown: Callable[[str], bool]) -> None:
+    told.stack[:] = [
+        one if shown(one.filename) else FrameSummary(one.filename, one.lineno, one.name, line="") for one in told.stack
+    ]
+    for other in (told.__cause__, told.__context__, *(told.exceptions or ())):
+        if other is not None:
+            _hide(other, shown)
 
 
 # The files of notebooks, which a kernel knows by the names that they had when it began.
@@ -107,11 +152,9 @@ def _identity(file: str) -> tuple[int, int] | None:
     return (found.st_dev, found.st_ino) if found is not None and S_ISREG(found.st_mode) else None
 
 
-def environment() -> str:
-    """Return the name of the environment that Python runs in; empty for that of the system.
-
-    The folder of a virtual environment is often called .venv: then the name of its project comes first.
-    """
+def _environment() -> str:
+    # The name of the environment that Python runs in, empty for that of the system. The folder of a virtual one is
+    # often called .venv: then the name of its project comes first.
     prefix = Path(sys.prefix)
     if (prefix / "conda-meta").is_dir():
         return prefix.name if prefix.parent.name == "envs" else "base"
@@ -143,12 +186,11 @@ class Recorder:
         self._shell = shell
         self._settings = settings
         self._say = say
-        self._context = _KernelContext(shell)
         self._notebooks = _NotebookFiles()
-        self._cells = Cells(shell)
+        self._cells = _Cells(shell)
         self._session = token_hex(16)
         self._numbers = count(1)
-        self._environment = environment()
+        self._environment = _environment()
         self._running: list[_Running] = []
         self._quiet_since = monotonic()
         self._retained = monotonic() - _RETAIN
@@ -248,18 +290,20 @@ class Recorder:
             return
         try:
             if info.store_history:
+                # VS Code names it in a variable of the kernel; Jupyter once, as the kernel begins, in its environment.
+                notebook = self._shell.user_ns.get("__vsc_ipynb_file__")
                 run = Run(
                     source=info.raw_cell or "",
                     started=datetime.now(UTC),
                     session=self._session,
                     number=next(self._numbers),
-                    notebook=self._context.notebook,
+                    notebook=notebook if isinstance(notebook, str) else os.environ.get("JPY_SESSION_NAME", ""),
                     cell_id=info.cell_id if isinstance(info.cell_id, str) else "",
                     environment=self._environment,
                     space=self._settings.space,
                 )
                 self._cells.begin(info, run.number)
-                writer.begin(run, self._context.tags())
+                writer.begin(run, self._tags())
                 # Without the time of the note.
                 self._running.append(_Running(info, run, perf_counter(), last_shown()))
             elif self._running:
@@ -267,6 +311,13 @@ class Recorder:
                 self._cells.begin(info, self._running[-1].run.number)
         except Exception as error:  # noqa: BLE001  IPython would print a traceback of ours in the person's cell
             self.problems.lose(f"noting a run failed with {type(error).__name__}")
+
+    def _tags(self) -> Sequence[str]:
+        # JupyterLab and Notebook send the tags of the cell that runs; other front ends may not.
+        request = getattr(self._shell, "parent_header", None)
+        metadata = request.get("metadata") if isinstance(request, Mapping) else None
+        tags = metadata.get("tags") if isinstance(metadata, Mapping) else None
+        return [tag for tag in tags if isinstance(tag, str)] if isinstance(tags, list) else ()
 
     def _after(self, result: ExecutionResult | None) -> None:
         if not self.is_on:
@@ -300,7 +351,7 @@ class Recorder:
         run = replace(ended.run, seconds=perf_counter() - ended.begun, outcome="unknown" if result is None else "ok")
         if error is not None:
             shown = partial(self._cells.may_show, running=run.number)
-            told = failure(error, self._shell.compile.format_code_name, shown, ran=before is None)
+            told = _failure(error, self._shell.compile, shown, ran=before is None)
             run = replace(run, outcome="error", error=told)
         self._writer.end(run)
         # The error of this cell is none of the cell that ran it.
@@ -313,7 +364,7 @@ class Recorder:
 
         if HistoryRules(self._settings.history_ignore).exclude(run.source, tags):
             return None
-        self._cells.keep(run.number)
+        self._cells.kept.add(run.number)
         return in_bounds(replace(run, notebook=self._notebooks.file_of(run.notebook)), redacting=self._settings.redact)
 
     @contextmanager

@@ -49,7 +49,7 @@ class _JournalPair:
         self._memory: Journal | None = None
         self._disk: Journal | None = None
         # By number: those that go on, and those whose ending reached no journal.
-        self._open: dict[int, Run] = {}
+        self.open: dict[int, Run] = {}
 
     @property
     def has_memory(self) -> bool:
@@ -59,20 +59,17 @@ class _JournalPair:
         except OSError:  # another thread has just emptied and closed it
             return False
 
-    def begun(self, number: int) -> Run | None:
-        return self._open.get(number)
-
     def begin(self, run: Run, record: bytes) -> bool:
         with self._lock:
-            self._open[run.number] = run
+            self.open[run.number] = run
             return self._in_memory(record)
 
     def end(self, run: Run, record: bytes) -> bool:
         with self._lock:
             self.finished += 1
-            self._open[run.number] = run
+            self.open[run.number] = run
             if self._in_memory(record):
-                del self._open[run.number]
+                del self.open[run.number]
                 return True
             return False
 
@@ -87,7 +84,7 @@ class _JournalPair:
 
     def discard(self, number: int) -> None:
         with self._lock:
-            self._open.pop(number, None)
+            self.open.pop(number, None)
 
     def rotate(self) -> None:
         # In the thread that writes to the disk. If the disk takes no new journal, the earlier ones go on.
@@ -99,9 +96,9 @@ class _JournalPair:
         with self._lock:
             self._close()
             self._memory, self._disk, self._place = memory, disk, place
-            for run in self._open.values():
+            for run in self.open.values():
                 self._in_memory(records.note(run))
-            self._open = {number: run for number, run in self._open.items() if run.outcome == "unknown"}
+            self.open = {number: run for number, run in self.open.items() if run.outcome == "unknown"}
 
     def close(self) -> None:
         with self._lock:
@@ -116,7 +113,7 @@ class _JournalPair:
 
     def _runs(self) -> list[Run]:
         with self._lock:
-            return list(self._open.values())
+            return list(self.open.values())
 
     def _in_memory(self, record: bytes) -> bool:
         if self._memory is None or not self.has_memory:
@@ -139,10 +136,7 @@ class _JournalPair:
 
 
 class RecordingProblems:
-    """The runs of one kernel that were lost, and those that have to wait: each new problem is reported once.
-
-    Threads report them; the kernel says them after a cell, where its user looks.
-    """
+    """The runs of one kernel that were lost or have to wait: the kernel says each new problem once, after a cell."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -246,9 +240,9 @@ _Copy = Callable[[bytes, bool], bool]
 class Writer:
     """Writes the journals of one kernel; ``excluded`` counts the runs that are never remembered.
 
-    A note goes into a file in the memory of the machine at once, and from there to the disk in a separate thread: the
-    first survives the kernel, the second the machine as well. Where there is no such file, and for long cells, whose
-    secrets take a while to be found, the cell waits a moment for the thread.
+    A note goes into a file in the memory of the machine at once, which survives the kernel, and from there to the disk
+    in a separate thread. Without such a file, and for long cells, whose secrets take a while to be found, the cell
+    waits a moment for the thread.
     """
 
     def __init__(self, place: Callable[[], Place], checked: Checked, problems: RecordingProblems) -> None:
@@ -271,7 +265,7 @@ class Writer:
         return self._thread.is_alive()
 
     def open(self, patience: float) -> bool:
-        """Make the journals, and load what notes need; return whether that was done within so many seconds."""
+        """Make the journals, and load what notes need; return whether that took at most so many seconds."""
 
         def prepare() -> None:
             self._checked(Run("", datetime.fromtimestamp(0, UTC), "", 0), ())
@@ -336,7 +330,7 @@ class Writer:
             self.noted += 1
 
     def _note_end(self, run: Run, copy: _Copy) -> None:
-        begun = self.journals.begun(run.number)
+        begun = self.journals.open.get(run.number)
         if begun is None:
             return
         ended = replace(begun, outcome=run.outcome, seconds=run.seconds)

@@ -13,7 +13,7 @@ from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult
 
 from jupyter_memory.config import has_store
 from jupyter_memory.errors import JupyterMemoryError
-from jupyter_memory.history.failure import last_shown
+from jupyter_memory.history.recorder import last_shown
 from jupyter_memory.interface.commands.history import NOTHING_ALIKE, headline, nothing_found
 from jupyter_memory.interface.options import Option
 from jupyter_memory.magics.parsing import LineParser
@@ -162,7 +162,7 @@ class MemFix:
                 )
             return None
         # Imported late: a kernel without errors need not wait for pandas.
-        from jupyter_memory.dataframe.fixes import fixes_frame
+        from jupyter_memory.dataframe.frame import fixes_frame
 
         store = session.store_at_once
         session.last = session.ranked = session.latest = store.fixes.answer(self._shown)

@@ -56,17 +56,6 @@ class Vaults:
     ``agent``, ``project`` and ``team`` count 1.0, 0.8 and 0.6; another store comes as ``name=(store, priority)``. Each
     is searched by itself; the contributions of a hit are multiplied by its tier's priority. What several of them hold
     is shown once, as the store of the highest priority has it.
-
-    >>> import tempfile
-    >>> folder = tempfile.mkdtemp()
-    >>> mine, ours = MemoryStore(f"{folder}/mine.sqlite"), MemoryStore(f"{folder}/ours.sqlite")
-    >>> for store in (mine, ours):
-    ...     rule = store.add("Prices are net of tax.", title="Prices")
-    >>> found = Vaults(agent=mine, team=ours, wiki=(ours, 0.3)).hits("prices")
-    >>> [vault.tier for vault in found.vaults]
-    ['agent']
-    >>> mine.close(), ours.close()
-    (None, None)
     """
 
     def __init__(self, **stores: MemoryStore | tuple[MemoryStore, float]) -> None:
@@ -82,8 +71,7 @@ class Vaults:
     def hits(self, query: str, **asked: Any) -> Federated:
         """Return the best memories of all stores; the keywords are those of ``MemoryStore.hits`` but ``profile``.
 
-        Raises:
-            QueryError: another profile is asked for, the query is empty, or a filter cannot be read.
+        Raises ``QueryError`` if another profile is asked for, the query is empty, or a filter cannot be read.
         """
         if asked.pop("profile", vault.name) not in (vault.name, vault):
             raise QueryError("Several stores are searched by the profile vault alone: leave profile= out.")

@@ -25,84 +25,8 @@ _MOST_ERRORS = 50
 _TOLD = re.compile(r"(?<![\w.])((?:\w++\.)*+[A-Z]\w{0,80}(?:Error|Exception|Warning|Interrupt))\b[:,]?[ \t]*([^\n]*)")
 
 
-class _StoredErrors:
-    # The errors of one type in a store's cells and notes; each has its own session, by the name of its place.
-
-    def __init__(self, storage: Storage, searching: Searching, scope: Scope) -> None:
-        self._storage, self._searching, self._scope = storage, searching, scope
-        self._notebooks: dict[str, list[Run]] = {}
-        self._notes: dict[str, Run] = {}
-
-    def like(self, error: RunError) -> list[Run]:
-        words = sorted(message_words(error.message))[:_WORDS]
-        query = " ".join((error.name.rpartition(".")[2], *words))
-        filters = Filters(kind=("cell", "note"))
-        answer = self._searching.hits(query, filters=filters, profile=_BY_WORDS, limit=_MOST_ERRORS, time=False)
-        found = (self._failed(hit.memory, error) for hit in answer.hits)
-        return [run for run in found if run is not None]
-
-    def kind_of(self, run: Run) -> FixKind:
-        return "cell" if run.session in self._notebooks else "note" if run.session in self._notes else "history"
-
-    def around(self, run: Run) -> tuple[Sequence[Run], Sequence[Run]]:
-        # After the error of a note comes the note.
-        if run.session in self._notes:
-            return (), (self._notes[run.session],)
-        cells = self._notebooks[run.session]
-        return [one for one in cells if one.number < run.number], [one for one in cells if one.number > run.number]
-
-    def _failed(self, memory: Memory, new: RunError) -> Run | None:
-        error = _error_of(memory)
-        if error is None or error.name.rpartition(".")[2] != new.name.rpartition(".")[2]:
-            return None
-        if memory.kind == "note":
-            words = message_words(new.message)
-            if bool(words) and words <= message_words(memory.text):
-                error = new
-            self._notes[memory.id] = Run(memory.text, memory.event_at, memory.id, 2, "ok", memory_id=memory.id)
-            return Run("", memory.event_at, memory.id, 1, "error", error=error, language="", memory_id=memory.id)
-        if memory.source not in self._notebooks:
-            filters = self._scope.bound(Filters(kind=("cell",), path=(memory.source,)))
-            with self._storage.snapshot() as snapshot:
-                cells = snapshot.memories(snapshot.keys(filters)).values()
-            self._notebooks[memory.source] = [
-                _as_run(cell)
-                for cell in sorted(cells, key=_place)
-                if cell.source == memory.source and cell.metadata.get("cell_type") != "markdown"
-            ]
-        # Cells of two formats may have one index: the memory is the same.
-        return next((run for run in self._notebooks[memory.source] if run.memory_id == memory.id), None)
-
-
-def _as_run(cell: Memory) -> Run:
-    error = _error_of(cell)
-    return Run(
-        source=source_of(cell.text),
-        started=cell.event_at,
-        session=cell.source,
-        number=_place(cell) + 1,
-        outcome="ok" if error is None else "error",
-        error=error,
-        notebook=cell.source,
-        cell_id=cell.location,
-        language=cell.lang,
-        memory_id=cell.id,
-    )
-
-
-def _place(cell: Memory) -> int:
-    index = cell.metadata.get("index")
-    return index if isinstance(index, int) else 0
-
-
-def _error_of(memory: Memory) -> RunError | None:
-    text = memory.text if memory.kind == "note" else outputs_of(memory.text)
-    if raised := read_traceback(text):
-        return RunError(raised.name, raised.message, text)
-    told = _TOLD.search(text) if memory.kind == "note" else None
-    return RunError(told[1], told[2]) if told else None
-
-
+# The runs in cells and notes, by the name of their place: each is a session of its own.
+_Stored = dict[str, tuple[FixKind, list[Run]]]
 # The newest failed runs that an error is compared with: at most a second of work.
 _MOST = 200
 # Two runs of one source that began so closely together are one, noted by two clocks.
@@ -121,25 +45,10 @@ class Fixes:
         Args:
             run: It failed: its ``error`` has the exception.
             before: The earlier runs of its session, in their order: they tell where its variables came from.
-
-        >>> import tempfile
-        >>> from datetime import UTC, datetime, timedelta
-        >>> from jupyter_memory import MemoryStore
-        >>> from jupyter_memory.types import Run, RunError
-        >>> store = MemoryStore(tempfile.mkdtemp() + "/memory.sqlite", embedder=None)
-        >>> now, error = datetime.now(UTC), RunError("KeyError", "'id'")
-        >>> failed = Run("left.merge(right, on='id')", now, "monday", 1, "error", error=error)
-        >>> later = now + timedelta(minutes=1)
-        >>> mended = Run("left.merge(right, left_on='id', right_on='nr')", later, "monday", 2, "ok")
-        >>> store.history.record([failed, mended])
-        2
-        >>> again = Run("pd.merge(rows, names, on='id')", now, "tuesday", 1, "error", error=error)
-        >>> [fix.mended.source for fix in store.fixes.of_run(again)]
-        ["left.merge(right, left_on='id', right_on='nr')"]
-        >>> store.close()
         """
         known, stored = self._known(run)
-        return [replace(fix, kind=stored.kind_of(fix.failed)) for fix in known.fixes(run, before, limit)]
+        fixes = known.fixes(run, before, limit)
+        return [replace(fix, kind=stored.get(fix.failed.session, ("history", ()))[0]) for fix in fixes]
 
     def similar(self, run: Run, before: Sequence[Run] = ()) -> list[Run]:
         """Return the earlier runs with an error like that of a run, the likest first, whether it was mended or not."""
@@ -150,10 +59,9 @@ class Fixes:
         return self.of_run(self.run_of(text), limit=limit)
 
     def run_of(self, traceback: str) -> Run:
-        """Return the run that failed with a traceback, as far as that shows it.
+        """Return the run that failed with a traceback, with what that shows of it.
 
-        Raises:
-            InputError: the text is no traceback of Python.
+        Raises ``InputError`` if the text is no traceback of Python.
         """
         raised = read_traceback(traceback)
         if raised is None:
@@ -171,15 +79,15 @@ class Fixes:
             known = snapshot.memories(keys)
         return self._searching.listed([known[key] for key in keys])
 
-    def _known(self, run: Run) -> tuple[KnownErrors, _StoredErrors]:
-        error = run.error
+    def _known(self, run: Run) -> tuple[KnownErrors, _Stored]:
+        error, stored = run.error, _Stored()
         if error is None:
             raise InputError("The run has no error: fixes are looked up for an exception.")
-        stored = _StoredErrors(self._storage, self._searching, self._scope)
 
         def around(one: Run) -> tuple[Sequence[Run], Sequence[Run]]:
-            if stored.kind_of(one) != "history":
-                return stored.around(one)
+            if one.session in stored:
+                _, runs = stored[one.session]
+                return [r for r in runs if r.number < one.number], [r for r in runs if r.number > one.number]
             before = self._history.runs(session=one.session, before=one.started, limit=EARLIER)
             after = self._history.runs(session=one.session, after=one.started, oldest_first=True, limit=AFTER)
             return before[::-1], after
@@ -195,4 +103,64 @@ class Fixes:
             if (one.session, one.number) != place
             and (abs(one.started - run.started) >= _AT_ONCE or one.source.strip() != code)
         ]
-        return KnownErrors([*failed, *stored.like(error)], around), stored
+        return KnownErrors([*failed, *self._in_texts(error, stored)], around), stored
+
+    def _in_texts(self, new: RunError, stored: _Stored) -> list[Run]:
+        # The errors of the same type in cells and notes.
+        words, name = message_words(new.message), new.name.rpartition(".")[2]
+        query, filters = " ".join((name, *sorted(words)[:_WORDS])), Filters(kind=("cell", "note"))
+        answer = self._searching.hits(query, filters=filters, profile=_BY_WORDS, limit=_MOST_ERRORS, time=False)
+        found = []
+        for memory in (hit.memory for hit in answer.hits):
+            error = _error_of(memory)
+            if error is None or error.name.rpartition(".")[2] != name:
+                continue
+            if memory.kind == "note":
+                if words and words <= message_words(memory.text):
+                    error = new
+                # After the error of a note comes the note.
+                mended = Run(memory.text, memory.event_at, memory.id, 2, "ok", memory_id=memory.id)
+                stored[memory.id] = "note", [mended]
+                found.append(replace(mended, source="", number=1, outcome="error", error=error, language=""))
+            else:
+                if memory.source not in stored:
+                    stored[memory.source] = "cell", self._cells(memory.source)
+                # Cells of two formats may have one index: the memory is the same.
+                found += [run for run in stored[memory.source][1] if run.memory_id == memory.id][:1]
+        return found
+
+    def _cells(self, notebook: str) -> list[Run]:
+        with self._storage.snapshot() as snapshot:
+            keys = snapshot.keys(self._scope.bound(Filters(kind=("cell",), path=(notebook,))))
+            cells = [one for one in snapshot.memories(keys).values() if one.source == notebook]
+        runs = []
+        for cell in sorted(cells, key=_place):
+            if cell.metadata.get("cell_type") != "markdown":
+                error = _error_of(cell)
+                run = Run(
+                    source=source_of(cell.text),
+                    started=cell.event_at,
+                    session=notebook,
+                    number=_place(cell) + 1,
+                    outcome="ok" if error is None else "error",
+                    error=error,
+                    notebook=notebook,
+                    cell_id=cell.location,
+                    language=cell.lang,
+                    memory_id=cell.id,
+                )
+                runs.append(run)
+        return runs
+
+
+def _place(cell: Memory) -> int:
+    index = cell.metadata.get("index")
+    return index if isinstance(index, int) else 0
+
+
+def _error_of(memory: Memory) -> RunError | None:
+    text = memory.text if memory.kind == "note" else outputs_of(memory.text)
+    if raised := read_traceback(text):
+        return RunError(raised.name, raised.message, text)
+    told = _TOLD.search(text) if memory.kind == "note" else None
+    return RunError(told[1], told[2]) if told else None

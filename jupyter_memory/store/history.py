@@ -150,10 +150,8 @@ class History:
         """Note what IPython's own history holds, its file ``history.sqlite``; return how many runs were new.
 
         The file is only read, also while IPython writes to it. It has when a session began, but neither when each line
-        ran nor how it ended.
-
-        Raises:
-            InputError: there is no such file, it is not a history of IPython, or another program keeps it locked.
+        ran nor how it ended. Raises ``InputError`` if there is no such file, it is not a history of IPython, or another
+        program keeps it locked.
         """
         since = self._since()
         # Numbers tell which runs are known: their starts differ where the time zone changed.

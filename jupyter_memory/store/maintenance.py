@@ -116,8 +116,7 @@ class Maintenance:
     def drop_vectors(self, name: str | None = None) -> int:
         """Remove the vectors of models that are not in use, those of one name if given; return the number removed.
 
-        Raises:
-            InputError: the store has no vectors of that name, or searches with them.
+        Raises ``InputError`` if the store has no vectors of that name, or searches with them.
         """
         with self._storage.snapshot() as snapshot:
             active, models = snapshot.active_model(), snapshot.models()
@@ -136,10 +135,8 @@ class Maintenance:
     def rebuild(self) -> None:
         """Rebuild the keyword index from the memories, and overwrite the traces of what is gone.
 
-        Tokens, definitions and vectors of the store's model that are damaged or missing are computed anew.
-
-        Raises:
-            EmbedderError: the model gives no vectors that can be stored; all else is done then.
+        Tokens, definitions and vectors of the store's model that are damaged or missing are computed anew. Raises
+        ``EmbedderError`` if the model gives no vectors that can be stored; all else is done then.
         """
         writer = self._storage.writer
         writer.drop_damaged_tokens()
@@ -309,10 +306,7 @@ class Activity:
 
         For a search that was noted, ``query_id`` is enough. From 30 judgements on, the profile `vault` gives words more
         or less weight by the share of accepted hits. Feedback is forgotten with its memory, and with the recent
-        searches. Returns False where no searches are kept.
-
-        Raises:
-            UnknownMemory: no memory has this id.
+        searches. Returns False where no searches are kept. Raises ``UnknownMemory`` if no memory has this id.
         """
         now = datetime.now(UTC)
         with self._storage.snapshot() as snapshot:

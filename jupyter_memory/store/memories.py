@@ -271,9 +271,8 @@ class Forgetting:
         """Take the last ``forget`` back, also that of another program; return how many memories came back.
 
         They keep their ids, pins, tags, vectors, feedback and pictures. Called again, it takes back the one before.
-
-        Raises:
-            InputError: there is nothing to take back: the setting ``undo_minutes`` was 0 then, or the time is over.
+        Raises ``InputError`` if there is nothing to take back: the setting ``undo_minutes`` was 0 then, or the time is
+        over.
         """
         self.expire()
         if back := self._storage.forgotten.undo(self._scope.space):

@@ -108,10 +108,8 @@ class Sources:
     def watch(self, path: str | Path, watched: bool = True) -> None:
         """Note that a folder is watched, or no longer.
 
-        JupyterLab's server, `%memory watch` and `jupyter-memory watch` keep watched folders up to date.
-
-        Raises:
-            InputError: nothing at or below this path was indexed, and it is no folder or not to be watched.
+        JupyterLab's server, `%memory watch` and `jupyter-memory watch` keep watched folders up to date. Raises
+        ``InputError`` if nothing at or below this path was indexed, and it is no folder or not to be watched.
         """
         where = str(called_before(normal(path), self._noted()))  # looks at disks, which may take long
         with self._storage.snapshot() as snapshot:
@@ -153,10 +151,7 @@ class Sources:
         """Note that a file or a folder has another path now; return how many memories came along, in every space.
 
         They keep their ids, tags and pins. What was indexed at the new path before is forgotten. Titles and contexts
-        follow when the new path is indexed again.
-
-        Raises:
-            InputError: one of the paths lies within the other.
+        follow when the new path is indexed again. Raises ``InputError`` if one of the paths lies within the other.
         """
         known = self._as_known(old)
         # Another space may know a folder by its own name where this one has that of a link.

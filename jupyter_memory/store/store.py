@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial, wraps
-from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, TypeVar, Unpack
 from weakref import WeakValueDictionary
@@ -43,11 +42,10 @@ def delegated(
     part: str, method: Callable[Concatenate[Part, Parameters], Result]
 ) -> Callable[Concatenate[Any, Parameters], Result]:
     """Return a method of the store that calls one of a part, with its signature and docstring."""
-    of_store = attrgetter(part)
 
     @wraps(method)
     def call(store: Any, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
-        return method(of_store(store), *args, **kwargs)
+        return method(getattr(store, part), *args, **kwargs)
 
     return call
 
@@ -61,8 +59,8 @@ class MemoryStore:
             it is nomic if that is on this machine, else the bundled static model. None searches by words alone.
         profile: How hits are ranked unless a search names another profile.
         space: New memories go into this space, and searches see only this space.
-        settings: The other settings; those of Jupyter's config path if left out.
-        folder: Where relative paths in a query begin (``path:notes/``); the working folder if left out.
+        settings: The other settings; by default those of Jupyter's config path.
+        folder: Where relative paths in a query begin (``path:notes/``), by default the working folder.
 
     Raises:
         StoreDamaged, StoreTooNew, StoreReadOnly: the file is no store, of a newer major version, or cannot be made.
@@ -121,17 +119,17 @@ class MemoryStore:
 
     @property
     def replaced(self) -> bool:
-        """Return whether its file was moved, removed or replaced after it was opened: nothing more is written to it."""
+        """Return whether its file was moved, removed or replaced since it was opened: nothing is written to it then."""
         return self._storage.replaced
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """Return the status of the store in sentences: read-only, no write-ahead log, brought to a new version."""
+        """Return the status of the store in sentences: read-only, no write-ahead log, nearly too large."""
         return self.maintenance.notices
 
     @property
     def greeting(self) -> str:
-        """Return which model a store that was just made chose for itself, empty for a store that was there before."""
+        """Return which model a store that was just made chose for itself, empty for any other store."""
         return self._model.choice() if self._storage.created else ""
 
     @keywords(SearchOptions)
@@ -170,8 +168,7 @@ class MemoryStore:
     def explore(self, query: str, **options: Unpack[SearchOptions]) -> MemoryExplorer:
         """Search once and return the result with a slider for every weight of the profile.
 
-        Raises:
-            QueryError: the query is empty or holds nothing but filters, so that nothing is ranked.
+        Raises ``QueryError`` if the query is empty or holds nothing but filters, so that nothing is ranked.
         """
         # Imported late: a kernel without sliders need not wait for ipywidgets.
         from jupyter_memory.dataframe import accessor
@@ -237,13 +234,13 @@ class MemoryStore:
     restore = staticmethod(Maintenance.restore)
 
     def part(self, filters: Filters) -> Searching:
-        """Return the searches of what matches the filters: hits, verdicts and notices as if there were nothing else."""
+        """Return the searches of what matches the filters, as if there were nothing else."""
         return self.searching.within(PartOfStore(self._storage, self.memories.bound(filters)))
 
     def interrupt(self, thread_id: int) -> bool:
         """Stop the search that a thread (``threading.get_ident()``) makes in this store; it raises ``Interrupted``.
 
-        Returns whether the thread was reading. If not, nothing happens, and its next steps are not stopped.
+        Returns whether the thread was reading; if not, nothing happens.
         """
         return self._storage.interrupt(thread_id)
 

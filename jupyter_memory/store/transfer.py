@@ -45,11 +45,9 @@ class StoreTransfer:
         """Write the store, or its space if it has one, into a new folder; return what the folder holds.
 
         It has JSON lines, and the notes as Markdown besides. ``import_`` restores ids, pins, tags, times, texts,
-        pictures, the history, indexed files and feedback, and computes the vectors anew. The texts are in clear,
-        readable by you alone. Recent searches are left out.
-
-        Raises:
-            InputError: the folder is not empty, or cannot be written.
+        pictures, the history, indexed files and feedback, and computes the vectors anew. Recent searches are left out.
+        The texts are in clear, readable by you alone. Raises ``InputError`` if the folder is not empty, or cannot be
+        written.
         """
         target = absolute(folder)
         with records.new_folder(target) as filled, self._storage.transfer.contents(self._space) as contents:
@@ -58,13 +56,12 @@ class StoreTransfer:
     def import_(self, folder: str | Path, *, update: bool = False, progress: bool = True) -> ImportReport:
         """Take in a folder that ``export`` wrote, and return what became of its memories.
 
-        The whole folder is checked first; memories are then stored in batches, and after an interruption the same call
-        continues. The JSON lines count, not the Markdown of the notes. Content that is there under another id gives
-        that one its tags and pin. Cells and parts of files that this store has indexed itself are left out where they
-        differ, since the store knows the file better.
+        The whole folder is checked first, its JSON lines alone; memories are then stored in batches, and after an
+        interruption the same call continues. Content that is there under another id gives that one its tags and pin.
+        Cells and parts of files that this store has indexed itself are left out where they differ.
 
         Args:
-            update: Whether a memory whose id is known becomes what the folder says; otherwise it is left unchanged.
+            update: Whether a memory whose id is known is replaced; otherwise it is left unchanged.
 
         Raises:
             InputError: it is no exported folder, or a line in it is wrong; the error names file and line.
@@ -95,14 +92,9 @@ class StoreTransfer:
     ) -> CopyReport:
         """Copy this store into another one, which is made if it does not exist, and return what became of its memories.
 
-        ``target`` is a file or the URL of a database. Ids, times, tags, pins, the history of what you ran, pictures,
-        files, folders, feedback and vectors come along, and the recent searches unless the store has a space: they
-        belong to none. Nothing is embedded. The store is read as it is at this moment and stored in batches; after an
-        interruption the same call continues. Content that is there under another id gives that one its tags and pin.
-        Cells and parts of files that the other store has indexed itself are left out where they differ.
-
-        Args:
-            update: Whether a memory whose id is known there becomes what it is here; otherwise it is left unchanged.
+        ``target`` is a file or the URL of a database. All that ``export`` writes comes along, with vectors, so nothing
+        is embedded, and the recent searches unless the store has a space: they belong to none. What the other store
+        knows already is treated as by ``import_``; after an interruption the same call continues.
 
         Raises:
             InputError: it is the same store.
