@@ -334,13 +334,11 @@ def styled(frame: pd.DataFrame, *, evidence: bool = False) -> Styler:
     styler = table.style.format(escape="html", na_rep="").format(forms, na_rep="", subset=list[Hashable](forms))
     known = {memory_id for search in searches_of(frame) for memory_id in search.get("pictured", ())}
     if known and "title" in shown and "memory_id" in frame.columns:
-        for label, memory_id in frame["memory_id"].items():
+        for label, memory_id, title in zip(frame.index, frame["memory_id"], frame["title"], strict=True):
             if memory_id in known:
                 # Each picture belongs to one row, which a form for the whole column would not know.
-                shown_as = (
-                    f"{html(str(frame.at[label, 'title']))}{picture(str(memory_id), str(frame.at[label, 'title']))}"
-                )
-                styler = styler.format(shown_as.replace("{", "{{").replace("}", "}}"), subset=([label], ["title"]))
+                cell = f"{html(str(title))}{picture(str(memory_id), str(title))}".replace("{", "{{").replace("}", "}}")
+                styler = styler.format(cell, subset=([label], ["title"]))
     # Prices in dollars are no formulas.
     styler = styler.set_table_attributes('class="tex2jax_ignore mathjax_ignore"')
     styler = styler.set_table_styles([{"selector": selector, "props": props} for selector, props in _STYLES])
