@@ -19,9 +19,7 @@ class Place:
     """Where a memory comes from: a link in a notebook, a path elsewhere."""
 
     def __init__(self, source: str, location: str, kind: str) -> None:
-        self.source = source
-        self.location = location
-        self.kind = kind
+        self.source, self.location, self.kind = source, location, kind
 
     def __repr__(self) -> str:
         return marked(f"{self.source}:{self.location}" if self.location else self.source)

@@ -1,8 +1,4 @@
-"""Measures verdicts: whether strength separates the questions that a store can answer, and can be taken at its word.
-
-A set may come with questions that nothing in it answers. Otherwise, each question is also searched for in a store with
-other content: that of the set's next group, or of the next set if there is only one group.
-"""
+"""Measures verdicts: whether strength separates the questions that a store can answer, and can be taken at its word."""
 
 from __future__ import annotations
 
@@ -102,7 +98,8 @@ def answerability(
     """Return, for each judged set, the strengths of its answers by the default profile.
 
     ``notebooks`` are the folders whose cells the sets without a corpus judge: one for all of them, or one for each.
-    A set with unanswerable questions gives a row for each half; several of them give two more for all.
+    A set with unanswerable questions gives a row for each half, and several of them two more for all. The questions of
+    other sets are also searched for in a store with other content: that of the next group, or else of the next set.
     """
     sets = [read_set(folder, next(iter(notebooks), None)) for folder in folders]
     needing = sum(judged.unit == "cell" for judged in sets)

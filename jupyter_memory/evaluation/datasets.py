@@ -46,15 +46,12 @@ class Question:
         return HALVES[blake2b(self.text.encode(), digest_size=1).digest()[0] % 2]
 
 
-# What is judged: documents that come with the set, or cells of notebooks or whole files, which the caller has.
-Unit = Literal["document", "cell", "file"]
-
-
 @dataclass(frozen=True, slots=True)
 class JudgedSet:
     """A set by name; ``unanswerable`` are questions that nothing in it answers, as its author has checked.
 
-    ``unjudged`` counts other questions without a judgement, which are left out.
+    ``unjudged`` counts other questions without a judgement, which are left out. ``unit`` is what is judged: documents
+    that come with the set, or cells of notebooks or whole files, which the caller has.
     """
 
     name: str
@@ -62,7 +59,7 @@ class JudgedSet:
     questions: tuple[Question, ...]
     unanswerable: tuple[Question, ...] = ()
     unjudged: int = 0
-    unit: Unit = "document"
+    unit: Literal["document", "cell", "file"] = "document"
 
     @property
     def groups(self) -> tuple[str, ...]:

@@ -196,8 +196,7 @@ _MAIN = "ndcg@10"
 class Row:
     """Means over the questions of one type (``all`` for every type), each with its 95 % interval.
 
-    ``against`` is the baseline's name, ``difference`` the difference of ndcg@10 to it, ``p`` the
-    probability that chance alone gives as much.
+    ``difference`` is that of ndcg@10 to the arm ``against``, ``p`` the probability that chance alone gives as much.
     """
 
     set: str
@@ -235,8 +234,7 @@ def rows(
     """Yield a row for each arm, and with ``by_type`` one for each of its types.
 
     Differences are counted from the arm ``baseline``, or from ``against``: the same questions measured elsewhere.
-    ``folds="group"`` draws whole groups for the intervals and turns their signs together for ``p``: questions about
-    one conversation are not independent.
+    ``folds="group"`` treats the questions of a group, which are not independent, as one for the intervals and ``p``.
     """
     arms: dict[str, list[Measured]] = {}
     for one in measured:

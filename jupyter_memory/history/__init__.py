@@ -2,9 +2,4 @@
 
 from jupyter_memory.lazy import exports
 
-__getattr__, __dir__, __all__ = exports(
-    __name__,
-    {
-        "recorder": "Recorder last_shown",
-    },
-)
+__getattr__, __dir__, __all__ = exports(__name__, {"recorder": "Recorder last_shown"})

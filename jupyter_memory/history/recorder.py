@@ -24,8 +24,7 @@ from traitlets import Bunch
 
 from jupyter_memory.config import JupyterMemory, store_path
 from jupyter_memory.errors import InputError
-from jupyter_memory.history.absorber import Absorber, Record
-from jupyter_memory.history.writer import Place, RecordingProblems, Writer
+from jupyter_memory.history.writer import Absorber, Place, Record, RecordingProblems, Writer
 from jupyter_memory.storage.journal import CAN_RECORD
 from jupyter_memory.text.paths import DatabaseAddress
 from jupyter_memory.types import Run, RunError
@@ -33,35 +32,6 @@ from jupyter_memory.types import Run, RunError
 # Frames kept of a deep stack: where the cell called, and where it failed.
 _FIRST, _LAST = 5, 40
 _FILE = re.compile(r'^(?P<indent>[ |]*)File "(?P<name>[^"\n]+)", line (?P<line>\d+)', re.MULTILINE)
-
-
-class _Cells:
-    # The code of the cells that one shell ran: tracebacks hold lines of any cell that defined a function.
-
-    def __init__(self, shell: InteractiveShell) -> None:
-        self._shell = shell
-        # The number of the run by the name of its code, and the numbers of the runs that are in the history.
-        self._numbers: dict[str, int] = {}
-        self.kept: set[int] = set()
-
-    def begin(self, info: ExecutionInfo, number: int) -> None:
-        raw = info.raw_cell or ""
-        transformed = vars(info).get("transformed_cell")  # IPython 9.0 does not tell it
-        if not transformed:
-            try:
-                transformed = str(self._shell.transform_cell(raw))  # type: ignore[no-untyped-call]
-            except Exception:  # noqa: BLE001  a transformer may raise anything: IPython says it, and the cell never runs
-                transformed = raw
-        # Versions differ in whether the shell has counted the cell by now. The name holds a hash of the text as well.
-        for executed in (self._shell.execution_count - 1, self._shell.execution_count):
-            self._numbers[self._shell.compile.get_code_name(raw, transformed, executed)] = number
-
-    def may_show(self, file: str, running: int) -> bool:
-        # Of a cell only if the history has it; a traceback holds lines of modules, too.
-        number = self._numbers.get(file)
-        if number is None:
-            return self._shell.compile.format_code_name(file) is None
-        return number == running or number in self.kept
 
 
 def last_shown() -> BaseException | None:
@@ -103,10 +73,8 @@ def _hide(told: TracebackException, shown: Callable[[str], bool]) -> None:
             _hide(other, shown)
 
 
-# The files of notebooks, which a kernel knows by the names that they had when it began.
-#
-# Jupyter writes a notebook in place, so its file stays the same (device and inode) when it is saved and renamed. A
-# notebook that was moved to another folder is not looked for: its first name stays.
+# The files of notebooks, which a kernel knows by the names that they had when it began. Jupyter writes a notebook in
+# place, so its device and inode stay when it is saved and renamed. One that was moved to another folder keeps its name.
 class _NotebookFiles:
     def __init__(self) -> None:
         # The files by the names that kernels give them, and the names now by all earlier ones.
@@ -183,11 +151,11 @@ class Recorder:
 
     def __init__(self, shell: InteractiveShell, settings: JupyterMemory, say: Callable[[str], None]) -> None:
         self.problems = RecordingProblems()
-        self._shell = shell
-        self._settings = settings
-        self._say = say
+        self._shell, self._settings, self._say = shell, settings, say
         self._notebooks = _NotebookFiles()
-        self._cells = _Cells(shell)
+        # The number of the run by the name of its code, and the numbers of the runs that are in the history.
+        self._codes: dict[str, int] = {}
+        self._kept: set[int] = set()
         self._session = token_hex(16)
         self._numbers = count(1)
         self._environment = _environment()
@@ -302,15 +270,27 @@ class Recorder:
                     environment=self._environment,
                     space=self._settings.space,
                 )
-                self._cells.begin(info, run.number)
+                self._name_code(info, run.number)
                 writer.begin(run, self._tags())
                 # Without the time of the note.
                 self._running.append(_Running(info, run, perf_counter(), last_shown()))
             elif self._running:
                 # The body of %%capture, say: it belongs to the cell that runs it.
-                self._cells.begin(info, self._running[-1].run.number)
+                self._name_code(info, self._running[-1].run.number)
         except Exception as error:  # noqa: BLE001  IPython would print a traceback of ours in the person's cell
             self.problems.lose(f"noting a run failed with {type(error).__name__}")
+
+    def _name_code(self, info: ExecutionInfo, number: int) -> None:
+        raw = info.raw_cell or ""
+        transformed = vars(info).get("transformed_cell")  # IPython 9.0 does not tell it
+        if not transformed:
+            try:
+                transformed = str(self._shell.transform_cell(raw))  # type: ignore[no-untyped-call]
+            except Exception:  # noqa: BLE001  a transformer may raise anything: IPython says it, and the cell never runs
+                transformed = raw
+        # Versions differ in whether the shell has counted the cell by now. The name holds a hash of the text as well.
+        for executed in (self._shell.execution_count - 1, self._shell.execution_count):
+            self._codes[self._shell.compile.get_code_name(raw, transformed, executed)] = number
 
     def _tags(self) -> Sequence[str]:
         # JupyterLab and Notebook send the tags of the cell that runs; other front ends may not.
@@ -350,21 +330,27 @@ class Recorder:
             error = found
         run = replace(ended.run, seconds=perf_counter() - ended.begun, outcome="unknown" if result is None else "ok")
         if error is not None:
-            shown = partial(self._cells.may_show, running=run.number)
+            shown = partial(self._may_show, running=run.number)
             told = _failure(error, self._shell.compile, shown, ran=before is None)
             run = replace(run, outcome="error", error=told)
         self._writer.end(run)
         # The error of this cell is none of the cell that ran it.
         self._running = [replace(one, shown=last_shown()) for one in self._running]
 
+    def _may_show(self, file: str, running: int) -> bool:
+        # Tracebacks hold lines of any cell that defined a function: only those of cells in the history may be shown.
+        number = self._codes.get(file)
+        if number is None:
+            return self._shell.compile.format_code_name(file) is None
+        return number == running or number in self._kept
+
     def _checked(self, run: Run, tags: Sequence[str]) -> Run | None:
-        # Imported late: it takes a while, in which the kernel goes on.
         from jupyter_memory.ingest.run_rules import HistoryRules
         from jupyter_memory.ingest.runs import in_bounds
 
         if HistoryRules(self._settings.history_ignore).exclude(run.source, tags):
             return None
-        self._cells.kept.add(run.number)
+        self._kept.add(run.number)
         return in_bounds(replace(run, notebook=self._notebooks.file_of(run.notebook)), redacting=self._settings.redact)
 
     @contextmanager

@@ -143,37 +143,30 @@ class _Status(_MemoryHandler):
         def status() -> _Json:
             service = self.service
             path, store, notices = service.provider.path, None, list(service.problems)
-            told: _Json = {
-                "store": {"memories": 0, "files": 0, "bytes": 0, "read_only": False},
-                "model": None,
-                "folders": [],
-                "history": {"runs": 0, "texts": 0, "since": None},
-            }
+            counts: _Json = {"memories": 0, "files": 0, "bytes": 0, "read_only": False}
+            history: _Json = {"runs": 0, "texts": 0, "since": None}
+            model, listed = None, list[_Json]()
             try:
                 store = self.store
-                stats, held = store.stats(), store.history.status()
-                told = {
-                    "store": {name: stats[name] for name in told["store"]},
-                    "model": stats["model"],
-                    "folders": folders(store),
-                    "history": {"runs": held.runs, "texts": held.texts, "since": iso(held.since)},
-                }
+                stats, held, listed = store.stats(), store.history.status(), folders(store)
+                counts, model = {name: stats[name] for name in counts}, stats["model"]
+                history = {"runs": held.runs, "texts": held.texts, "since": iso(held.since)}
             except NoStore:
                 pass
             except JupyterMemoryError as error:
                 notices.append(str(error))
             # Another model may be in use since.
-            offered = [service.offer] if service.offer and told["model"] == "static" else []
+            offered = [service.offer] if service.offer and model == "static" else []
             return {
                 "version": version("jupyter-memory"),
                 "api": _API,
-                "store": {"path": str(path), "exists": service.provider.exists, **told["store"]},
-                "model": told["model"],
-                "folders": told["folders"],
+                "store": {"path": str(path), "exists": service.provider.exists, **counts},
+                "model": model,
+                "folders": listed,
                 "jobs": service.jobs.listed(),
                 "notices": [*notices, *(store.notices if store is not None else ()), *offered],
                 "log_searches": service.settings.log_searches,
-                "history": {"kernels": recording(path), **told["history"]},
+                "history": {"kernels": recording(path), **history},
                 "root": service.root.folder or "",
             }
 

@@ -46,11 +46,7 @@ class Root:
     outside: bool = False
 
     def contents_path(self, source: str) -> tuple[str | None, str | None]:
-        """Return the contents path of a file, or None with the reason, for a person.
-
-        >>> Root("/home/ada/work").contents_path("/home/ada/other/prices.md")
-        (None, 'It lies outside the folder that this Lab shows.')
-        """
+        """Return the contents path of a file, or None with the reason, for a person."""
         if "\0" in source or not Path(source).is_absolute():
             return None, "It is in no file."
         relative = self._below(source)
@@ -136,7 +132,6 @@ def answered(answer: Answer, root: Root) -> dict[str, Any]:
         hit if place["path"] is not None else replace(hit, freshness="unknown")
         for hit, place in zip(answer.hits, places, strict=True)
     ]
-    # Imported late, as it loads NumPy: a server without requests need not wait for it.
     from jupyter_memory.store.searching import changes_notice
 
     # The panel says below the results which files changed.

@@ -67,14 +67,10 @@ class Pool:
     """A bounded number of threads, started when they are needed, with a bounded queue before them."""
 
     def __init__(self, threads: int, waiting: int = 256, name: str = "calls") -> None:
-        self._name = name
-        self._threads = threads
-        self._waiting = waiting
+        self._threads, self._waiting, self._name = threads, waiting, name
         self._queue: SimpleQueue[Ticket | None] = SimpleQueue()
-        self._started = 0
+        self._started = self._idle = self._unclaimed = 0
         self._alive: list[threading.Thread] = []
-        self._idle = 0
-        self._unclaimed = 0
         self._closed = False
         self._lock = threading.Lock()
 
@@ -191,10 +187,7 @@ class Jobs:
         notify: Callable[[Job], object],
         log: Callable[[BaseException], object],
     ) -> None:
-        self._pool = pool
-        self._index = index
-        self._notify = notify
-        self._log = log
+        self._pool, self._index, self._notify, self._log = pool, index, notify, log
         self._jobs: dict[str, Job] = {}
         self._lock = threading.Lock()
 

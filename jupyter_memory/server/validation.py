@@ -127,7 +127,6 @@ def validated(name: str, body: bytes) -> dict[str, Any]:
 
 @cache
 def _validator(name: str) -> Draft7Validator:
-    # Imported late: the server starts without it.
     from jsonschema import Draft7Validator
 
     whole = json.loads(SCHEMAS.joinpath("requests.json").read_text(encoding="utf-8"))

@@ -325,7 +325,6 @@ class Activity:
     def _hidden(self, text: str) -> str:
         if not self._settings.redact:
             return text
-        # Imported late: a search needs none of what hides texts.
         from jupyter_memory.ingest.redaction.redactor import redact
 
         return redact(text)[0]

@@ -60,7 +60,6 @@ class Sources:
         Raises:
             InputError: there is nothing at ``path``, or it is a file of an unknown kind.
         """
-        # Imported late: a search does not need what reads files.
         from jupyter_memory.ingest.indexer import FileCatalog, index
         from jupyter_memory.ingest.pictures import quota_of
 
@@ -136,7 +135,6 @@ class Sources:
 
     def stale(self, path: str | Path) -> int:
         """Return how many files at or below a path are new or gone, or have another content than the indexed one."""
-        # Imported late: a search does not need what reads files.
         from jupyter_memory.ingest.indexer import FileCatalog, changed
 
         where = self._as_known(path)

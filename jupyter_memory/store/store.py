@@ -170,7 +170,6 @@ class MemoryStore:
 
         Raises ``QueryError`` if the query is empty or holds nothing but filters, so that nothing is ranked.
         """
-        # Imported late: a kernel without sliders need not wait for ipywidgets.
         from jupyter_memory.dataframe import accessor
         from jupyter_memory.dataframe.explorer import MemoryExplorer
 
@@ -284,7 +283,6 @@ def _store_of(path: str) -> MemoryStore:
 
 def frame_of(answer: Answer, mode: Literal["full", "scan"] = "full") -> pd.DataFrame:
     """Return the hits of an answer as a DataFrame whose accessor knows this process's open stores."""
-    # Imported late: pandas takes longer to load than a search.
     from jupyter_memory.dataframe import accessor
     from jupyter_memory.dataframe.frame import to_frame, to_scan_frame
 
