@@ -50,11 +50,7 @@ class Place:
 
     @property
     def name(self) -> str:
-        """Return the file by its name alone, with the line or the page; the id of a cell tells a person nothing.
-
-        >>> Place("/work/rates.md", "12", "file").name, Place("/work/λ.ipynb", "89ce8ae6", "cell").name
-        ('rates.md:12', 'λ.ipynb')
-        """
+        """Return the file by its name alone, with the line or the page; the id of a cell tells a person nothing."""
         name = self.source if self.source.startswith(_WEB) else PurePath(self.source).name or self.source
         if self.location.isdecimal():
             return f"{name}:{self.location}"

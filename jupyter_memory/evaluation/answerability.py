@@ -150,8 +150,9 @@ def answerability(
     for half in HALVES:
         parts = [row for row in rows if row.half == half]
         if len(parts) > 1:
-            right, other = [one for row in parts for one in row.right], [one for row in parts for one in row.other]
-            rows.append(Answerability("all", right, other, [one for row in parts for one in row.found], half))
+            strong = [one for row in parts for one in row.right]
+            refused = [one for row in parts for one in row.other]
+            rows.append(Answerability("all", strong, refused, [one for row in parts for one in row.found], half))
     return rows
 
 

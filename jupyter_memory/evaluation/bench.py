@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tomllib
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time
@@ -84,11 +85,10 @@ def bench(
 
 def scores(outcomes: Sequence[Outcome]) -> dict[str, tuple[int, int]]:
     """Return how many checks held, and how many there were, by profile."""
-    found: dict[str, tuple[int, int]] = {}
+    held: dict[str, list[bool]] = defaultdict(list)
     for one in outcomes:
-        held, total = found.get(one.profile, (0, 0))
-        found[one.profile] = (held + (not one.failed), total + 1)
-    return found
+        held[one.profile].append(not one.failed)
+    return {profile: (sum(those), len(those)) for profile, those in held.items()}
 
 
 def table(outcomes: Sequence[Outcome]) -> str:
@@ -132,11 +132,7 @@ class Check:
     space: str = ""
 
     def judge(self, names: Sequence[str], spaces: Collection[str] = ()) -> str:
-        """Return what does not hold of the names found, best first; empty where all holds.
-
-        >>> Check("exact title", "roadmap 1.4", "", first="v1.4.md").judge(["v1.3.md", "v1.4.md"])
-        'v1.4.md is not first but 2nd'
-        """
+        """Return what does not hold of the names found, best first; empty where all holds."""
         failing = []
         if self.first and list(names[:1]) != [self.first]:
             failing.append(f"{self.first} is not first but {_place(names, self.first)}")

@@ -90,14 +90,7 @@ def read_set(folder: Path, notebooks: Path | None = None) -> JudgedSet:
                 raise InputError(f'No question of {folder} names a file that answers it, in a list "relevant".')
             return JudgedSet(folder.resolve().name, (), answered, unjudged=len(read) - len(answered), unit="file")
     documents = tuple(
-        Document(
-            str(line["_id"]),
-            str(line["text"]),
-            str(line.get("title") or ""),
-            line.get("date"),
-            str(line.get("group") or ""),
-            line.get("session"),
-        )
+        Document(**_texts(line, "text", "title", "group"), date=line.get("date"), session=line.get("session"))
         for line in _lines(folder / "corpus.jsonl")
     )
     known = {document.id for document in documents}
@@ -131,18 +124,10 @@ def _questions_about_files(path: Path) -> Iterator[Question]:
 def _with_questions(
     folder: Path, documents: tuple[Document, ...], grades: Mapping[str, Mapping[str, float]]
 ) -> JudgedSet:
-    lines = list(_lines(folder / "queries.jsonl"))
-    read = [
-        Question(
-            str(line["_id"]),
-            str(line["text"]),
-            grades.get(str(line["_id"]), {}),
-            line.get("date"),
-            str(line.get("group") or ""),
-            str(line.get("type") or ""),
-        )
-        for line in lines
-    ]
+    lines, read = list(_lines(folder / "queries.jsonl")), []
+    for line in lines:
+        texts = _texts(line, "text", "group", "type")
+        read.append(Question(**texts, grades=grades.get(texts["id"], {}), date=line.get("date")))
     refused = tuple(one for one, line in zip(read, lines, strict=True) if line.get("answerable") is False)
     judged = tuple(question for question in read if question.grades)
     if not judged:
@@ -150,6 +135,10 @@ def _with_questions(
     if both := next((one for one in refused if one.grades), None):
         raise InputError(f"{folder} calls {both.id!r} not answerable, but qrels.tsv judges it: remove one of the two.")
     return JudgedSet(folder.resolve().name, documents, judged, refused, len(read) - len(judged) - len(refused))
+
+
+def _texts(line: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {"id": str(line["_id"])} | {name: str(line.get(name) or "") for name in names}
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from threading import Event, Lock, Thread
+from threading import Event, Lock, RLock, Thread
 from time import monotonic, sleep
 from types import MappingProxyType
 from weakref import finalize
@@ -39,17 +39,15 @@ class Place:
     space: str = ""
 
 
-# The journals of one kernel, in the memory of the machine and on the disk, and its runs that have not ended.
-#
-# Threads share it: any of them writes to the memory, and one alone to the disk, which may take its time. ``finished``
-# counts the runs with an ending; ``closed`` has the earlier journals with the place of their runs: the absorber empties
-# and removes them. ``place`` says where the runs of new journals belong.
+# The journals of one kernel, in the memory of the machine and on the disk, and its runs that have not ended. Any thread
+# writes to the memory, and one alone to the disk, which may take its time. ``finished`` counts the runs with an ending;
+# ``closed`` has the earlier journals with the place of their runs: the absorber empties and removes them.
 class _JournalPair:
     def __init__(self, place: Callable[[], Place]) -> None:
         self.finished = 0
         self.closed: deque[tuple[Place, list[Journal]]] = deque()
         self._next_place, self._place = place, place()
-        self._lock = Lock()
+        self._lock = RLock()
         self._memory: Journal | None = None
         self._disk: Journal | None = None
         # By number: those that go on, and those whose ending reached no journal.
@@ -72,10 +70,9 @@ class _JournalPair:
         with self._lock:
             self.finished += 1
             self.open[run.number] = run
-            if self._in_memory(record):
+            if is_noted := self._in_memory(record):
                 del self.open[run.number]
-                return True
-            return False
+            return is_noted
 
     def copy(self, record: bytes) -> None:
         if self._disk is None or self._disk.is_gone:
@@ -98,7 +95,7 @@ class _JournalPair:
         with suppress(OSError):  # there is no room in memory, or no such file system
             memory = Journal.in_memory(place.store)
         with self._lock:
-            self._close()
+            self.close()
             self._memory, self._disk, self._place = memory, disk, place
             for run in self.open.values():
                 self._in_memory(records.note(run))
@@ -106,14 +103,11 @@ class _JournalPair:
 
     def close(self) -> None:
         with self._lock:
-            self._close()
-
-    def _close(self) -> None:
-        written = [journal for journal in (self._memory, self._disk) if journal is not None]
-        self._memory = self._disk = None
-        self.finished = 0
-        if written:
-            self.closed.append((self._place, written))
+            written = [journal for journal in (self._memory, self._disk) if journal is not None]
+            self._memory = self._disk = None
+            self.finished = 0
+            if written:
+                self.closed.append((self._place, written))
 
     def _runs(self) -> list[Run]:
         with self._lock:
@@ -159,12 +153,9 @@ class RecordingProblems:
         """Count runs that are not remembered; ``reason`` is the end of a sentence."""
         with self._lock:
             self._lost[reason] += number
-            self._begin(
-                self._losing,
-                reason,
-                f"The history is not being recorded: {reason}. Your cells run as usual; "
-                "`%memory history status` shows how many runs were lost.",
-            )
+            notice = f"The history is not being recorded: {reason}. Your cells run as usual; "
+            notice += "`%memory history status` shows how many runs were lost."
+            self._begin(self._losing, reason, notice)
 
     def delay(self, reason: str) -> None:
         """Note that runs wait in the journal; ``reason`` is one or more sentences."""

@@ -33,10 +33,6 @@ class Vault:
     store: MemoryStore
     priority: float
 
-    def __post_init__(self) -> None:
-        if not (isfinite(self.priority) and self.priority > 0):
-            raise InputError(f"The priority of {self.tier} is a number above 0, not {self.priority!r}.")
-
 
 @dataclass(frozen=True, slots=True)
 class Federated:
@@ -65,7 +61,10 @@ class Vaults:
         for tier, given in stores.items():
             if not isinstance(given, tuple) and tier not in PRIORITIES:
                 raise InputError(f"{tier} has no priority of its own. Give one: {tier}=(store, 0.4).")
-            vaults.append(Vault(tier, *(given if isinstance(given, tuple) else (given, PRIORITIES[tier]))))
+            store, priority = given if isinstance(given, tuple) else (given, PRIORITIES[tier])
+            if not (isfinite(priority) and priority > 0):
+                raise InputError(f"The priority of {tier} is a number above 0, not {priority!r}.")
+            vaults.append(Vault(tier, store, priority))
         self.vaults = tuple(sorted(vaults, key=lambda one: -one.priority))
 
     def hits(self, query: str, **asked: Any) -> Federated:

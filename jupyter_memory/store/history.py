@@ -27,10 +27,8 @@ from jupyter_memory.types.protocols import Embedder
 from jupyter_memory.types.report import HistoryStatus
 
 log = logging.getLogger(__name__)
-# Runs that are noted in one transaction: others may write in between.
-_TOGETHER = 128
-# After this many runs at once the model is calibrated.
-_MANY = 50
+# Runs that are noted in one transaction, and runs at once after which the model is calibrated.
+_TOGETHER, _MANY = 128, 50
 _Drafted = tuple[Run, Draft]
 
 
@@ -44,10 +42,9 @@ class History:
         self._unreadable: set[Path] = set()
 
     def record(self, runs: Iterable[Run]) -> int:
-        """Note runs; return how many were new, or got the outcome that they lacked.
+        """Note runs, known by session, number and start; return how many were new, or got the outcome that they lacked.
 
-        A run is known by its session, number and start. A text that runs again stays one memory, with its id, pin and
-        tags. Secrets are replaced, and what the setting ``history_ignore`` excludes is left out.
+        A text that runs again stays one memory. Secrets are replaced, and what ``history_ignore`` excludes is left out.
         """
         return self._record(replace(run, space=self._scope.space) for run in runs)
 

@@ -135,8 +135,8 @@ class Maintenance:
     def rebuild(self) -> None:
         """Rebuild the keyword index from the memories, and overwrite the traces of what is gone.
 
-        Tokens, definitions and vectors of the store's model that are damaged or missing are computed anew. Raises
-        ``EmbedderError`` if the model gives no vectors that can be stored; all else is done then.
+        Tokens, definitions and vectors that are damaged or missing are computed anew. Raises ``EmbedderError`` if the
+        model gives no vectors that can be stored; all else is done then.
         """
         writer = self._storage.writer
         writer.drop_damaged_tokens()
@@ -217,7 +217,7 @@ class Maintenance:
         return target
 
 
-# What is noted on the side, after an answer is ready, waits no longer than this for another writer.
+# Seconds that a note on the side, after an answer is ready, waits for another writer.
 _PATIENCE = 0.2
 
 

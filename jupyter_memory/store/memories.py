@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from threading import Timer
 from typing import Any, Protocol, overload
-from weakref import ref
+from weakref import WeakMethod
 
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import InputError, StoreError
@@ -216,10 +216,7 @@ class Forgetting:
         filters: Filters | Mapping[str, Any] | None = None,
         everything: bool = False,
     ) -> Selection:
-        """Return which memories ``forget`` would remove with these arguments; nothing changes.
-
-        ``forget(selection)`` then removes these alone: what is added in the meantime stays.
-        """
+        """Return which memories ``forget`` would remove; ``forget(selection)`` removes these, and none added later."""
         chosen = self._selected(ids, source, filters, everything)
         with self._storage.snapshot() as snapshot:
             if isinstance(chosen, Filters):
@@ -305,7 +302,8 @@ class Forgetting:
                 left = [one.until for one in self._storage.forgotten.pending("")]
                 if left:
                     wait = max(0.0, (min(left) - datetime.now(UTC)).total_seconds()) + _LATER
-                    self._timer = Timer(wait, _expire, [ref(self)])
+                    again = WeakMethod(self.expire)
+                    self._timer = Timer(wait, lambda: (expire := again()) and expire())
                     self._timer.daemon = True
                     self._timer.start()
 
@@ -361,9 +359,3 @@ class Forgetting:
             self._storage.forgotten.drop(None)
         self.expire()
         return gone
-
-
-def _expire(forgetting: ref[Forgetting]) -> None:
-    found = forgetting()
-    if found is not None:
-        found.expire()

@@ -17,9 +17,8 @@ from jupyter_memory.storage.databases import Storage
 from jupyter_memory.text.display import size
 from jupyter_memory.types.protocols import Embedder
 
-# A calibration of 1 means that meaning finds the answers of pseudo-queries as often as words do. On seven judged sets
-# MiniLM gains with `auto` on all of them, and not more where the calibration is lower (docs/models.md): this tells
-# where the bundled model is weak, not how much a better one will help.
+# A calibration of 1 means that meaning finds the answers of pseudo-queries as often as words do. It tells where the
+# bundled model is weak, not how much a better one will help (docs/models.md).
 WEAK = 1.0
 # Cells of notebooks indexed on one core in a second, 678 of them, with minilm and with the bundled model.
 SLOW, FAST = 30, 1_700
@@ -80,8 +79,7 @@ class ModelChoice:
     def offer(self) -> str:
         """Return one line that offers minilm and names its cost, empty where it is not due; uses no network.
 
-        It is due once, in a store that is written with the bundled model, as soon as calibration has shown that to be
-        weak, unless a model was asked for by name.
+        It is due once, as soon as calibration shows that the bundled model, not asked for by name, is weak.
         """
         storage = self._storage
         if self._wanted != "auto" or storage.read_only or not runs_mlx():
@@ -109,9 +107,8 @@ class ModelChoice:
     def for_writing(self) -> Embedder | None:
         """Return the embedder for new chunks.
 
-        Raises:
-            EmbedderUnavailable: the store holds the vectors of a model that cannot be opened here.
-            EmbeddingMismatch: the store holds the vectors of another model than the one that was asked for.
+        Raises ``EmbedderUnavailable`` or ``EmbeddingMismatch`` if the store holds the vectors of a model that cannot be
+        opened here, or of another one than was asked for.
         """
         active = self._active()
         embedder = self._fitting(active)

@@ -185,9 +185,8 @@ class Sources:
             return list(snapshot.files_under(str(path), self._space))
 
 
-# Links give a file or a folder several names: the paths of filters are looked up by those that the store has. Tags and
-# languages are looked up whatever their case.
-
+# Tags and languages are looked up whatever their case, and paths by the names that the store has for them: links give a
+# file or a folder several.
 _ANY_CASE = ("tag", "not_tag", "lang", "not_lang")
 
 

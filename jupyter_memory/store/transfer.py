@@ -237,8 +237,7 @@ def _taken_over(target: Storage, contents: Contents) -> _StoredModel | None:
 
 
 class _StoredModel:
-    # A model that wrote vectors somewhere, as the embedder of a store that takes them over; it embeds nothing.
-
+    # The model of the vectors that a store takes over; it embeds nothing.
     threshold = 0.0
 
     def __init__(self, model: Model) -> None:
