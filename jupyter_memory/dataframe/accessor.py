@@ -16,8 +16,7 @@ from jupyter_memory.dataframe.html import Place
 from jupyter_memory.errors import InputError, JupyterMemoryError, MissingExtra, UnknownMemory
 from jupyter_memory.text.display import WholeText
 from jupyter_memory.text.unicode import marked
-from jupyter_memory.types import Answer, Explanation, Hit, Memory
-from jupyter_memory.types.search import surest
+from jupyter_memory.types import Answer, Explanation, Hit, Memory, surest
 
 if TYPE_CHECKING:
     import altair
@@ -163,10 +162,9 @@ class MemoryAccessor:
             hit = recent_hits(search_of(row, self._searches)).get(memory_id)
             for name, value, place, contribution in _evidence(row, hit):
                 rows.append((rank, row["title"], name, value, place, contribution, memory_id))
-        names = ["rank", "title", "signal", "value", "signal_rank", "contribution", "memory_id"]
         dtypes = {"rank": "int64", "title": "str", "signal": "str", "value": "float64", "signal_rank": "Int64"}
         dtypes |= {"contribution": "float64", "memory_id": "str"}
-        return pd.DataFrame(rows, columns=names).astype(dtypes)
+        return pd.DataFrame(rows, columns=list(dtypes)).astype(dtypes)
 
     def style(self, *, evidence: bool = False) -> Styler:
         """Return the result as a styled table, every text escaped; with ``evidence``, all numbers and bars."""

@@ -57,17 +57,8 @@ def auroc(positive: Sequence[float], negative: Sequence[float]) -> float:
     >>> auroc([0.9, 0.4], [0.4, 0.1])
     0.875
     """
-    order = sorted([(value, 0) for value in negative] + [(value, 1) for value in positive])
-    wins, below, place = 0.0, 0, 0
-    while place < len(order):
-        end = place
-        while end < len(order) and order[end][0] == order[place][0]:
-            end += 1
-        ups = sum(side for _, side in order[place:end])
-        downs = end - place - ups
-        wins += ups * (below + downs / 2)
-        below, place = below + downs, end
-    return wins / (len(positive) * len(negative))
+    above = np.subtract.outer(np.asarray(positive, np.float64), np.asarray(negative, np.float64))
+    return float((np.count_nonzero(above > 0) + np.count_nonzero(above == 0) / 2) / above.size)
 
 
 def calibration_error(strengths: Sequence[float], answered: Sequence[bool]) -> float:

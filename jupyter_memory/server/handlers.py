@@ -26,12 +26,12 @@ from jupyter_memory.server.threads import Pool, Ticket
 from jupyter_memory.server.validation import ClientError, check_count, client_error, invalid, validated
 from jupyter_memory.storage.journal import recording
 from jupyter_memory.text.unicode import json_text
-from jupyter_memory.types.memory import MOST_THUMBNAILS
+from jupyter_memory.types import MOST_THUMBNAILS, Filters
 
 if TYPE_CHECKING:
     from jupyter_memory.server.service import Service
     from jupyter_memory.store.store import MemoryStore
-    from jupyter_memory.types.memory import Thumbnail
+    from jupyter_memory.types import Thumbnail
 
 # Raised when an older front end would misunderstand the server.
 _API = 1
@@ -441,8 +441,6 @@ def _related(handler: _MemoryHandler, body: _Json) -> _Json:
 # Cells that are like the one being edited; nothing of it is noted.
 @_route("related-to", "read")
 def _related_to(handler: _MemoryHandler, body: _Json) -> _Json:
-    from jupyter_memory.types import Filters
-
     chosen = _search_arguments(handler, body)
     root, path = handler.service.root, body.get("path", "")
     # Where Lab shows no folder of this machine, no file that was indexed is open in it.

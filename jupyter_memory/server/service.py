@@ -7,7 +7,6 @@ import atexit
 import os
 import threading
 import traceback
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +17,7 @@ from jupyter_server.services.contents.filemanager import FileContentsManager
 from traitlets import Bool, Bunch, Int, TraitError, Unicode, validate
 from traitlets.config import Configurable
 
-from jupyter_memory.config import JupyterMemory, load_config
+from jupyter_memory.config import load_config
 from jupyter_memory.errors import NoStore
 from jupyter_memory.interface.messages import as_typed
 from jupyter_memory.interface.provider import StoreProvider
@@ -166,20 +165,25 @@ _GRACE = 2.0
 class Service:
     """The one service of a server: its store, its jobs and their events."""
 
-    def __init__(
-        self,
-        server: ServerApp,
-        limits: JupyterMemoryServer,
-        settings: JupyterMemory,
-        root: Root,
-        problems: Sequence[str],
-    ) -> None:
-        self.settings, self.root, self.problems = settings, root, problems
+    def __init__(self, server: ServerApp) -> None:
+        self._log, self.problems = server.log, list[str]()
+        more = {"the server's configuration": server.config}
+        self.settings = settings = load_config(more=more, on_problem=self.problems.append)
+        for problem in self.problems:
+            server.log.warning("jupyter-memory: %s", problem)
+        limits, manager = JupyterMemoryServer(parent=server), server.contents_manager
         self.only_user = limits.only_user
-        self._log = server.log
+        # Every contents manager has a root_dir, by default "/", but only for this one it is a folder. The settings name
+        # one for a manager that does not know its own.
+        folder = limits.root or (manager.root_dir if isinstance(manager, FileContentsManager) else "")
+        self.root = Root(None, outside=limits.allow_outside_root)
+        if os.path.isdir(folder):  # noqa: PTH112  a folder without permission is none
+            # Links are followed: kernels run in the folder that they lead to, and index it by that name.
+            folder = str(plain_path(Path(folder).resolve()))
+            self.root = replace(self.root, folder=folder, hidden=bool(manager.allow_hidden))
         # Said once in the life of a store, so this server goes on saying it until it ends.
         self.offer = ""
-        self.provider = StoreProvider(settings, root.folder)
+        self.provider = StoreProvider(settings, self.root.folder)
         self.search_pool = Pool(limits.threads, name="search")
         # Changes wait for other programs that write, and scans read a whole store or folder: no search waits for them.
         self.write_pool = Pool(2, name="change")
@@ -239,20 +243,7 @@ class Service:
 
 def load(server: ServerApp) -> Service:
     """Add the routes to a server, and return what they share."""
-    problems: list[str] = []
-    settings = load_config(more={"the server's configuration": server.config}, on_problem=problems.append)
-    for problem in problems:
-        server.log.warning("jupyter-memory: %s", problem)
-    limits = JupyterMemoryServer(parent=server)
-    manager = server.contents_manager
-    # Every contents manager has a root_dir, by default "/", but only for this one it is a folder. The settings name one
-    # for a manager that does not know its own.
-    folder = limits.root or (manager.root_dir if isinstance(manager, FileContentsManager) else "")
-    root = Root(None, outside=limits.allow_outside_root)
-    if os.path.isdir(folder):  # noqa: PTH112  a folder without permission is none
-        # Links are followed: kernels run in the folder that they lead to, and index it by that name.
-        root = replace(root, folder=str(plain_path(Path(folder).resolve())), hidden=bool(manager.allow_hidden))
-    service = Service(server, limits, settings, root, problems)
+    service = Service(server)
     web_app: Any = server.web_app
     web_app.settings["jupyter_memory_service"] = service
     web_app.add_handlers(".*$", routes(web_app.settings["base_url"], service))

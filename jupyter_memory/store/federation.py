@@ -84,10 +84,7 @@ class Vaults:
         return _merged(answers, read.limit)
 
     def search(self, query: str, **asked: Any) -> pd.DataFrame:
-        """Return what ``hits`` finds as a DataFrame with one more column, ``vault``: the tier of each row's store.
-
-        Its rows come from several stores, so it has no ``.memory``; ask the store of a row.
-        """
+        """Return what ``hits`` finds as a DataFrame with one more column, ``vault``, and without ``.memory``."""
         found = self.hits(query, **asked)
         frame = frame_of(found.answer)
         frame.attrs.pop("memsearch")

@@ -17,14 +17,11 @@ from jupyter_memory.text.errors import message_words, read_traceback
 from jupyter_memory.text.markdown import outputs_of, source_of
 from jupyter_memory.types import Answer, Filters, Fix, FixKind, Memory, Run, RunError
 
-# The profile that searches words alone: no model is loaded for an error.
-_BY_WORDS = "covalence"
+_BY_WORDS = "covalence"  # it searches words alone: no model is loaded for an error
 _WORDS = 30
 _MOST_ERRORS = 50
 # What a note says of an error: its name, and its message in the same line.
 _TOLD = re.compile(r"(?<![\w.])((?:\w++\.)*+[A-Z]\w{0,80}(?:Error|Exception|Warning|Interrupt))\b[:,]?[ \t]*([^\n]*)")
-
-
 # The runs in cells and notes, by the name of their place: each is a session of its own.
 _Stored = dict[str, tuple[FixKind, list[Run]]]
 # The newest failed runs that an error is compared with: at most a second of work.
@@ -42,9 +39,7 @@ class Fixes:
     def of_run(self, run: Run, before: Sequence[Run] = (), limit: int = 3) -> list[Fix]:
         """Return what mended the errors most like that of a run, the best first; nothing if none is alike.
 
-        Args:
-            run: It failed: its ``error`` has the exception.
-            before: The earlier runs of its session, in their order: they tell where its variables came from.
+        ``before`` are the earlier runs of its session, in their order: they tell where its variables came from.
         """
         known, stored = self._known(run)
         fixes = known.fixes(run, before, limit)

@@ -22,13 +22,12 @@ from jupyter_memory.storage.databases import Storage
 from jupyter_memory.store.models import ModelChoice
 from jupyter_memory.store.sources import Scope
 from jupyter_memory.text.paths import absolute
-from jupyter_memory.types import Draft, Filters, Outcome, Run
+from jupyter_memory.types import Draft, Filters, HistoryStatus, Outcome, Run
 from jupyter_memory.types.protocols import Embedder
-from jupyter_memory.types.report import HistoryStatus
 
 log = logging.getLogger(__name__)
-# Runs that are noted in one transaction, and runs at once after which the model is calibrated.
-_TOGETHER, _MANY = 128, 50
+# Runs that are noted in one transaction: others may write in between.
+_TOGETHER = 128
 _Drafted = tuple[Run, Draft]
 
 
@@ -63,8 +62,7 @@ class History:
                 changed += noted.changed
                 # These texts were forgotten after they were looked up.
                 waiting = [waiting[place] for place in noted.left]
-        if changed >= _MANY:
-            self._model.calibrate()
+        self._model.calibrate(changed)
         return changed
 
     def absorb(self) -> int:
@@ -111,9 +109,7 @@ class History:
     ) -> list[Run]:
         """Return runs with the ids of their memories, the newest first unless asked otherwise.
 
-        Args:
-            error: The name of the exception, such as ``"KeyError"``.
-            after, before: ``after < started < before``.
+        ``error`` is the name of an exception, such as ``"KeyError"``; ``after < started < before``.
         """
         wanted = RunFilter(self._scope.space, error, outcome, session, notebook, memory_id, after, before)
         return self._storage.runs.find(wanted, limit, oldest_first=oldest_first)

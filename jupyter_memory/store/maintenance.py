@@ -23,9 +23,8 @@ from jupyter_memory.store.sources import Scope
 from jupyter_memory.text.code import definitions
 from jupyter_memory.text.markdown import embedding_text
 from jupyter_memory.text.paths import DatabaseAddress, absolute, store_at
-from jupyter_memory.types import Answer, Filters
+from jupyter_memory.types import ORIGINS, Answer, Feedback, Filters, Recent, StoreSize, budget_notice
 from jupyter_memory.types.protocols import Embedder
-from jupyter_memory.types.report import ORIGINS, Feedback, Recent, StoreSize, budget_notice
 
 # Rows that are read and written together, and chunks that are embedded.
 _BATCH, _EMBEDDED = 512, 256
@@ -53,8 +52,8 @@ class Maintenance:
         taken back, how many memories and until when.
 
         Args:
-            sizes: Add what the bytes are for (``sizes``, which adds up to ``bytes``), those that the budget counts
-                (``held``), and the budget (None without one). This reads the whole file: a second for about 3 GB.
+            sizes: Add what the bytes are for (``sizes``), those that the budget counts (``held``), and the ``budget``,
+                None without one. This reads the whole file: a second for about 3 GB.
         """
         found = self._storage.stats()
         if sizes:
@@ -266,8 +265,7 @@ class Activity:
     def note_access(self, memory_id: str) -> bool:
         """Count that a person opened, read in full, inserted or copied a memory; return whether it was counted.
 
-        The profiles `memini` and `memini-rrf` rank a memory higher that was often used. Nothing is counted, nor raised,
-        for an unknown id, in a busy or full store, or where no searches are kept.
+        Nothing is counted, nor raised, for an unknown id, in a busy or full store, or where no searches are kept.
         """
         if not self.is_kept:
             return False

@@ -23,13 +23,9 @@ from jupyter_memory.storage.databases import Storage
 from jupyter_memory.store.models import ModelChoice
 from jupyter_memory.store.searching import Moment
 from jupyter_memory.store.sources import Scope
-from jupyter_memory.types import Draft, Filters, Memory, Selection, as_tuple
-from jupyter_memory.types.memory import Thumbnail
+from jupyter_memory.types import Draft, Filters, Memory, Selection, Thumbnail, Undoable, as_tuple
 from jupyter_memory.types.protocols import Embedder
-from jupyter_memory.types.report import Undoable
 
-# After this many memories at once the model is calibrated.
-_MANY = 50
 _CHANGED = set(preparation.KNOWN) - {"kind", "source"}
 # Every memory has these: None leaves them unchanged.
 _NEVER_EMPTY = ("text", "tier", "event_at")
@@ -99,8 +95,7 @@ class Memories:
             fresh = [draft for draft, memory in zip(drafts, merged, strict=True) if memory is None]
             written = iter(self._model.writing(partial(self._remember, fresh)) if fresh else ())
             added += [memory if memory is not None else next(written) for memory in merged]
-        if len(added) >= _MANY:
-            self._model.calibrate()
+        self._model.calibrate(len(added))
         return added
 
     def get(self, memory_id: str | list[str] | tuple[str, ...]) -> Memory | list[Memory]:
@@ -268,8 +263,7 @@ class Forgetting:
         """Take the last ``forget`` back, also that of another program; return how many memories came back.
 
         They keep their ids, pins, tags, vectors, feedback and pictures. Called again, it takes back the one before.
-        Raises ``InputError`` if there is nothing to take back: the setting ``undo_minutes`` was 0 then, or the time is
-        over.
+        Raises ``InputError`` if there is nothing to take back.
         """
         self.expire()
         if back := self._storage.forgotten.undo(self._scope.space):

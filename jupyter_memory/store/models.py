@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import TypeVar
 
+from jupyter_memory.config import JupyterMemory, models_folder
 from jupyter_memory.embedders import damage, default_name, is_here, open_embedder
 from jupyter_memory.embedders.download.wheel import DOWNLOAD, missing
 from jupyter_memory.embedders.registry import MINILM, STATIC
 from jupyter_memory.embedders.static import runs_mlx
 from jupyter_memory.errors import EmbedderError, EmbedderUnavailable, EmbeddingMismatch, InputError, StoreError
+from jupyter_memory.search.confidence import calibrate
 from jupyter_memory.storage.base import Model, mismatch
 from jupyter_memory.storage.databases import Storage
 from jupyter_memory.text.display import size
@@ -23,27 +24,18 @@ WEAK = 1.0
 # Cells of notebooks indexed on one core in a second, 678 of them, with minilm and with the bundled model.
 SLOW, FAST = 30, 1_700
 Done = TypeVar("Done")
+# After this many memories at once the model is calibrated.
+_MANY = 50
 # How often another program may switch the model while one batch is being written.
 _SWITCHES = 8
 
 
 class ModelChoice:
-    """The embedder of one store, opened on first use; ``wanted`` is that of ``MemoryStore``.
+    """The embedder of one store, opened on first use; ``wanted`` is that of ``MemoryStore``."""
 
-    ``calibrate`` measures how far an embedder can be trusted in this store.
-    """
-
-    def __init__(
-        self,
-        storage: Storage,
-        wanted: str | Embedder | None,
-        dimensions: int | None = None,
-        models: Path | None = None,
-        *,
-        calibrate: Callable[[Embedder], object],
-    ) -> None:
-        self._storage, self._calibrate, self._wanted = storage, calibrate, wanted
-        self._dimensions, self._models = dimensions, models
+    def __init__(self, storage: Storage, wanted: str | Embedder | None, settings: JupyterMemory) -> None:
+        self._storage, self._wanted = storage, wanted
+        self._dimensions, self._models = settings.dimensions, models_folder(settings)
         self._embedder: Embedder | None = None
 
     @property
@@ -138,12 +130,12 @@ class ModelChoice:
             return None, (str(error),)
         return embedder, ()
 
-    def calibrate(self) -> None:
-        """Measure how far the model can be trusted in this store, if that is due; a failure here does not matter."""
-        embedder, _ = self.for_searching()
+    def calibrate(self, written: int = _MANY) -> None:
+        """Measure how far the model can be trusted in this store, if many memories were written and that is due."""
+        embedder, _ = self.for_searching() if written >= _MANY else (None, ())
         if embedder is not None and not self._storage.read_only:
-            with suppress(EmbedderError, StoreError):
-                self._calibrate(embedder)
+            with suppress(EmbedderError, StoreError):  # which does not matter here
+                calibrate(self._storage, embedder)
 
     def _fitting(self, active: Model | None) -> Embedder | None:
         if self._wanted is None:

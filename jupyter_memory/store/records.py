@@ -23,10 +23,9 @@ from jupyter_memory.runtime import batches
 from jupyter_memory.storage.base import NotedFile, NotedFolder, Stored
 from jupyter_memory.storage.transfer import Contents
 from jupyter_memory.text.unicode import json_text
-from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Chunk, Draft, Memory, Outcome, Run, RunError
+from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Chunk, Draft, Feedback, Memory, Outcome, Run, RunError
 from jupyter_memory.types.memory import LARGEST_THUMBNAIL, MOST_THUMBNAILS, Pictures, Thumbnail
 from jupyter_memory.types.protocols import FileState
-from jupyter_memory.types.report import Feedback
 
 _LARGEST = 2**63
 Found = TypeVar("Found")
@@ -44,7 +43,6 @@ class _Record:
         return InputError(f"{self.where}: {name} must be {must}. Nothing was imported.")
 
 
-# What reads a field of a record.
 _Reader = Callable[[_Record, str], Any]
 
 
@@ -92,7 +90,6 @@ def _moment(record: _Record, name: str) -> datetime:
 
 
 def _is_path(value: str) -> bool:
-    # As the catalog has it.
     rooted = PurePosixPath(value).is_absolute() or PureWindowsPath(value).is_absolute()
     return rooted and "\0" not in value and not {".", ".."} & set(value.replace("\\", "/").split("/"))
 
@@ -204,8 +201,7 @@ def _picture(record: _Record) -> tuple[str, Thumbnail]:
     return _id(record, "memory"), Thumbnail(**{**fields, "image": image})
 
 
-# The folder that an export writes: its files, written whole or not at all, and read line by line.
-
+# The folder that an export writes.
 _FORMAT, _VERSION = "jupyter-memory export", 1
 _ABOUT = "store.json"
 _MEMORIES, _RUNS, _PICTURES, _FILES, _FOLDERS, _FEEDBACKS = (

@@ -29,8 +29,7 @@ from jupyter_memory.text.paths import (
     normal,
     plain_path,
 )
-from jupyter_memory.types import Filters, IndexReport
-from jupyter_memory.types.report import Folder, PictureReport, budget_notice
+from jupyter_memory.types import Filters, Folder, IndexReport, PictureReport, budget_notice
 
 
 class Sources:
@@ -53,8 +52,8 @@ class Sources:
         an interruption, the next call continues.
 
         Args:
-            progress: Whether to show a bar; or a function that receives how many files are done and how many there are
-                (None while they are being counted). An error that it raises ends the indexing; what was written stays.
+            progress: Whether to show a bar; or a function of how many files are done and how many there are (None while
+                they are being counted), whose errors end the indexing; what was written stays.
             retry: Read files again that could not be read before and have not changed since.
 
         Raises:
@@ -121,10 +120,7 @@ class Sources:
         self._storage.writer.watch(where, self._space, watched)
 
     def remove_folder(self, path: str | Path) -> int:
-        """Take a folder off the list and forget what was indexed from it; return the number of memories removed.
-
-        The files stay, and so do notes that only name one of them as their source.
-        """
+        """Take a folder off the list and forget what was indexed from it, but no notes; return the number removed."""
         return self._storage.writer.remove_folder(str(self._as_known(path)), self._space)
 
     def forget_gone(self, path: str | Path) -> int:
@@ -148,8 +144,8 @@ class Sources:
     def rename(self, old: str | Path, new: str | Path) -> int:
         """Note that a file or a folder has another path now; return how many memories came along, in every space.
 
-        They keep their ids, tags and pins. What was indexed at the new path before is forgotten. Titles and contexts
-        follow when the new path is indexed again. Raises ``InputError`` if one of the paths lies within the other.
+        What was indexed at the new path before is forgotten. Titles and contexts follow when the new path is indexed
+        again. Raises ``InputError`` if one of the paths lies within the other.
         """
         known = self._as_known(old)
         # Another space may know a folder by its own name where this one has that of a link.

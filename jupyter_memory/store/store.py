@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial, wraps
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, TypeVar, Unpack
 from weakref import WeakValueDictionary
 
-from jupyter_memory.config import JupyterMemory, load_config, models_folder, store_path
+from jupyter_memory.config import JupyterMemory, load_config, store_path
 from jupyter_memory.embedders import check_name
 from jupyter_memory.embedders.lifecycle import computing
 from jupyter_memory.errors import InputError, QueryError
-from jupyter_memory.search.confidence import calibrate
 from jupyter_memory.search.engine import QueryVectors, SearchEngine
 from jupyter_memory.search.profiles import Profile, profile_named
 from jupyter_memory.storage.databases import open_storage
@@ -62,8 +61,8 @@ class MemoryStore:
         settings: The other settings; by default those of Jupyter's config path.
         folder: Where relative paths in a query begin (``path:notes/``), by default the working folder.
 
-    Raises:
-        StoreDamaged, StoreTooNew, StoreReadOnly: the file is no store, of a newer major version, or cannot be made.
+    Raises ``StoreDamaged``, ``StoreTooNew`` or ``StoreReadOnly`` if the file is no store, of a newer major version, or
+    cannot be made.
 
     >>> import tempfile
     >>> store = MemoryStore(tempfile.mkdtemp() + "/memory.sqlite")
@@ -91,9 +90,9 @@ class MemoryStore:
         computing.release_after(settings.idle_minutes)
         storage = open_storage(self.path, busy_seconds=settings.busy_seconds, space=self.space)
         scope = Scope(storage, self.space, "" if folder is None else str(absolute(folder)))
-        query_vectors, calibrated = QueryVectors(storage, settings), partial(calibrate, storage)
+        query_vectors = QueryVectors(storage, settings)
         engine = SearchEngine(storage, query_vectors.vector)
-        model = ModelChoice(storage, embedder, settings.dimensions, models_folder(settings), calibrate=calibrated)
+        model = ModelChoice(storage, embedder, settings)
         self.memories = Memories(storage, model, settings, scope)
         self.forgetting = Forgetting(storage, settings, scope)
         self.sources = Sources(storage, model, settings, self.space)
@@ -168,7 +167,7 @@ class MemoryStore:
     def explore(self, query: str, **options: Unpack[SearchOptions]) -> MemoryExplorer:
         """Search once and return the result with a slider for every weight of the profile.
 
-        Raises ``QueryError`` if the query is empty or holds nothing but filters, so that nothing is ranked.
+        Raises ``QueryError`` if the query is empty or holds nothing but filters.
         """
         from jupyter_memory.dataframe import accessor
         from jupyter_memory.dataframe.explorer import MemoryExplorer

@@ -19,16 +19,15 @@ from jupyter_memory.storage.transfer import Contents
 from jupyter_memory.store import records
 from jupyter_memory.store.models import ModelChoice
 from jupyter_memory.text.paths import DatabaseAddress, absolute, store_at
-from jupyter_memory.types import Draft, Filters, Memory
-from jupyter_memory.types.memory import NO_PICTURES
+from jupyter_memory.types import NO_PICTURES, Draft, Filters, Memory
 from jupyter_memory.types.protocols import Embedder, Vectors
 from jupyter_memory.types.report import CopyReport, ExportReport, ImportReport, PictureReport
 
 if TYPE_CHECKING:
     from jupyter_memory.ingest.pictures import Quota
 
-# Memories that are stored in one transaction, and files. In a file, other writers wait for its end; on a server they do
-# not, and each transaction costs more.
+# Memories that are stored in one transaction, and files. Other writers to a file wait for its end, those to a server do
+# not.
 _TOGETHER, _ON_SERVER, _FILES = 128, 1_000, 1_000
 # Seconds that a search waits for another writer before it is noted.
 _PATIENCE = 30.0
@@ -186,10 +185,9 @@ def _copied(target: Storage, contents: Contents, *, update: bool, progress: bool
         ):
             try:
                 done = target.transfer.put(list(group), embedder if embedded else None, update=update)
-            except StoreReadOnly:
+            except StoreReadOnly:  # the right was taken away meanwhile
                 if not became.total():
                     raise
-                # The right was taken away meanwhile.
                 raise StoreReadOnly(
                     f"Your role may no longer write all of this into {target.path}. {became.total():,} memories were "
                     "copied before; the same command goes on from there."
