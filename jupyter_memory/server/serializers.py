@@ -136,10 +136,8 @@ def answered(answer: Answer, root: Root) -> dict[str, Any]:
 
     # The panel says below the results which files changed.
     notices = tuple(one for one in answer.notices if one != changes_notice(answer.hits))
-    strength, temporal = answer.strength, answer.query.temporal
-    if temporal is None or temporal.sessions is not None:
-        time_read = None
-    else:
+    strength, temporal, time_read = answer.strength, answer.query.temporal, None
+    if temporal is not None and temporal.sessions is None:
         since, until = iso(temporal.since), iso(temporal.until)
         time_read = {"phrase": temporal.phrase, "since": since, "until": until, "sure": temporal.sure}
     return {

@@ -246,21 +246,13 @@ def write(folder: Path, contents: Contents) -> dict[str, int]:
 
     def memories() -> Iterator[dict[str, Any]]:
         for stored in contents.memories():
-            memory = stored.memory
-            if memory.kind == "note":
-                words = _NO_NAME.sub("-", memory.title)[:_LONGEST_NAME].strip("-_").lower()
-                # A name counts in bytes, of which a character may take four.
-                name = words.encode()[: 2 * _LONGEST_NAME].decode(errors="ignore")
-                date, tags = memory.event_at.isoformat(), list(memory.tags)
-                fields = {"id": memory.id, "title": memory.title, "tags": tags, "date": date}
-                head = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in fields.items() if value]
-                with _created(notes / (f"{name}-{memory.id}.md" if name else f"{memory.id}.md")) as stream:
-                    stream.write("\n".join(["---", *head, "---", "", memory.text, ""]).encode())
+            if stored.memory.kind == "note":
+                _write_note(notes, stored.memory)
                 counts["notes"] += 1
             chunks = [[chunk.start, chunk.end, chunk.line, chunk.context] for chunk in stored.chunks]
-            yield {**_values(memory, _MEMORY), "tier": stored.tier, "chunks": chunks}
+            yield {**_values(stored.memory, _MEMORY), "tier": stored.tier, "chunks": chunks}
 
-    stored: dict[str, Iterable[dict[str, Any]]] = {
+    files: dict[str, Iterable[dict[str, Any]]] = {
         _MEMORIES: memories(),
         _RUNS: ({"memory": run.memory_id, **_values(run, _RUN)} for one in contents.memories() for run in one.runs),
         _PICTURES: (
@@ -269,19 +261,14 @@ def write(folder: Path, contents: Contents) -> dict[str, int]:
             for shown in one.thumbnails
         ),
         _FILES: (
-            {
-                "path": state.path,
-                "space": space,
-                **_values(state, _FILE),
-                "pictures": bool(state.pictures),
-                "dated": bool(state.dated),
-            }
+            {"path": state.path, "space": space, **_values(state, _FILE)}
+            | {"pictures": bool(state.pictures), "dated": bool(state.dated)}
             for space, state in contents.files()
         ),
         _FOLDERS: (one._asdict() for one in contents.folders()),
         _FEEDBACKS: (_values(said, _FEEDBACK) for said in contents.feedback()),
     }
-    for name, records in stored.items():
+    for name, records in files.items():
         kind = name.removesuffix(".jsonl")
         counts[kind] = 0
         with _created(folder / name) as stream:
@@ -305,6 +292,17 @@ def write(folder: Path, contents: Contents) -> dict[str, int]:
     with _created(folder / _ABOUT) as stream:
         stream.write(json_text(about, indent=2).encode() + b"\n")
     return counts
+
+
+def _write_note(folder: Path, memory: Memory) -> None:
+    words = _NO_NAME.sub("-", memory.title)[:_LONGEST_NAME].strip("-_").lower()
+    # A name counts in bytes, of which a character may take four.
+    name = words.encode()[: 2 * _LONGEST_NAME].decode(errors="ignore")
+    date, tags = memory.event_at.isoformat(), list(memory.tags)
+    fields = {"id": memory.id, "title": memory.title, "tags": tags, "date": date}
+    head = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in fields.items() if value]
+    with _created(folder / (f"{name}-{memory.id}.md" if name else f"{memory.id}.md")) as stream:
+        stream.write("\n".join(["---", *head, "---", "", memory.text, ""]).encode())
 
 
 def _created(file: Path) -> IO[bytes]:
