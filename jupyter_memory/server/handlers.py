@@ -40,6 +40,7 @@ _RESOURCE = "jupyter_memory:store"
 _AT_ONCE = 16 * 1024
 
 _Json = dict[str, Any]
+_Answer = Callable[..., _Json]
 _Result = TypeVar("_Result")
 _Guarded = Callable[..., Awaitable[None] | None]
 
@@ -257,13 +258,11 @@ _ROUTES: dict[str, type[_MemoryHandler]] = {
 }
 
 
-def _route(
-    name: str, action: str, verb: str = "post", *, scans: bool = False
-) -> Callable[[Callable[..., _Json]], None]:
+def _route(name: str, action: str, verb: str = "post", *, scans: bool = False) -> Callable[[_Answer], _Answer]:
     # Adds a verb of a function that returns the answer to a request, for POST with its checked body, in a thread: one
     # that is free for long work if it ``scans`` a whole store or folder.
 
-    def add(answer: Callable[..., _Json]) -> None:
+    def add(answer: _Answer) -> _Answer:
         @_guarded(action)
         @wraps(answer)
         async def replying(handler: _MemoryHandler) -> None:
@@ -271,6 +270,7 @@ def _route(
             await handler.reply(lambda: answer(handler, *given), handler.service.scan_pool if scans else None)
 
         setattr(_ROUTES.setdefault(name, type(f"_{name}", (_MemoryHandler,), {})), verb, replying)
+        return answer
 
     return add
 

@@ -26,8 +26,7 @@ from jupyter_memory.types import Draft, Filters, HistoryStatus, Outcome, Run
 from jupyter_memory.types.protocols import Embedder
 
 log = logging.getLogger(__name__)
-# Runs that are noted in one transaction: others may write in between.
-_TOGETHER = 128
+_TOGETHER = 128  # runs that are noted in one transaction: others may write in between
 _Drafted = tuple[Run, Draft]
 
 
@@ -37,8 +36,7 @@ class History:
     def __init__(self, storage: Storage, model: ModelChoice, settings: JupyterMemory, scope: Scope) -> None:
         self._storage, self._model, self._settings, self._scope = storage, model, settings, scope
         self._rules = HistoryRules(settings.history_ignore)
-        # Journals that could not be read, which is said once.
-        self._unreadable: set[Path] = set()
+        self._unreadable: set[Path] = set()  # journals, of which this is said once
 
     def record(self, runs: Iterable[Run]) -> int:
         """Note runs, known by session, number and start; return how many were new, or got the outcome that they lacked.

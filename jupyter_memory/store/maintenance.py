@@ -85,8 +85,7 @@ class Maintenance:
         problems = list(self._storage.problems())
         with suppress(StoreDamaged):  # which the problems tell
             problems += self._model.for_searching()[1]
-        # A store that outgrows its budget is sound.
-        return [*problems, *self._storage.notices]
+        return [*problems, *self._storage.notices]  # not its budget: a store that outgrows it is sound
 
     def reembed(self, embedder: str | Embedder | None = None, *, progress: bool = True, keep: bool = True) -> int:
         """Write a model's vectors for every chunk that lacks them, then search with that model.
@@ -216,8 +215,7 @@ class Maintenance:
         return target
 
 
-# Seconds that a note on the side, after an answer is ready, waits for another writer.
-_PATIENCE = 0.2
+_PATIENCE = 0.2  # seconds that a note on the side, after an answer is ready, waits for another writer
 
 
 class Activity:

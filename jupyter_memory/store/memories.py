@@ -191,8 +191,7 @@ class Memories:
         return preparation.draft_from(record, space=self._scope.space, redacting=self._settings.redact)
 
 
-# Seconds after the end of the time, so that it is over by any clock.
-_LATER = 0.5
+_LATER = 0.5  # seconds after the end of the time, so that it is over by any clock
 _NOT_BOTH = "forget() takes ids, or a choice by source and filters, not both."
 
 

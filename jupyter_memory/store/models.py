@@ -24,8 +24,7 @@ WEAK = 1.0
 # Cells of notebooks indexed on one core in a second, 678 of them, with minilm and with the bundled model.
 SLOW, FAST = 30, 1_700
 Done = TypeVar("Done")
-# After this many memories at once the model is calibrated.
-_MANY = 50
+_MANY = 50  # memories at once, after which the model is calibrated
 # How often another program may switch the model while one batch is being written.
 _SWITCHES = 8
 

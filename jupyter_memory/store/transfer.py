@@ -26,11 +26,9 @@ from jupyter_memory.types.report import CopyReport, ExportReport, ImportReport, 
 if TYPE_CHECKING:
     from jupyter_memory.ingest.pictures import Quota
 
-# Memories that are stored in one transaction, and files. Other writers to a file wait for its end, those to a server do
-# not.
+# Memories that are stored in one transaction, and files. Other writers wait for its end, but not on a server.
 _TOGETHER, _ON_SERVER, _FILES = 128, 1_000, 1_000
-# Seconds that a search waits for another writer before it is noted.
-_PATIENCE = 30.0
+_PATIENCE = 30.0  # seconds that a search waits for another writer before it is noted
 _Arrival = tuple[Stored, Draft]
 
 
