@@ -119,7 +119,7 @@ class History:
     def clear(self) -> int:
         """Forget every memory of kind ``history`` with its runs, to the last byte; return the number of memories.
 
-        So are the recent searches that showed any of them, the feedback on them and the kernels' journals.
+        It also forgets the recent searches that showed any of them, the feedback on them and the kernels' journals.
         """
         chosen = self._scope.bound(Filters(kind=("history",)))
         gone = self._storage.writer.forget(chosen)
