@@ -119,6 +119,6 @@ def _jupyter_server_extension_points() -> list[dict[str, str]]:
 
 
 def _load_jupyter_server_extension(server: ServerApp) -> None:
-    from jupyter_memory.server.service import load
+    from jupyter_memory.server.handlers import load
 
     load(server)

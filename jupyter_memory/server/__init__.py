@@ -2,4 +2,4 @@
 
 from jupyter_memory.lazy import exports
 
-__getattr__, __dir__, __all__ = exports(__name__, {"service": "load"})
+__getattr__, __dir__, __all__ = exports(__name__, {"handlers": "load"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import json
 import os
 import re
@@ -22,6 +23,7 @@ from tornado import web
 from jupyter_memory.config import models_folder
 from jupyter_memory.errors import InputError, JupyterMemoryError, NoStore, QueryError
 from jupyter_memory.server.serializers import answered, folders, iso, item, typed
+from jupyter_memory.server.service import Service
 from jupyter_memory.server.threads import Pool, Ticket
 from jupyter_memory.server.validation import ClientError, check_count, client_error, invalid, validated
 from jupyter_memory.storage.journal import recording
@@ -29,7 +31,8 @@ from jupyter_memory.text.unicode import json_text
 from jupyter_memory.types import MOST_THUMBNAILS, Filters
 
 if TYPE_CHECKING:
-    from jupyter_memory.server.service import Service
+    from jupyter_server.serverapp import ServerApp
+
     from jupyter_memory.store.store import MemoryStore
     from jupyter_memory.types import Thumbnail
 
@@ -470,9 +473,13 @@ def _feedback(handler: _MemoryHandler, body: _Json) -> _Json:
     return {"recorded": handler.store.feedback(**body)}
 
 
-def routes(base_url: str, service: Service) -> list[tuple[str, type, dict[str, Any]]]:
-    """Return the handlers with their addresses, as tornado takes them."""
-    return [
-        (url_path_join(re.escape(base_url), "jupyter-memory", name), handler, {"service": service})
-        for name, handler in _ROUTES.items()
-    ]
+def load(server: ServerApp) -> Service:
+    """Add the routes to a server, and return what they share."""
+    service = Service(server)
+    web_app: Any = server.web_app
+    web_app.settings["jupyter_memory_service"] = service
+    base = url_path_join(re.escape(web_app.settings["base_url"]), "jupyter-memory")
+    added = [(url_path_join(base, name), handler, {"service": service}) for name, handler in _ROUTES.items()]
+    web_app.add_handlers(".*$", added)
+    atexit.register(service.close)
+    return service

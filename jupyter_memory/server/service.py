@@ -1,9 +1,8 @@
-"""Loads the memory into a Jupyter server: settings, store, jobs, events, and a watcher of what Lab does to files."""
+"""What the server's extension holds: settings, store, jobs, their events, and a watcher of what Lab does to files."""
 
 from __future__ import annotations
 
 import asyncio
-import atexit
 import os
 import threading
 import traceback
@@ -22,7 +21,6 @@ from jupyter_memory.errors import NoStore
 from jupyter_memory.interface.messages import as_typed
 from jupyter_memory.interface.provider import StoreProvider
 from jupyter_memory.interface.watching import Change, FolderWatch, WatchThread, apply_changes
-from jupyter_memory.server.handlers import routes
 from jupyter_memory.server.serializers import Root
 from jupyter_memory.server.threads import Job, Jobs, Pool, Progress
 from jupyter_memory.server.validation import ClientError
@@ -239,13 +237,3 @@ class Service:
         if job.watch is not None:
             store.watch(job.path, job.watch)
         return report
-
-
-def load(server: ServerApp) -> Service:
-    """Add the routes to a server, and return what they share."""
-    service = Service(server)
-    web_app: Any = server.web_app
-    web_app.settings["jupyter_memory_service"] = service
-    web_app.add_handlers(".*$", routes(web_app.settings["base_url"], service))
-    atexit.register(service.close)
-    return service
