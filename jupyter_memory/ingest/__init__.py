@@ -6,9 +6,9 @@ __getattr__, __dir__, __all__ = exports(
     __name__,
     {
         "discovery": "is_never_wanted is_wanted walk",
-        "indexer": "FileCatalog changed index",
+        "indexer": "Indexing",
         "moves": "DisconnectedDrives",
-        "pictures": "Quota quota_of",
+        "pictures": "Quota",
         "preparation": "clean prepare read_file",
         "readers.base": "Document Part",
         "readers.isolated": "Isolation",

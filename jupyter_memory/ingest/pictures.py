@@ -197,11 +197,6 @@ _OVER_BUDGET = "beyond the setting max_store_mb"
 _FOR_NOW = {_FULL, _OVER_BUDGET, _NO_PILLOW}
 
 
-def quota_of(storage: Storage, settings: JupyterMemory, space: str) -> Quota | None:
-    """Return the room for pictures that the settings leave in a space of a store, None if none are kept."""
-    return Quota(storage, settings, space) if settings.thumbnails else None
-
-
 class Quota:
     """The room for the pictures of one space of a store.
 

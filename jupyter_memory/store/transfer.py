@@ -195,12 +195,12 @@ class StoreTransfer:
         Raises:
             InputError: it is no exported folder, or a line in it is wrong; the error names file and line.
         """
-        from jupyter_memory.ingest.pictures import quota_of
+        from jupyter_memory.ingest.pictures import Quota
 
         path = absolute(folder)
         found = ExportedFolder(path, redacting=self._settings.redact)
         self._model.for_writing()  # raises before anything is stored, where the model does not fit
-        quota = quota_of(self._storage, self._settings, self._space)
+        quota = Quota(self._storage, self._settings, self._space) if self._settings.thumbnails else None
         became: Counter[str] = Counter()
         for some in shown(found.memories(_TOGETHER), progress, "Importing"):
             became.update(self._model.writing(partial(self._put, some, update, quota)))

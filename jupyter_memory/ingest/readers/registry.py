@@ -213,6 +213,13 @@ def digest(path: Path) -> str:
     return blake2b(content, digest_size=16).hexdigest() + version_mark(path)
 
 
+def stamp(path: Path) -> tuple[int, int]:
+    """Return the time of a file's last change in nanoseconds, and its size."""
+    status = path.stat()
+    # The latest time that SQLite can hold: some tools date files into other millennia.
+    return min(status.st_mtime_ns, 2**63 - 1), status.st_size
+
+
 def version_mark(path: Path | str) -> str:
     """Return how the fingerprint of a file ends that the present version of its reader has read."""
     version = known_readers().traits_of(path).version
