@@ -139,14 +139,11 @@ def definitions(kind: str, lang: str, text: str) -> Definitions | None:
     >>> definitions("cell", "python", "RATE = 0.3\\nclass Meter:\\n    def read(self): ...")
     Definitions(defined='Meter', assigned='RATE', nested='read')
     """
-    read = definitions_and_places(kind, lang, text)
-    return None if read is None else read[0]
+    return definitions_and_places(kind, text)[0] if lang.lower() == PYTHON else None
 
 
-def definitions_and_places(kind: str, lang: str, text: str) -> tuple[Definitions, list[Place]] | None:
-    """Return what the source of a memory defines, and where; None if it is not in Python."""
-    if lang.lower() != PYTHON:
-        return None
+def definitions_and_places(kind: str, text: str) -> tuple[Definitions, list[Place]]:
+    """Return what the source of a memory in Python defines, and where."""
     source = source_of(text) if kind == "cell" else text
     if len(source) > LONGEST or not _DEFINING.search(source):
         return Definitions(), []

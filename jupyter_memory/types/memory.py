@@ -6,10 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from difflib import unified_diff
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from jupyter_memory.text.display import preview
 from jupyter_memory.text.markdown import first_line, first_words, is_markdown
+
+if TYPE_CHECKING:
+    # The tokens of chunks need it, and a kernel that only notes what it runs does without.
+    import numpy as np
+    from numpy.typing import NDArray
 
 # Bytes that a thumbnail may have, and how many a memory may have.
 LARGEST_THUMBNAIL = 12_000
@@ -136,6 +141,77 @@ class Chunk:
     end: int
     context: str = ""
     line: int | None = None
+
+
+# Begins the bytes of a chunk's tokens. Another vocabulary or layout gets another number; none is a token.
+MARK = (31_998).to_bytes(2, "little")
+_VOCABULARY = 30_522
+# Up to so many different tokens, the place of one takes a byte.
+FEW = 256
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChunkTokens:
+    """The different tokens of a chunk, ascending, ``(d,)``, and in their order those of its text without its head.
+
+    The head is what is put in front of the text: a note's title, or the structural prefix of anything else.
+    ``order`` has the place in ``different`` of each token of the text, in 8 bits or 16.
+
+    >>> import numpy as np
+    >>> ChunkTokens(np.array([3, 5, 9], np.uint16), bytes([2, 1, 2])).text.tolist()
+    [9, 5, 9]
+    """
+
+    different: NDArray[np.uint16]
+    order: bytes
+
+    @property
+    def text(self) -> NDArray[np.uint16]:
+        """Return the tokens of the text, ``(n,)``, in their order."""
+        ids: NDArray[np.uint16] = self.different[self.places]
+        return ids
+
+    @property
+    def places(self) -> NDArray[np.integer]:
+        """Return ``order`` as numbers."""
+        import numpy as np
+
+        return np.frombuffer(self.order, np.uint8 if len(self.different) <= FEW else "<u2")
+
+    def to_bytes(self) -> bytes:
+        """Return the mark, how many different tokens there are, these, and the order."""
+        import numpy as np
+
+        numbers = np.concatenate(([len(self.different)], self.different)).astype("<u2")
+        return MARK + numbers.tobytes() + self.order
+
+    @staticmethod
+    def from_bytes(data: bytes) -> ChunkTokens:
+        """Return the tokens of which ``to_bytes`` made these bytes."""
+        import numpy as np
+
+        count = int.from_bytes(data[2:4], "little")
+        return ChunkTokens(np.frombuffer(data, "<u2", count, 4), data[4 + 2 * count :])
+
+
+def is_damaged(data: object) -> bool:
+    """Return whether these bytes are not those of a chunk's tokens.
+
+    >>> import numpy as np
+    >>> sound = ChunkTokens(np.array([3, 5], np.uint16), bytes([1, 0])).to_bytes()
+    >>> is_damaged(sound), is_damaged(sound[:-3]), is_damaged(sound + bytes([2])), is_damaged(b"of another layout")
+    (False, True, True, True)
+    """
+    import numpy as np
+
+    if not isinstance(data, bytes) or not data.startswith(MARK):
+        return True
+    count = int.from_bytes(data[2:4], "little")
+    if len(data) < 4 + 2 * count or (count > FEW and len(data) % 2):
+        return True
+    found = ChunkTokens.from_bytes(data)
+    ascending = (np.diff(found.different.astype(np.int64), append=_VOCABULARY) > 0).all()
+    return bool(not ascending or (found.places >= count).any())
 
 
 @dataclass(frozen=True, slots=True)
