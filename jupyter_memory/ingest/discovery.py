@@ -108,7 +108,7 @@ _LONGEST_ENDING = 12
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """The files found, as absolute paths in order; what is too large and what could not be looked at, with reasons.
+    """The files found, as absolute paths in order; ``skipped`` and ``failed`` pair a path with the reason.
 
     ``links`` lead to files that are found under their own names. ``left_out`` counts files without a reader by kind,
     ``lacking`` by suffix those that an extra of this package would read.

@@ -23,10 +23,7 @@ MOST_THUMBNAILS = 8
 
 @dataclass(frozen=True, slots=True)
 class Thumbnail:
-    """A picture, scaled down and encoded anew; ``width`` and ``height`` are its own, in pixels.
-
-    ``origin`` is a digest of the picture that it was made from, by which the same picture is recognised.
-    """
+    """A picture, scaled down and encoded anew, its size in pixels; ``origin`` is a digest of what it was made from."""
 
     media_type: str
     width: int
@@ -62,11 +59,9 @@ SEVERITIES = ("critical", "warning", "suggestion")
 class Memory:
     """A note, a file, a history entry or one notebook cell.
 
-    ``tier`` is ``core`` while the memory is pinned, otherwise the tier it was stored with. Times are aware and in UTC;
-    ``event_at`` is when it happened, ``indexed_at`` when it was stored. What comes from a file has the date that
-    it states, else that of its last commit, else that of the file.
-    ``location`` identifies it within its source: a cell id, ``#index`` of a cell without one, the name of a function,
-    or nothing. ``thumbnails`` counts the pictures of it that are kept.
+    ``tier`` is ``core`` while the memory is pinned. Times are aware and in UTC; ``event_at`` is when it happened: what
+    comes from a file has the date that it states, else that of its last commit, else that of the file. ``location``
+    identifies it within its source: a cell id, ``#index``, a name, or nothing. ``thumbnails`` counts its pictures.
     """
 
     id: str
@@ -115,10 +110,7 @@ class Memory:
         return len(self.text) // 4
 
     def place(self, line: int | None = None) -> str:
-        """Return where it is in its source: its line, if it has one there, else its location.
-
-        ``line`` is that of one of its chunks; without it, the first line is meant.
-        """
+        """Return its line in its source, or that of a chunk; its location where it has no line there."""
         first = first_line(self.metadata)
         found = first if line is None else line
         return self.location if found is None or (self.location and first is None) else str(found)
@@ -130,11 +122,10 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A stretch of a memory's text, ``memory.text[start:end]``, with its place in its document.
+    """A stretch of a memory's text, ``memory.text[start:end]``, and the line of its source where it begins, from 1.
 
-    ``line`` is the 1-based line on which it begins in its source. ``context`` is the structural prefix (document
-    name, heading path, the Markdown just above a code cell, weekday and date); it is indexed and embedded with
-    the text, never shown as part of it.
+    ``context`` (document name, heading path, the Markdown just above a code cell, weekday and date) is indexed and
+    embedded with the text, never shown as part of it.
     """
 
     start: int
@@ -216,10 +207,7 @@ def is_damaged(data: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A memory on its way into the store, before it has an id.
-
-    ``dated_by_file`` is true where nothing but the file, or its last commit, tells ``event_at``.
-    """
+    """A memory before it has an id; ``dated_by_file``: nothing but the file, or its last commit, tells ``event_at``."""
 
     text: str
     title: str = ""
