@@ -34,7 +34,7 @@ from jupyter_memory.text.identifiers import (
     LONGEST_NAME,
     MOST_OF_FILE,
     MOST_TAGS,
-    ident_columns,
+    ident_column,
     short,
     short_path,
     words_within,
@@ -310,7 +310,7 @@ def prepare(
         if known:
             every = {**known, **dict(zip(new, vectors, strict=True))}
             vectors = np.stack([every[text] for text in texts])
-    words = ident_columns([f"{title}\n{text}" for title, _, text in pieces])
+    words = [ident_column(f"{title}\n{text}") for title, _, text in pieces]
     ends = list(accumulate((len(draft.chunks) for draft in chunked), initial=0))
     return [
         Prepared(

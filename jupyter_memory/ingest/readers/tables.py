@@ -12,6 +12,7 @@ from pathlib import Path
 from jupyter_memory.ingest.readers.base import Document, Part
 from jupyter_memory.ingest.redaction.values import looks_random
 from jupyter_memory.text.display import count_of
+from jupyter_memory.text.identifiers import parts as parts_of
 
 # The unit that a name of a column states: `price [EUR]`, `speed (km/h)`, `temp_c`.
 _UNIT_BRACKETS = re.compile(r"[\[(]\s*([^\[\]()]{1,20}?)\s*[\])]\s*$")
@@ -151,9 +152,6 @@ def document(tables: Sequence[Table], format_: str, left_out: int = 0) -> Docume
 
 
 def _lines(table: Table, width: int) -> Iterable[str]:
-    # Imported late: it loads NumPy, which those who only look for files do without.
-    from jupyter_memory.text.identifiers import parts as parts_of
-
     if table.types and not table.columns:
         yield f"The columns have no names. Types: {', '.join(table.types[:_MOST_COLUMNS])}"
         return
