@@ -260,8 +260,7 @@ def _identity(path: Path) -> tuple[int, int] | Path:
 
 
 def _take(path: Path, size: int, max_bytes: int, found: Walk) -> bool:
-    traits = found.readers.traits_of(path)
-    if size > max_bytes and not (traits.sampled or traits.unopened):
+    if size > max_bytes and not any(found.readers.traits_of(path)[1:]):
         megabytes = f"{size / 1e6:,.0f}" if size >= 1e9 else f"{size / 1e6:.3g}"
         reason = f"{megabytes} MB is more than the setting max_file_mb allows ({max_bytes / 1e6:.3g} MB)"
         found.skipped.append((str(path), reason))

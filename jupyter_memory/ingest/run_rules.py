@@ -44,12 +44,7 @@ class HistoryRules:
     patterns: Sequence[str] = ()
 
     def exclude(self, source: str, tags: Iterable[str] = ()) -> bool:
-        """Return whether a cell stays out: it is blank, uses this memory, says so, or a line fits a pattern.
-
-        >>> rules = HistoryRules(["%sql *"])
-        >>> rules.exclude("%sql select 1"), rules.exclude("λ = 3  # memory: off"), rules.exclude("λ = 3")
-        (True, True, False)
-        """
+        """Return whether a cell stays out: it is blank, uses this memory, says so, or a line fits a pattern."""
         return (
             not source.strip()
             or uses_memory(source)

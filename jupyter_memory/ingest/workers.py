@@ -210,8 +210,8 @@ def workers_for(paths: Sequence[Path]) -> int:
 
 
 def _read_of(path: Path) -> int:
-    traits = known_readers().traits_of(path)
+    _, sampled, unopened = known_readers().traits_of(path)
     with suppress(OSError):
         size = path.stat().st_size
-        return min(size, 2 * traits.sampled or (_UNOPENED if traits.unopened else size))
+        return min(size, 2 * sampled or (_UNOPENED if unopened else size))
     return 0

@@ -134,11 +134,7 @@ class Place(NamedTuple):
 
 
 def definitions(kind: str, lang: str, text: str) -> Definitions | None:
-    """Return what the source of a memory defines, nothing where Python cannot read it; None if it is not in Python.
-
-    >>> definitions("cell", "python", "RATE = 0.3\\nclass Meter:\\n    def read(self): ...")
-    Definitions(defined='Meter', assigned='RATE', nested='read')
-    """
+    """Return what the source of a memory defines, nothing where Python cannot read it; None if it is not in Python."""
     return definitions_and_places(kind, text)[0] if lang.lower() == PYTHON else None
 
 
@@ -334,12 +330,7 @@ def origins(statement: ast.stmt, earlier: Sequence[ast.stmt], quoted: Set[str] =
 
 
 def words_of(nodes: Iterable[ast.AST]) -> Words:
-    """Return the words of some nodes.
-
-    >>> words = words_of(ast.walk(ast.parse("frame.query('price>3'); import numpy")))
-    >>> sorted(words.own), sorted(words.within)
-    (['frame', 'price>3'], ['3', 'price'])
-    """
+    """Return the words of some nodes."""
     own: set[str] = set()
     within: set[str] = set()
     interface: set[str] = set()

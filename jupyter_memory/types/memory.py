@@ -143,10 +143,9 @@ FEW = 256
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChunkTokens:
-    """The different tokens of a chunk, ascending, ``(d,)``, and in their order those of its text without its head.
+    """The different tokens of a chunk with its head, ascending, ``(d,)``; ``order``: their places in its text alone.
 
-    The head is what is put in front of the text: a note's title, or the structural prefix of anything else.
-    ``order`` has the place in ``different`` of each token of the text, in 8 bits or 16.
+    The head is a note's title, or the structural prefix of anything else. A place takes 8 bits or 16.
 
     >>> import numpy as np
     >>> ChunkTokens(np.array([3, 5, 9], np.uint16), bytes([2, 1, 2])).text.tolist()
@@ -186,13 +185,7 @@ class ChunkTokens:
 
 
 def is_damaged(data: object) -> bool:
-    """Return whether these bytes are not those of a chunk's tokens.
-
-    >>> import numpy as np
-    >>> sound = ChunkTokens(np.array([3, 5], np.uint16), bytes([1, 0])).to_bytes()
-    >>> is_damaged(sound), is_damaged(sound[:-3]), is_damaged(sound + bytes([2])), is_damaged(b"of another layout")
-    (False, True, True, True)
-    """
+    """Return whether these bytes are not those of a chunk's tokens."""
     import numpy as np
 
     if not isinstance(data, bytes) or not data.startswith(MARK):

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path, PurePath
-from typing import NamedTuple
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.readers.base import Document, Reader, Shortening
@@ -61,18 +60,6 @@ BUILT_IN: tuple[Reader, ...] = (
 )
 
 
-class Traits(NamedTuple):
-    """What a reader declares: its version, how many bytes at both ends it reads (0: all), whether files stay closed."""
-
-    version: int
-    sampled: int
-    unopened: bool
-
-
-def _traits(reader: Reader | None) -> Traits:
-    return Traits(getattr(reader, "version", 0), getattr(reader, "sampled", 0), getattr(reader, "unopened", False))
-
-
 @dataclass(frozen=True, slots=True)
 class Readers:
     """All readers, by suffix, our own first; ``problems`` are readers that cannot be used, each with the reason.
@@ -89,8 +76,8 @@ class Readers:
         """Return the endings of all files that are read, in lower case."""
         return tuple(self.by_suffix)
 
-    def traits_of(self, path: Path | str) -> Traits:
-        """Return what the reader of a file declares; nothing where there is none."""
+    def traits_of(self, path: Path | str) -> tuple[int, int, bool]:
+        """Return the version of a file's reader, how many bytes at both ends it reads, whether files stay closed."""
         return _traits(self.by_suffix.get(suffix_of(path)))
 
     def reader_of(self, path: Path) -> Reader:
@@ -99,6 +86,10 @@ class Readers:
             return self.by_suffix[suffix_of(path)]
         except KeyError:
             raise InputError(f"There is no reader for {path.suffix or 'files without a suffix'}.") from None
+
+
+def _traits(reader: Reader | None) -> tuple[int, int, bool]:
+    return getattr(reader, "version", 0), getattr(reader, "sampled", 0), getattr(reader, "unopened", False)
 
 
 def suffix_of(path: Path | str) -> str:
@@ -222,7 +213,7 @@ def stamp(path: Path) -> tuple[int, int]:
 
 def version_mark(path: Path | str) -> str:
     """Return how the fingerprint of a file ends that the present version of its reader has read."""
-    version = known_readers().traits_of(path).version
+    version, _, _ = known_readers().traits_of(path)
     return f".{version}" if version else ""
 
 

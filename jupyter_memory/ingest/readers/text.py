@@ -146,7 +146,10 @@ def _cells(text: str, front: str, bare: bool) -> Iterator[Cell]:
         if opened is None:
             number += 1
             continue
-        end = _closing(lines, number, opened["fence"])
+        fence = opened["fence"]
+        end = number + 1
+        while end < len(lines) and (not lines[end].strip().startswith(fence) or lines[end].strip().strip(fence[0])):
+            end += 1
         if (chunk := _chunk(opened["info"].strip(), bare)) is not None:
             yield from _prose(lines, begin, number)
             language, label, options = chunk
@@ -191,14 +194,6 @@ def _chunk(info: str, bare: bool) -> tuple[str, str, dict[str, str]] | None:
     head, _, _ = inside[name.end() :].partition(",")
     options = {key: value.strip("\"'")[:_LONGEST_OPTION] for key, value in _OPTION.findall(inside)}
     return known_language(name[0]), "" if "=" in head else head.strip(), options
-
-
-def _closing(lines: list[str], opening: int, fence: str) -> int:
-    for number in range(opening + 1, len(lines)):
-        bare = lines[number].strip()
-        if bare.startswith(fence) and not bare.strip(fence[0]):
-            return number
-    return len(lines)
 
 
 # The marks that Obsidian and its like add to Markdown: links in double brackets, callouts, tags among the words.
