@@ -29,27 +29,8 @@ from jupyter_memory.ingest.redaction.redactor import MARK, redact, redact_values
 from jupyter_memory.runtime import batches
 from jupyter_memory.storage.base import EmbeddedParts, Prepared
 from jupyter_memory.storage.snapshot import Snapshot
+from jupyter_memory.text import identifiers, markdown
 from jupyter_memory.text.code import PYTHON, Place, definitions_and_places
-from jupyter_memory.text.identifiers import (
-    LONGEST_NAME,
-    MOST_OF_FILE,
-    MOST_TAGS,
-    ident_column,
-    short,
-    short_path,
-    words_within,
-)
-from jupyter_memory.text.markdown import (
-    LINE,
-    context,
-    day,
-    embedded_head,
-    embedding_text,
-    first_line,
-    headings,
-    paths,
-    under,
-)
 from jupyter_memory.text.moments import moment
 from jupyter_memory.text.outlines import Block, around, outline, stretches
 from jupyter_memory.text.unicode import encodable, storable
@@ -92,8 +73,10 @@ def draft_from(record: Mapping[str, Any], *, space: str, redacting: bool) -> Dra
     tags = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else (value,)
     if not all(isinstance(tag, str) for tag in tags):
         raise InputError("tags must be a string or several, such as ['decision', 'prices'].")
-    if len(tags) > MOST_TAGS:
-        raise InputError(f"A memory has up to {MOST_TAGS:,} tags; these are {len(tags):,}. Put the rest in the text.")
+    if len(tags) > identifiers.MOST_TAGS:
+        raise InputError(
+            f"A memory has up to {identifiers.MOST_TAGS:,} tags; these are {len(tags):,}. Put the rest in the text."
+        )
     given["tags"] = tags
 
     metadata = given.get("metadata", {})
@@ -142,12 +125,12 @@ def clean(draft: Draft, *, redacting: bool) -> Draft:
         tags = tuple(map(_hidden, tags))
         names |= {name: _hidden(names[name]) for name in told}
     # Not before: half a secret cannot be recognised.
-    title, tags = short(title), tuple(dict.fromkeys(map(short, tags)))
+    title, tags = identifiers.short(title), tuple(dict.fromkeys(map(identifiers.short, tags)))
     if redacting:
         metadata = redact_values(metadata)
     # A pin makes a memory core; unpinning restores the tier below it.
     pinned, tier = (True, "note") if draft.tier == "core" else (draft.pinned, draft.tier)
-    prefix = draft.context or context("", (), when=draft.event_at)
+    prefix = draft.context or markdown.context("", (), when=draft.event_at)
     if redacting and "://" in names["source"]:
         # A URL may have a password in it; a path is just the name of a file.
         names["source"] = _hidden(names["source"])
@@ -196,7 +179,7 @@ def _with_chunks(drafts: Sequence[Draft], places: Sequence[Sequence[Place]]) -> 
             blocks = outline(draft.lang, text, of_it) if draft.kind == "file" else []
             spans = list(_split(text, draft.lang, blocks))
         chunks: list[Chunk] = []
-        line, counted = first_line(draft.metadata) or 1, 0
+        line, counted = markdown.first_line(draft.metadata) or 1, 0
         for (start, end), above in zip(spans, _contexts(draft, spans, blocks), strict=True):
             line, counted = line + text.count("\n", counted, start), start
             chunks.append(Chunk(start, end, above, line))
@@ -222,15 +205,19 @@ def _contexts(draft: Draft, spans: Sequence[tuple[int, int]], blocks: Sequence[B
         for within, start in zip(around(blocks, places), places, strict=True):
             # A chunk that goes on with a block also says how the block began.
             about = within[-1].about if within and within[-1].start < start else ""
-            contexts.append(under(draft.context, [one.name for one in within if one.name], words_within(about, _ABOUT)))
+            contexts.append(
+                markdown.under(
+                    draft.context, [one.name for one in within if one.name], identifiers.words_within(about, _ABOUT)
+                )
+            )
         return contexts
     if draft.kind != "file" or draft.lang not in ("markdown", "rst"):
         return [draft.context] * len(spans)
-    found = headings(draft.text, draft.lang)
-    above = paths(found, [start for start, _ in spans])
+    found = markdown.headings(draft.text, draft.lang)
+    above = markdown.paths(found, [start for start, _ in spans])
     # Text before the first heading (front matter, a licence) belongs to the document that this heading names.
     return [
-        under(draft.context, path or [heading.text for heading in found[:1] if heading.start < end])
+        markdown.under(draft.context, path or [heading.text for heading in found[:1] if heading.start < end])
         for path, (_, end) in zip(above, spans, strict=True)
     ]
 
@@ -289,7 +276,11 @@ def prepare(
     takes = embedder if isinstance(embedder, TokenEmbedder) else None
     # The title of each chunk's draft, its head and its text.
     pieces = [
-        (draft.title, embedded_head(draft.kind, draft.title, chunk.context), draft.text[chunk.start : chunk.end])
+        (
+            draft.title,
+            markdown.embedded_head(draft.kind, draft.title, chunk.context),
+            draft.text[chunk.start : chunk.end],
+        )
         for draft in chunked
         for chunk in draft.chunks
     ]
@@ -310,7 +301,7 @@ def prepare(
         if known:
             every = {**known, **dict(zip(new, vectors, strict=True))}
             vectors = np.stack([every[text] for text in texts])
-    words = [ident_column(f"{title}\n{text}") for title, _, text in pieces]
+    words = [identifiers.ident_column(f"{title}\n{text}") for title, _, text in pieces]
     ends = list(accumulate((len(draft.chunks) for draft in chunked), initial=0))
     return [
         Prepared(
@@ -365,7 +356,7 @@ def read_file(
     except OSError as error:
         raise InputError(f"The file cannot be read: {error.strerror or type(error).__name__}.") from None
     below = path != root and path.is_relative_to(root)
-    title = document.title or short_path(path.relative_to(root).as_posix() if below else path.name)
+    title = document.title or identifiers.short_path(path.relative_to(root).as_posix() if below else path.name)
     drafts = _drafts_of(document, path, title, when, redacting, pictures)
     if not redacting:
         return drafts
@@ -402,12 +393,12 @@ def _drafts_of(
     # the same headings above them: each is shortened once.
     @cache
     def named(name: str) -> str:
-        return short(_hidden(name) if redacting and len(name) > LONGEST_NAME else name)
+        return identifiers.short(_hidden(name) if redacting and len(name) > identifiers.LONGEST_NAME else name)
 
-    on, reading = cache(day), PictureReader(pictures or {})
+    on, reading = cache(markdown.day), PictureReader(pictures or {})
     stated = document.written or in_name(path.name, datetime.now(UTC))
     source, title = str(path.absolute()), named(title)
-    tags = tuple(dict.fromkeys(map(named, document.tags[:MOST_OF_FILE])))
+    tags = tuple(dict.fromkeys(map(named, document.tags[: identifiers.MOST_OF_FILE])))
     # Noted apart from tags that a person adds, which stay when the file changes.
     of_file = {"file_tags": list(tags)} if tags else {}
     return [
@@ -422,8 +413,10 @@ def _drafts_of(
             tags=tags,
             event_at=part.written or stated or when,
             dated_by_file=not (part.written or stated),
-            context=context(title, list(map(named, part.headings)), part.above, on(part.written or stated or when)),
-            metadata={**part.metadata, **({LINE: part.line} if part.line else {}), **of_file},
+            context=markdown.context(
+                title, list(map(named, part.headings)), part.above, on(part.written or stated or when)
+            ),
+            metadata={**part.metadata, **({markdown.LINE: part.line} if part.line else {}), **of_file},
             pictures=NO_PICTURES if pictures is None or not part.pictures else reading.read(part.pictures),
         )
         for part in document.parts
@@ -452,20 +445,24 @@ class Unchanged:
         earlier = self.dates.get(_content(draft)) if draft.dated_by_file else None
         if earlier is None or draft.event_at is None or earlier == draft.event_at:
             return draft
-        prefix = draft.context.removesuffix(day(draft.event_at))
-        dated = f"{prefix}{day(earlier)}" if prefix != draft.context else draft.context
+        prefix = draft.context.removesuffix(markdown.day(draft.event_at))
+        dated = f"{prefix}{markdown.day(earlier)}" if prefix != draft.context else draft.context
         return replace(draft, event_at=earlier, context=dated)
 
     def vectors(self, drafts: Sequence[Draft]) -> dict[str, Vectors]:
         """Return the vectors by the texts that they are of, also as those texts are with the new dates of drafts."""
-        found = {embedding_text(*parts): vector for parts, vector in self.embedded}
+        found = {markdown.embedding_text(*parts): vector for parts, vector in self.embedded}
         moments = {(self.dates.get(_content(draft)), draft.event_at) for draft in drafts} if self.embedded else ()
-        days = {(day(before), day(after)) for before, after in moments if before is not None and after is not None}
+        days = {
+            (markdown.day(before), markdown.day(after))
+            for before, after in moments
+            if before is not None and after is not None
+        }
         for before, after in ((before, after) for before, after in days if before != after):
             for parts, vector in self.embedded:
                 if before in parts.context:
                     dated = parts._replace(context=parts.context.replace(before, after))
-                    found.setdefault(embedding_text(*dated), vector)
+                    found.setdefault(markdown.embedding_text(*dated), vector)
         return found
 
 

@@ -1,4 +1,4 @@
-"""What can be exchanged: embedders, retrievers and terms; what is known of a file."""
+"""What can be exchanged: embedders and terms; what is known of a file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.types import Query, Ranking, ScoredChunk
+from jupyter_memory.types import Ranking
 
 Vectors = NDArray[np.float32]
 
@@ -41,12 +41,6 @@ class Embedder(Protocol):
     def embed_query(self, text: str, /) -> Vectors:
         """Return float32 ``(dimensions,)`` of length 1."""
         ...
-
-
-class Retriever(Protocol):
-    """Finds memories for a query, best first, each by its best chunk, at least ``count`` of them if there are."""
-
-    def __call__(self, query: Query, count: int, /) -> Sequence[ScoredChunk]: ...
 
 
 class Term(Protocol):

@@ -10,18 +10,6 @@ from functools import cache
 from pathlib import Path
 
 from jupyter_memory.ingest.redaction import values
-from jupyter_memory.ingest.redaction.values import (
-    has_own_digit,
-    is_dated,
-    is_exclaimed,
-    is_mingled,
-    is_noise,
-    is_scrambled,
-    is_spoken,
-    is_strong,
-    looks_random,
-    refers,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,22 +143,24 @@ def assigned(text: str, low: str) -> Iterator[tuple[int, int, str]]:
             sign = "quoted" if _is_line(text, name, found) else "said" if _is_said(text, name, found) else sign
         if what == "other key" and _OTHER_KEY.search(low[max(0, name.start() - 20) : name.start()]):
             continue
-        if not refers(value) and _is_secret(value, what, sign):
+        if not values.refers(value) and _is_secret(value, what, sign):
             start = found.start(form)
             yield start, start + len(value), _CALLED.get(what, what)
 
 
 def _is_secret(value: str, what: str, sign: str) -> bool:
     if what == "other key":
-        return is_strong(value)
+        return values.is_strong(value)
     if what == "mdp":
-        return is_exclaimed(value)
-    if what == "secret" and is_mingled(value) and _HANDED_ON.search(value) is None:
+        return values.is_exclaimed(value)
+    if what == "secret" and values.is_mingled(value) and _HANDED_ON.search(value) is None:
         return True
     if what not in ("password", "pwd"):
         # A sentence with noise in it is no key: `"the run 9f8c1e2ab7d0 was better"`.
-        return len(value.split()) < 3 and looks_random(value, 3.5 if sign == "quoted" and what != "token" else 2.6)
-    return looks_random(value) or not _is_word(value, what, sign)
+        return len(value.split()) < 3 and values.looks_random(
+            value, 3.5 if sign == "quoted" and what != "token" else 2.6
+        )
+    return values.looks_random(value) or not _is_word(value, what, sign)
 
 
 def _is_word(value: str, what: str, sign: str) -> bool:
@@ -180,10 +170,10 @@ def _is_word(value: str, what: str, sign: str) -> bool:
         return what == "pwd" and value.isalpha()
     if sign == "said":
         value = value.rstrip(_STOPS)
-        return not has_own_digit(value) or "." in value or _HANDED_ON.search(value) is not None
-    if is_scrambled(value.rstrip(_STOPS)) or is_dated(value.rstrip(_STOPS)):
+        return not values.has_own_digit(value) or "." in value or _HANDED_ON.search(value) is not None
+    if values.is_scrambled(value.rstrip(_STOPS)) or values.is_dated(value.rstrip(_STOPS)):
         return False
-    return not has_own_digit(value) or (sign != ":" and value.rstrip(_STOPS).replace(".", "_").isidentifier())
+    return not values.has_own_digit(value) or (sign != ":" and value.rstrip(_STOPS).replace(".", "_").isidentifier())
 
 
 def _is_line(text: str, name: re.Match[str], found: re.Match[str]) -> bool:
@@ -264,7 +254,7 @@ def columns(text: str, low: str) -> Iterator[tuple[int, int, str]]:
         for start, end in spans:
             done = end
             value = text[start:end]
-            if is_spoken(value) or is_scrambled(value) or is_noise(value):
+            if values.is_spoken(value) or values.is_scrambled(value) or values.is_noise(value):
                 yield start, end, "password"
 
 
@@ -302,10 +292,10 @@ def _separated(text: str, header: re.Match[str], begin: int, name: int, separato
         return
     column = next((index for index, (start, end) in enumerate(fields) if start <= name < end), None)
     for at, row in _rows(text, header):
-        values = _fields(row, at, separator)
-        if column is None or len(values) != len(fields):
+        cells = _fields(row, at, separator)
+        if column is None or len(cells) != len(fields):
             return
-        yield values[column]
+        yield cells[column]
 
 
 def _aligned(text: str, header: re.Match[str], begin: int, name: Span) -> Iterator[Span]:
