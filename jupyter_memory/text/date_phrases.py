@@ -10,12 +10,19 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
-from jupyter_memory.text.dates import CARDINAL, ORDINAL, Period, cardinal, ordinal, shifted, whole
+from jupyter_memory.text.dates import (
+    CARDINAL,
+    DAY_NAMES,
+    MONTH_NAMES,
+    ORDINAL,
+    Period,
+    cardinal,
+    ordinal,
+    shifted,
+    whole,
+)
 
-_MONTH_WORDS = "january february march april may june july august september october november december"
-_MONTH_NAMES = _MONTH_WORDS.split()
-DAY_NAMES = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
-MONTHS = {name: number for number, name in enumerate(_MONTH_NAMES, start=1)}
+MONTHS = {name: number for number, name in enumerate(MONTH_NAMES, start=1)}
 MONTHS |= {name[:3]: number for name, number in MONTHS.items()} | {"sept": 9}
 DAYS = {name: number for number, name in enumerate(DAY_NAMES)} | {
     short: number for number, shorts in enumerate(("mon", "tue tues", "wed", "thu thur thurs", "fri"))
