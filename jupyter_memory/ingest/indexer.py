@@ -132,7 +132,12 @@ class Indexing:
         if missing.paths:
             self._storage.writer.forget_files(list(missing.paths), self._space)
         return IndexReport(
-            **self._counts,
+            files=self._counts["files"],
+            cells=self._counts["cells"],
+            unchanged=self._counts["unchanged"],
+            redacted=self._counts["redacted"],
+            moved=self._counts["moved"],
+            failed_before=self._counts["failed_before"],
             forgotten=len(missing.paths),
             skipped=tuple(seen.skipped),
             failed=tuple(self._failed),
