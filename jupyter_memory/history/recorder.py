@@ -308,10 +308,9 @@ class Recorder:
 
     def _checked(self, run: Run, tags: Sequence[str]) -> Run | None:
         # Imported late: it takes a while, in which the kernel goes on.
-        from jupyter_memory.ingest.run_rules import HistoryRules
-        from jupyter_memory.ingest.runs import in_bounds
+        from jupyter_memory.ingest.runs import in_bounds, is_excluded
 
-        if HistoryRules(self._settings.history_ignore).exclude(run.source, tags):
+        if is_excluded(run.source, self._settings.history_ignore, tags):
             return None
         self._cells.keep(run.number)
         return in_bounds(replace(run, notebook=self._notebooks.file_of(run.notebook)), redacting=self._settings.redact)

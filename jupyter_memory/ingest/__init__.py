@@ -15,7 +15,6 @@ __getattr__, __dir__, __all__ = exports(
         "readers.registry": "digest known_readers suffix_of",
         "readers.text": "read_text",
         "redaction.redactor": "redact suspicious",
-        "run_rules": "HistoryRules",
-        "runs": "drafted in_bounds",
+        "runs": "drafted in_bounds is_excluded",
     },
 )

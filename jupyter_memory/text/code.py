@@ -87,6 +87,24 @@ def cell_language(kernel: str, source: str) -> str:
     return kernel
 
 
+_OUR_MAGIC = re.compile(
+    r"^[ \t]*+(?:[\w., \t\[\]'\"]*=[ \t]*|%%?\w+[ \t][^\n]*?)?%%?mem(?:search|add|ory|eval|fix)\b"
+    r"|^[ \t]*+![ \t]*jupyter-memory\b"
+    r"|run_(?:line|cell)_magic\(\s*['\"]mem(?:search|add|ory|eval|fix)\b",
+    re.MULTILINE,
+)
+_LOADS_US = re.compile(r"^[ \t]*+%(?:re|un)?load_ext[ \t]+jupyter_memory\b.*|^[ \t]*+#.*", re.MULTILINE)
+
+
+def uses_memory(source: str) -> bool:
+    """Return whether a code cell uses this memory: remembered, a search would find itself."""
+    if "mem" not in source:
+        return False
+    if _OUR_MAGIC.search(source):
+        return True
+    return "load_ext" in source and not _LOADS_US.sub("", source).strip()
+
+
 def is_code(kind: str, lang: str) -> bool:
     """Return whether a memory of this kind and language is known to be code; what was typed at a prompt always is."""
     return kind == "history" or lang.lower() not in _FOR_PEOPLE

@@ -16,8 +16,7 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.dates import of_cell, of_notebook
 from jupyter_memory.ingest.readers.base import Document, Part, Shortening
 from jupyter_memory.ingest.readers.isolated import can_draw
-from jupyter_memory.ingest.run_rules import uses_memory
-from jupyter_memory.text.code import PYTHON, cell_language, kernel_language, known_language, look
+from jupyter_memory.text.code import PYTHON, cell_language, kernel_language, known_language, look, uses_memory
 from jupyter_memory.text.markdown import Heading, descend, headings, with_outputs
 from jupyter_memory.text.unicode import clean, uncoloured, without_data
 
