@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from errno import EACCES, ELOOP, ENOENT
 from pathlib import Path
 from stat import S_ISREG
-from typing import Any, NamedTuple
+from typing import Any
 
 from pathspec import GitIgnoreSpec
 
@@ -36,12 +36,9 @@ _NEVER = GitIgnoreSpec.from_lines(
 )  # fmt: skip
 
 
-class _Rules(NamedTuple):
-    # The patterns of one folder's ignore files, for everything below it; ``prefix`` is the folder with a slash. Of each
-    # pattern, whether it ignores or re-includes, whether it is for folders only, and what matches it.
-
-    prefix: str
-    patterns: Sequence[tuple[bool, bool, Any]]
+# A folder with a slash, and the patterns of its ignore files, for everything below it. Of each pattern, whether it
+# ignores or re-includes, whether it is for folders only, and what matches it.
+_Rules = tuple[str, Sequence[tuple[bool, bool, Any]]]
 
 
 def _rules(folder: Path, lines: Iterable[str]) -> _Rules:
@@ -55,7 +52,7 @@ def _rules(folder: Path, lines: Iterable[str]) -> _Rules:
             [matcher] = GitIgnoreSpec.from_lines([bare]).patterns
             if matcher.include is not None:
                 patterns.append((matcher.include, bare != line, matcher))
-    return _Rules(str(folder).rstrip(os.sep) + os.sep, patterns)
+    return str(folder).rstrip(os.sep) + os.sep, patterns
 
 
 def _rules_in(folder: Path) -> tuple[_Rules, ...]:
