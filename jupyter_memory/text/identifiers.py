@@ -61,10 +61,6 @@ COLUMNS = ("title", "context", "text", "tags", "ident")
 IDENTIFIER = re.compile(r"[^\W_]\w*+(?:\.\w++)*+|(?<!_)_++[^\W_]\w*+")
 _WORD = re.compile(r"\w+")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
-# The same for ASCII text, a third faster.
-_ASCII_IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_]*+(?:\.[A-Za-z0-9_]++)*+|(?<!_)_++[A-Za-z0-9][A-Za-z0-9_]*+")
-# A word of one part, as most words are.
-_SIMPLE = re.compile(r"[A-Z]?[a-z]++|[A-Z]++|[0-9]++")
 # Longer ones are data, not names.
 _LONGEST = 200
 # Words that are kept as they were spelled out: about 15 MB.
@@ -74,11 +70,7 @@ _MOST_SPELLED = 50_000
 def parts(identifier: str) -> list[str]:
     """Return the parts of an identifier, lower-cased."""
     if identifier.isascii():
-        words = identifier.replace("_", " ").replace(".", " ").split()
-        if identifier.islower() and all(map(str.isalpha, words)):
-            # As most names are: some_name, module.name.
-            return words
-        return " ".join(_PART.findall(identifier)).lower().split()
+        return [part.lower() for part in _PART.findall(identifier)]
     # The pattern knows ASCII letters only, so every other letter is replaced by one of its kind.
     shape = "".join(
         "A" if one.isupper() else "a" if one.islower() else "の" if one.isalpha() and not one.isascii() else one
@@ -117,13 +109,6 @@ class Kept(dict[str, Value]):
 
 
 def _spelled(word: str) -> tuple[str, ...]:
-    if word.isascii():
-        together = word.replace("_", "").replace(".", "")
-        if together.isalpha() and together.islower() and len(word) <= _LONGEST:
-            # As most names are: some_name, module.name.
-            return (word, together) if len(word.strip("_.")) > len(together) else ()
-    if _SIMPLE.fullmatch(word):
-        return ()
     alone = word if word.isascii() else without_cjk(word)
     if alone == word:
         return _taken_apart(word)
@@ -136,10 +121,7 @@ _SPELLED = Kept(_spelled, _MOST_SPELLED, _LONGEST)
 def _taken_apart(name: str) -> tuple[str, ...]:
     if len(name) > _LONGEST:
         return ()
-    if name.isascii():
-        split_by_the_index = name.lower().replace("_", " ").replace(".", " ").split()
-    else:
-        split_by_the_index = [piece.lower() for piece in re.split(r"[\W_]+", name) if piece]
+    split_by_the_index = [piece.lower() for piece in re.split(r"[\W_]+", name) if piece]
     pieces = parts(name)
     if len(pieces) < 2:
         return ()
@@ -150,12 +132,10 @@ def _taken_apart(name: str) -> tuple[str, ...]:
 def ident_column(text: str) -> str:
     """Return what the keyword index's column ``ident`` holds for a text: identifiers whole and in parts, bigrams."""
     # The full-text index takes a camel-case name for one word, so its parts are added. It splits other names at
-    # underscores and dots, so they are added in one piece.
-    pattern = _ASCII_IDENTIFIER
-    if not text.isascii():
-        # Composed, as a query is: decomposed Hangul would not be recognised.
-        text, pattern = normalize("NFC", text), IDENTIFIER
-    found = dict.fromkeys(chain.from_iterable(map(_SPELLED.__getitem__, dict.fromkeys(pattern.findall(text)))))
+    # underscores and dots, so they are added in one piece. The text is composed, as a query is: decomposed Hangul would
+    # not be recognised.
+    text = normalize("NFC", text)
+    found = dict.fromkeys(chain.from_iterable(map(_SPELLED.__getitem__, dict.fromkeys(IDENTIFIER.findall(text)))))
     if not text.isascii():
         found.update(dict.fromkeys(bigrams(text)))
         # The last character of a run begins no pair. Alone, it lets a search for one character find every place.
