@@ -61,6 +61,8 @@ COLUMNS = ("title", "context", "text", "tags", "ident")
 IDENTIFIER = re.compile(r"[^\W_]\w*+(?:\.\w++)*+|(?<!_)_++[^\W_]\w*+")
 _WORD = re.compile(r"\w+")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
+# A word of one part, as most words are.
+_SIMPLE = re.compile(r"[A-Z]?[a-z]++|[A-Z]++|[0-9]++")
 # Longer ones are data, not names.
 _LONGEST = 200
 # Words that are kept as they were spelled out: about 15 MB.
@@ -109,6 +111,8 @@ class Kept(dict[str, Value]):
 
 
 def _spelled(word: str) -> tuple[str, ...]:
+    if _SIMPLE.fullmatch(word):
+        return ()
     alone = word if word.isascii() else without_cjk(word)
     if alone == word:
         return _taken_apart(word)
