@@ -16,7 +16,8 @@ from jupyter_memory.dataframe.html import Place
 from jupyter_memory.errors import InputError, JupyterMemoryError, MissingExtra, UnknownMemory
 from jupyter_memory.text.display import WholeText
 from jupyter_memory.text.unicode import marked
-from jupyter_memory.types import Answer, Explanation, Hit, Memory, surest
+from jupyter_memory.types import Answer, Explanation, Hit, Memory
+from jupyter_memory.types.search import surest
 
 if TYPE_CHECKING:
     import altair

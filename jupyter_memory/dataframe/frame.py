@@ -22,7 +22,8 @@ from jupyter_memory.text.display import Paint, coloured, has_colours, html, list
 from jupyter_memory.text.identifiers import without_file
 from jupyter_memory.text.markdown import is_markdown, plain
 from jupyter_memory.text.unicode import marked
-from jupyter_memory.types import UNANSWERED, Answer, Fix, Hit, doubt
+from jupyter_memory.types import UNANSWERED, Answer, Fix, Hit
+from jupyter_memory.types.search import doubt
 
 if TYPE_CHECKING:
     from pandas.io.formats.style import Styler

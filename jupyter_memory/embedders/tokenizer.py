@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from jupyter_memory.errors import EmbedderUnavailable
 from jupyter_memory.text.identifiers import Kept
 from jupyter_memory.text.unicode import storable
-from jupyter_memory.types.chunk_tokens import FEW, ChunkTokens
+from jupyter_memory.types.memory import FEW, ChunkTokens
 
 # The bounds of ranges of characters: a place among them is odd inside of a range.
 _REMOVED, _PUNCTUATION, _IDEOGRAPHS = (

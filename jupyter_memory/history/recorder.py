@@ -345,10 +345,10 @@ class Recorder:
         return number == running or number in self._kept
 
     def _checked(self, run: Run, tags: Sequence[str]) -> Run | None:
-        from jupyter_memory.ingest.run_rules import HistoryRules
-        from jupyter_memory.ingest.runs import in_bounds
+        # Imported late: it takes a while, in which the kernel goes on.
+        from jupyter_memory.ingest.runs import in_bounds, is_excluded
 
-        if HistoryRules(self._settings.history_ignore).exclude(run.source, tags):
+        if is_excluded(run.source, self._settings.history_ignore, tags):
             return None
         self._kept.add(run.number)
         return in_bounds(replace(run, notebook=self._notebooks.file_of(run.notebook)), redacting=self._settings.redact)

@@ -8,7 +8,6 @@ import subprocess
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from datetime import UTC, date, datetime, time, timedelta
-from functools import cache
 from hashlib import sha1, sha256
 from pathlib import Path
 from shutil import which
@@ -37,10 +36,9 @@ _YEAR = re.compile(r"(?<![0-9])(?:19|20)[0-9]{2}(?![0-9])")
 
 
 def stated(text: str, now: datetime) -> datetime | None:
-    """Return the time that a document states, as ``2024-03-01``, ``2024-03-01T14:30Z`` or ``March 1, 2024``.
+    """Return the time that a document states, None for words such as ``today`` and for a time that lies ahead.
 
-    A time without a zone is local, and a day means its noon. None for anything else, for words such as ``today``, and
-    for a time that lies ahead.
+    A time without a zone is local, and a day means its noon.
     """
     text = text.strip().strip("\"'").strip()
     if len(text) > _LONGEST or not _YEAR.search(text):
@@ -129,17 +127,19 @@ _REGULAR = ("100644", "100755")
 
 
 def last_commits(paths: Iterable[Path]) -> dict[Path, datetime]:
-    """Return when the commit that last changed a file was written, in UTC, for files that are as they were committed.
-
-    Everything is left out where git is missing, refuses, or the history cannot be read. Line ends may differ.
+    """Return when the last commit of each file was written, in UTC; files that differ from it but for line ends, and
+    all where git is missing, refuses or cannot read the history, are left out.
     """
     git = which("git")
     if git is None:
         return {}
     trees: dict[Path, list[Path]] = {}
-    work_tree = cache(_work_tree)
+    tops: dict[Path, Path | None] = {}
     for path in paths:
-        if (top := work_tree(path.parent)) is not None:
+        folder = path.parent
+        if folder not in tops:
+            tops[folder] = next((one for one in (folder, *folder.parents) if (one / ".git").exists()), None)
+        if (top := tops[folder]) is not None:
             trees.setdefault(top, []).append(path)
     found: dict[Path, datetime] = {}
     for top, files in trees.items():
@@ -154,10 +154,6 @@ def last_commits(paths: Iterable[Path]) -> dict[Path, datetime]:
         unchanged = {name for name, path in wanted.items() if name in committed and _is_blob(path, committed[name])}
         found |= {wanted[name]: when for name, when in _changes(git, top, below, unchanged)}
     return found
-
-
-def _work_tree(folder: Path) -> Path | None:
-    return next((one for one in (folder, *folder.parents) if (one / ".git").exists()), None)
 
 
 def _is_blob(path: Path, blob: str) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from errno import EACCES, ELOOP, ENOENT
 from pathlib import Path
 from stat import S_ISREG
-from typing import Any, NamedTuple
+from typing import Any
 
 from pathspec import GitIgnoreSpec
 
@@ -36,12 +36,9 @@ _NEVER = GitIgnoreSpec.from_lines(
 )  # fmt: skip
 
 
-class _Rules(NamedTuple):
-    # The patterns of one folder's ignore files, for everything below it; ``prefix`` is the folder with a slash. Of each
-    # pattern, whether it ignores or re-includes, whether it is for folders only, and what matches it.
-
-    prefix: str
-    patterns: Sequence[tuple[bool, bool, Any]]
+# A folder with a slash, and the patterns of its ignore files, for everything below it. Of each pattern, whether it
+# ignores or re-includes, whether it is for folders only, and what matches it.
+_Rules = tuple[str, Sequence[tuple[bool, bool, Any]]]
 
 
 def _rules(folder: Path, lines: Iterable[str]) -> _Rules:
@@ -55,7 +52,7 @@ def _rules(folder: Path, lines: Iterable[str]) -> _Rules:
             [matcher] = GitIgnoreSpec.from_lines([bare]).patterns
             if matcher.include is not None:
                 patterns.append((matcher.include, bare != line, matcher))
-    return _Rules(str(folder).rstrip(os.sep) + os.sep, patterns)
+    return str(folder).rstrip(os.sep) + os.sep, patterns
 
 
 def _rules_in(folder: Path) -> tuple[_Rules, ...]:
@@ -108,7 +105,7 @@ _LONGEST_ENDING = 12
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """The files found, as absolute paths in order; what is too large and what could not be looked at, with reasons.
+    """The files found, as absolute paths in order; ``skipped`` and ``failed`` pair a path with the reason.
 
     ``links`` lead to files that are found under their own names. ``left_out`` counts files without a reader by kind,
     ``lacking`` by suffix those that an extra of this package would read.
@@ -260,8 +257,7 @@ def _identity(path: Path) -> tuple[int, int] | Path:
 
 
 def _take(path: Path, size: int, max_bytes: int, found: Walk) -> bool:
-    traits = found.readers.traits_of(path)
-    if size > max_bytes and not (traits.sampled or traits.unopened):
+    if size > max_bytes and not any(found.readers.traits_of(path)[1:]):
         megabytes = f"{size / 1e6:,.0f}" if size >= 1e9 else f"{size / 1e6:.3g}"
         reason = f"{megabytes} MB is more than the setting max_file_mb allows ({max_bytes / 1e6:.3g} MB)"
         found.skipped.append((str(path), reason))

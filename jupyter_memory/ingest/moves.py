@@ -17,7 +17,7 @@ from jupyter_memory.runtime import batches
 from jupyter_memory.text.markdown import is_position, source_of
 from jupyter_memory.text.paths import is_at_or_below
 from jupyter_memory.types import Draft
-from jupyter_memory.types.protocols import Catalog, FileState
+from jupyter_memory.types.protocols import FileState
 
 # Where systems keep the folders of drives, each only while the drive is connected; in the first two also by user.
 _PLACES = tuple(map(Path, ("/media", "/run/media", "/mnt", "/Volumes")))
@@ -152,6 +152,8 @@ def _is_notebook(path: str) -> bool:
 _TOGETHER = 100  # files whose texts are in memory at a time
 
 _States = Mapping[str, FileState]
+# Location and text of each memory of some files, by path.
+_Held = Mapping[str, Sequence[tuple[str, str]]]
 
 
 class MissingFiles:
@@ -160,11 +162,14 @@ class MissingFiles:
     ``paths`` are those files. ``unreachable`` counts, by folder, the files on drives that are not connected now.
     """
 
-    def __init__(self, seen: Walk, known: _States, catalog: Catalog) -> None:
+    def __init__(
+        self, seen: Walk, known: _States, files_under: Callable[[str], _States], held: Callable[[Sequence[str]], _Held]
+    ) -> None:
         present = {str(path) for path in seen.files}
         unreadable = [path for path, _ in seen.failed]
         links = {str(path) for path in seen.links}
-        self._known, self._catalog, self._drives, self._files = known, catalog, DisconnectedDrives(), seen.files
+        self._known, self._files_under, self._held = known, files_under, held
+        self._drives, self._files = DisconnectedDrives(), seen.files
         self._new = [path for path in seen.files if str(path) not in known]
         self._met: set[str] = set()
         self._placed: set[str] = set()
@@ -238,7 +243,7 @@ class MissingFiles:
                     if path.stat().st_size in sizes and (old := _taken(like.get(digest(path), []), path.name)):
                         renamed.add(old)
             wanted = batches([path for path in states if path not in renamed], _TOGETHER)
-            self._similar = _SimilarFiles(one for some in wanted for one in self._catalog.held(some).items())
+            self._similar = _SimilarFiles(one for some in wanted for one in self._held(some).items())
         old = self._similar.most_similar(new.path, drafts)
         if old is not None:
             held = (self._left.get(old) or self._elsewhere[old]).content_hash
@@ -249,7 +254,7 @@ class MissingFiles:
 
     @cached_property
     def _elsewhere(self) -> _States:
-        everything = self._catalog.files_under(self._new[0].anchor)
+        everything = self._files_under(self._new[0].anchor)
         return {path: state for path, state in everything.items() if path not in self._known}
 
     @cached_property

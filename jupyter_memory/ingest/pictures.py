@@ -6,7 +6,7 @@ import time
 from base64 import b64decode
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import blake2b
 from importlib.util import find_spec
@@ -18,7 +18,7 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.readers.isolated import can_draw, drawn, is_svg
 from jupyter_memory.storage.base import Prepared
 from jupyter_memory.storage.databases import Storage
-from jupyter_memory.types.memory import LARGEST_THUMBNAIL, MOST_THUMBNAILS, NO_PICTURES, Pictures, Thumbnail
+from jupyter_memory.types.memory import LARGEST_THUMBNAIL, MOST_THUMBNAILS, Pictures, Thumbnail
 from jupyter_memory.types.report import PictureReport
 
 if TYPE_CHECKING:
@@ -137,12 +137,12 @@ _PIXELS_OF_FILE = 500_000_000
 _PIXELS_A_SECOND = 50_000_000
 
 
+@dataclass(slots=True)
 class PictureReader:
     """Makes the thumbnails of one file, part by part; those that are known by their origin are taken unchanged."""
 
-    def __init__(self, known: Mapping[str, Thumbnail]) -> None:
-        self._known = known
-        self._pixels = 0
+    known: Mapping[str, Thumbnail]
+    _pixels: int = 0
 
     def read(self, pictures: Sequence[Picture]) -> Pictures:
         """Return the thumbnails of the pictures of one part; the same picture twice counts once."""
@@ -156,10 +156,10 @@ class PictureReader:
                     raise _PictureError("of a format that is not read")
                 stored = picture if isinstance(picture, bytes) else picture.encode()
                 origin = blake2b(stored, digest_size=16).hexdigest()
-                thumbnails.append(self._known.get(origin) or replace(self._made(picture), origin=origin))
+                thumbnails.append(self.known.get(origin) or replace(self._made(picture), origin=origin))
             except _PictureError as error:
                 left_out.append(str(error))
-        return Pictures(tuple(thumbnails), tuple(left_out)) if pictures else NO_PICTURES
+        return Pictures(tuple(thumbnails), tuple(left_out))
 
     def _made(self, picture: bytes | str) -> Thumbnail:
         if self._pixels >= _PIXELS_OF_FILE:
@@ -195,11 +195,6 @@ _FULL = "beyond the setting thumbnails_max_mb"
 _OVER_BUDGET = "beyond the setting max_store_mb"
 # What may be otherwise the next time.
 _FOR_NOW = {_FULL, _OVER_BUDGET, _NO_PILLOW}
-
-
-def quota_of(storage: Storage, settings: JupyterMemory, space: str) -> Quota | None:
-    """Return the room for pictures that the settings leave in a space of a store, None if none are kept."""
-    return Quota(storage, settings, space) if settings.thumbnails else None
 
 
 class Quota:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -16,25 +18,24 @@ import numpy as np
 
 from jupyter_memory.embedders import base
 from jupyter_memory.embedders.base import TokenEmbedder
-from jupyter_memory.embedders.tokenizer import chunk_tokens
+from jupyter_memory.embedders.tokenizer import chunk_tokens, starts, tokens
 from jupyter_memory.errors import InputError
-from jupyter_memory.ingest.chunking import with_chunks
 from jupyter_memory.ingest.dates import in_name
 from jupyter_memory.ingest.pictures import PictureReader
 from jupyter_memory.ingest.readers.base import Document, Shortening
 from jupyter_memory.ingest.readers.notebook import CLIPPED
 from jupyter_memory.ingest.readers.registry import known_readers
 from jupyter_memory.ingest.redaction.redactor import MARK, redact, redact_values, suspicious
+from jupyter_memory.runtime import batches
 from jupyter_memory.storage.base import EmbeddedParts, Prepared
 from jupyter_memory.storage.snapshot import Snapshot
-from jupyter_memory.text.code import definitions_and_places
-from jupyter_memory.text.identifiers import LONGEST_NAME, MOST_OF_FILE, MOST_TAGS, ident_columns, short, short_path
-from jupyter_memory.text.markdown import LINE, context, day, embedded_head, embedding_text
+from jupyter_memory.text import identifiers, markdown
+from jupyter_memory.text.code import PYTHON, Place, definitions_and_places
 from jupyter_memory.text.moments import moment
+from jupyter_memory.text.outlines import Block, around, outline, stretches
 from jupyter_memory.text.unicode import encodable, storable
-from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Draft, Memory
-from jupyter_memory.types.chunk_tokens import ChunkTokens
-from jupyter_memory.types.memory import Thumbnail
+from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Chunk, ChunkTokens, Draft, Memory, Thumbnail
+from jupyter_memory.types.memory import NO_PICTURES
 from jupyter_memory.types.protocols import Embedder, Vectors
 
 Item = TypeVar("Item")
@@ -72,8 +73,10 @@ def draft_from(record: Mapping[str, Any], *, space: str, redacting: bool) -> Dra
     tags = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else (value,)
     if not all(isinstance(tag, str) for tag in tags):
         raise InputError("tags must be a string or several, such as ['decision', 'prices'].")
-    if len(tags) > MOST_TAGS:
-        raise InputError(f"A memory has up to {MOST_TAGS:,} tags; these are {len(tags):,}. Put the rest in the text.")
+    if len(tags) > identifiers.MOST_TAGS:
+        raise InputError(
+            f"A memory has up to {identifiers.MOST_TAGS:,} tags; these are {len(tags):,}. Put the rest in the text."
+        )
     given["tags"] = tags
 
     metadata = given.get("metadata", {})
@@ -122,12 +125,12 @@ def clean(draft: Draft, *, redacting: bool) -> Draft:
         tags = tuple(map(_hidden, tags))
         names |= {name: _hidden(names[name]) for name in told}
     # Not before: half a secret cannot be recognised.
-    title, tags = short(title), tuple(dict.fromkeys(map(short, tags)))
+    title, tags = identifiers.short(title), tuple(dict.fromkeys(map(identifiers.short, tags)))
     if redacting:
         metadata = redact_values(metadata)
     # A pin makes a memory core; unpinning restores the tier below it.
     pinned, tier = (True, "note") if draft.tier == "core" else (draft.pinned, draft.tier)
-    prefix = draft.context or context("", (), when=draft.event_at)
+    prefix = draft.context or markdown.context("", (), when=draft.event_at)
     if redacting and "://" in names["source"]:
         # A URL may have a password in it; a path is just the name of a file.
         names["source"] = _hidden(names["source"])
@@ -136,16 +139,148 @@ def clean(draft: Draft, *, redacting: bool) -> Draft:
     )
 
 
+# Cuts texts into chunks: one for a short text, overlapping ones cut at natural places for a long one.
+
+# Tokens of a chunk, and tokens that neighbours share, at most.
+_CAPACITY, _OVERLAP = 448, 224
+# Only texts up to this many characters are counted before they are cut: a longer one very likely has too many tokens.
+_COUNTED = 8_000
+# Texts that are counted at once: each of their characters takes some hundred bytes.
+_COUNTED_TOGETHER = 32
+# Tokens that are kept free: the first word of a stretch may have more of them when the stretch is tokenised alone.
+_SLACK = 12
+# Characters of a signature and a docstring in a prefix.
+_ABOUT = 300
+# Tokens of neighbouring blocks that are one chunk together.
+_SMALL = 60
+_BREAKS = {
+    "markdown": r"\n(?=#{1,6}[ \t])",
+    "python": r"\n(?=[ \t]*+(?:async def|class|def)\b|[ \t]*+@\w)",
+}
+# At the end of a paragraph, a line, a sentence, a word.
+_ANYWHERE = tuple(re.compile(place) for place in (r"\n[ \t]*\n", r"\n", r"[.!?;:]\s|[。！？]", r"\s"))
+_BLANKS = re.compile(r"\s*")
+
+
+def _with_chunks(drafts: Sequence[Draft], places: Sequence[Sequence[Place]]) -> list[Draft]:
+    # Fills ``chunks`` where empty: exact stretches of the text; every character that is not blank is in one of them.
+    # Tokens are the bundled static model's. ``context`` is the draft's, with the headings above a chunk of Markdown or
+    # reStructuredText, or the class and function around one of code. ``places`` are the definitions in each draft.
+    lengths = iter(_token_counts([draft.text for draft in drafts if not draft.chunks]))
+    done: list[Draft] = []
+    for draft, of_it in zip(drafts, places, strict=True):
+        if draft.chunks:
+            done.append(draft)
+            continue
+        text, blocks = draft.text, list[Block]()
+        if next(lengths) <= _CAPACITY:
+            spans = [(0, len(text))] if text.strip() else []
+        else:
+            blocks = outline(draft.lang, text, of_it) if draft.kind == "file" else []
+            spans = list(_split(text, draft.lang, blocks))
+        chunks: list[Chunk] = []
+        line, counted = markdown.first_line(draft.metadata) or 1, 0
+        for (start, end), above in zip(spans, _contexts(draft, spans, blocks), strict=True):
+            line, counted = line + text.count("\n", counted, start), start
+            chunks.append(Chunk(start, end, above, line))
+        done.append(replace(draft, chunks=tuple(chunks)))
+    return done
+
+
+def _token_counts(texts: Sequence[str]) -> list[int]:
+    # A token is at least one character, unless the character is taken apart, as a syllable in Hangul is.
+    counts = [len(text) if len(text) < _CAPACITY and text.isascii() else _CAPACITY + 1 for text in texts]
+    unsure = [place for place, count in enumerate(counts) if count > _CAPACITY and len(texts[place]) <= _COUNTED]
+    for some in batches(unsure, _COUNTED_TOGETHER):
+        found = tokens([encodable(texts[place]) for place in some])
+        for place, count in zip(some, found.counts.tolist(), strict=True):
+            counts[place] = count
+    return counts
+
+
+def _contexts(draft: Draft, spans: Sequence[tuple[int, int]], blocks: Sequence[Block]) -> list[str]:
+    if blocks:
+        places = [start for start, _ in spans]
+        contexts = []
+        for within, start in zip(around(blocks, places), places, strict=True):
+            # A chunk that goes on with a block also says how the block began.
+            about = within[-1].about if within and within[-1].start < start else ""
+            contexts.append(
+                markdown.under(
+                    draft.context, [one.name for one in within if one.name], identifiers.words_within(about, _ABOUT)
+                )
+            )
+        return contexts
+    if draft.kind != "file" or draft.lang not in ("markdown", "rst"):
+        return [draft.context] * len(spans)
+    found = markdown.headings(draft.text, draft.lang)
+    above = markdown.paths(found, [start for start, _ in spans])
+    # Text before the first heading (front matter, a licence) belongs to the document that this heading names.
+    return [
+        markdown.under(draft.context, path or [heading.text for heading in found[:1] if heading.start < end])
+        for path, (_, end) in zip(above, spans, strict=True)
+    ]
+
+
+def _split(text: str, lang: str, blocks: Sequence[Block]) -> Iterator[tuple[int, int]]:
+    # Yields the stretches in order. Each ends at the strongest place in its second half (section, paragraph, line,
+    # sentence, word), and the next begins at such a place among its last tokens. Where there are ``blocks``, none
+    # reaches from one of the top level into another, unless both are small.
+
+    # The tokenizer refuses lone surrogates.
+    begins = starts(encodable(text)).tolist()
+    places = (re.compile(_BREAKS[lang]), *_ANYWHERE) if lang in _BREAKS else _ANYWHERE
+    parts, begin, end = list[tuple[int, int]](), 0, 0
+    for start, stop in stretches(lang, blocks, len(text)):
+        if end > begin and bisect_left(begins, stop) - bisect_left(begins, begin) > _SMALL:
+            parts.append((begin, end))
+            begin = start
+        end = stop
+    done = 0
+    for first, last in [*parts, (begin, end)]:
+        for begin, end in _cut(text, first, last, begins, places):
+            match = _BLANKS.match(text, begin, end)
+            word = match.end() if match else begin
+            start, end = max(begin, text.rfind("\n", begin, word) + 1), begin + len(text[begin:end].rstrip())
+            # A stretch that ends where the one before did, but for blank lines, adds nothing.
+            if start < end and end > done:
+                done = end
+                yield start, end
+
+
+def _cut(
+    text: str, begin: int, stop: int, begins: Sequence[int], places: Sequence[re.Pattern[str]]
+) -> Iterator[tuple[int, int]]:
+    size = _CAPACITY - _SLACK
+    first, last = bisect_left(begins, begin), bisect_left(begins, stop)
+    while last - first > size:
+        low, high = begins[first + size // 2], begins[first + size]
+        ends = ([match.end() for match in place.finditer(text, low, high)] for place in places)
+        end = next((found[-1] for found in ends if found), high)
+        yield begin, end
+        # Each stretch begins at least a quarter of the size further, whatever the overlap.
+        low = begins[max(bisect_left(begins, end) - _OVERLAP, first + size // 4)]
+        begin = next((match.end() for place in places if (match := place.search(text, low, end - 1))), low)
+        first = bisect_right(begins, begin) - 1
+    yield begin, stop
+
+
 def prepare(
     drafts: Sequence[Draft], embedder: Embedder | None, known: Mapping[str, Vectors] | None = None
 ) -> list[Prepared]:
     """Chunk drafts and embed all chunks; ``known`` has vectors that this embedder gave before, by their texts."""
-    read = [definitions_and_places(draft.kind, draft.lang, draft.text) for draft in drafts]
-    chunked = with_chunks(drafts, [() if one is None else one[1] for one in read])
+    read = [
+        definitions_and_places(draft.kind, draft.text) if draft.lang.lower() == PYTHON else None for draft in drafts
+    ]
+    chunked = _with_chunks(drafts, [() if one is None else one[1] for one in read])
     takes = embedder if isinstance(embedder, TokenEmbedder) else None
     # The title of each chunk's draft, its head and its text.
     pieces = [
-        (draft.title, embedded_head(draft.kind, draft.title, chunk.context), draft.text[chunk.start : chunk.end])
+        (
+            draft.title,
+            markdown.embedded_head(draft.kind, draft.title, chunk.context),
+            draft.text[chunk.start : chunk.end],
+        )
         for draft in chunked
         for chunk in draft.chunks
     ]
@@ -166,7 +301,7 @@ def prepare(
         if known:
             every = {**known, **dict(zip(new, vectors, strict=True))}
             vectors = np.stack([every[text] for text in texts])
-    words = ident_columns([f"{title}\n{text}" for title, _, text in pieces])
+    words = [identifiers.ident_column(f"{title}\n{text}") for title, _, text in pieces]
     ends = list(accumulate((len(draft.chunks) for draft in chunked), initial=0))
     return [
         Prepared(
@@ -221,7 +356,7 @@ def read_file(
     except OSError as error:
         raise InputError(f"The file cannot be read: {error.strerror or type(error).__name__}.") from None
     below = path != root and path.is_relative_to(root)
-    title = document.title or short_path(path.relative_to(root).as_posix() if below else path.name)
+    title = document.title or identifiers.short_path(path.relative_to(root).as_posix() if below else path.name)
     drafts = _drafts_of(document, path, title, when, redacting, pictures)
     if not redacting:
         return drafts
@@ -229,8 +364,8 @@ def read_file(
     texts = suspicious([draft.text for draft in drafts])
     # Checked apart from the texts: a character beyond ASCII, such as a title's dash, makes a whole string larger.
     others = suspicious(["\n".join((draft.title, draft.context, *draft.tags)) for draft in drafts])
-    for place, (draft, hints, around) in enumerate(zip(drafts, texts, others, strict=True)):
-        if not hints and not around:
+    for place, (draft, hints, beside) in enumerate(zip(drafts, texts, others, strict=True)):
+        if not hints and not beside:
             continue
         text, count = redact(draft.text, hints)
         if CLIPPED in draft.text:
@@ -239,7 +374,7 @@ def read_file(
         metadata = redact_values(draft.metadata) if draft.tags else draft.metadata
         draft = replace(draft, text=text, metadata={**metadata, "redacted": count} if count else metadata)
         # Secrets in title, context and tags are in some text too, and are counted there.
-        if around:
+        if beside:
             tags = tuple(dict.fromkeys(map(_hidden, draft.tags)))
             draft = replace(draft, title=_hidden(draft.title), context=_hidden(draft.context), tags=tags)
         drafts[place] = draft
@@ -258,12 +393,12 @@ def _drafts_of(
     # the same headings above them: each is shortened once.
     @cache
     def named(name: str) -> str:
-        return short(_hidden(name) if redacting and len(name) > LONGEST_NAME else name)
+        return identifiers.short(_hidden(name) if redacting and len(name) > identifiers.LONGEST_NAME else name)
 
-    on, reading = cache(day), PictureReader(pictures or {})
+    on, reading = cache(markdown.day), PictureReader(pictures or {})
     stated = document.written or in_name(path.name, datetime.now(UTC))
     source, title = str(path.absolute()), named(title)
-    tags = tuple(dict.fromkeys(map(named, document.tags[:MOST_OF_FILE])))
+    tags = tuple(dict.fromkeys(map(named, document.tags[: identifiers.MOST_OF_FILE])))
     # Noted apart from tags that a person adds, which stay when the file changes.
     of_file = {"file_tags": list(tags)} if tags else {}
     return [
@@ -278,9 +413,11 @@ def _drafts_of(
             tags=tags,
             event_at=part.written or stated or when,
             dated_by_file=not (part.written or stated),
-            context=context(title, list(map(named, part.headings)), part.above, on(part.written or stated or when)),
-            metadata={**part.metadata, **({LINE: part.line} if part.line else {}), **of_file},
-            pictures=reading.read(part.pictures if pictures is not None else ()),
+            context=markdown.context(
+                title, list(map(named, part.headings)), part.above, on(part.written or stated or when)
+            ),
+            metadata={**part.metadata, **({markdown.LINE: part.line} if part.line else {}), **of_file},
+            pictures=NO_PICTURES if pictures is None or not part.pictures else reading.read(part.pictures),
         )
         for part in document.parts
     ]
@@ -308,20 +445,24 @@ class Unchanged:
         earlier = self.dates.get(_content(draft)) if draft.dated_by_file else None
         if earlier is None or draft.event_at is None or earlier == draft.event_at:
             return draft
-        prefix = draft.context.removesuffix(day(draft.event_at))
-        dated = f"{prefix}{day(earlier)}" if prefix != draft.context else draft.context
+        prefix = draft.context.removesuffix(markdown.day(draft.event_at))
+        dated = f"{prefix}{markdown.day(earlier)}" if prefix != draft.context else draft.context
         return replace(draft, event_at=earlier, context=dated)
 
     def vectors(self, drafts: Sequence[Draft]) -> dict[str, Vectors]:
         """Return the vectors by the texts that they are of, also as those texts are with the new dates of drafts."""
-        found = {embedding_text(*parts): vector for parts, vector in self.embedded}
+        found = {markdown.embedding_text(*parts): vector for parts, vector in self.embedded}
         moments = {(self.dates.get(_content(draft)), draft.event_at) for draft in drafts} if self.embedded else ()
-        days = {(day(before), day(after)) for before, after in moments if before is not None and after is not None}
+        days = {
+            (markdown.day(before), markdown.day(after))
+            for before, after in moments
+            if before is not None and after is not None
+        }
         for before, after in ((before, after) for before, after in days if before != after):
             for parts, vector in self.embedded:
                 if before in parts.context:
                     dated = parts._replace(context=parts.context.replace(before, after))
-                    found.setdefault(embedding_text(*dated), vector)
+                    found.setdefault(markdown.embedding_text(*dated), vector)
         return found
 
 

@@ -1,10 +1,12 @@
-"""Prepares runs of cells for the history: texts in bounds and without secrets, and the draft of what was run."""
+"""Runs of cells for the history: which stay out, texts in bounds and without secrets, the draft of what was run."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC
+from fnmatch import fnmatchcase
 from pathlib import PurePath
 from typing import get_args
 
@@ -12,7 +14,7 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.preparation import clean
 from jupyter_memory.ingest.readers.notebook import clip
 from jupyter_memory.ingest.redaction.redactor import redact
-from jupyter_memory.text.code import cell_language
+from jupyter_memory.text.code import cell_language, uses_memory
 from jupyter_memory.text.identifiers import short, words_within
 from jupyter_memory.text.markdown import context
 from jupyter_memory.text.unicode import clean as readable
@@ -31,6 +33,27 @@ _SAYS_LITTLE = re.compile(
     r"(?:import|from)\b|%(?:%|(?:matplotlib|load_ext|reload_ext|autoreload|config)\b)|@|try:|\W*$"
 )
 _COMMENT = re.compile(r"^(?:#|//|--)+[ \t]*+")
+
+
+# In a comment of Python, R, Julia, C, SQL, Lisp or MATLAB.
+_OFF = re.compile(r"(?:#|//|--|;|%)[ \t]*memory[ \t]*:[ \t]*off\b", re.IGNORECASE)
+# "memory: off" as a tag: people write tags with hyphens.
+_PARTS_OF_TAG = re.compile(r"[\W_]+")
+_OFF_TAG = "memoryoff"
+
+
+def is_excluded(source: str, patterns: Sequence[str] = (), tags: Iterable[str] = ()) -> bool:
+    """Return whether a cell stays out of the history: it is blank, uses this memory, says so, or a line fits a pattern.
+
+    ``patterns`` are those of the setting ``history_ignore``: ``%sql *`` leaves out each cell with such a line.
+    """
+    return (
+        not source.strip()
+        or uses_memory(source)
+        or _OFF.search(source) is not None
+        or any(_PARTS_OF_TAG.sub("", tag).casefold() == _OFF_TAG for tag in tags)
+        or any(fnmatchcase(line.strip(), pattern) for line in source.splitlines() for pattern in patterns)
+    )
 
 
 def drafted(run: Run, *, space: str, redacting: bool) -> tuple[Run, Draft] | None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.ingest.preparation import portions, prepare, read_file
 from jupyter_memory.ingest.readers.isolated import Child
-from jupyter_memory.ingest.readers.registry import known_readers
+from jupyter_memory.ingest.readers.registry import known_readers, stamp
 from jupyter_memory.storage.base import Prepared
 from jupyter_memory.types import Draft
 from jupyter_memory.types.memory import Thumbnail
@@ -45,17 +45,12 @@ class Task:
     pictures: Mapping[Path, Mapping[str, Thumbnail]] | None
 
 
-def _stamp(path: Path) -> tuple[int, int]:
-    status = path.stat()
-    return status.st_mtime_ns, status.st_size
-
-
 def prepare_files(paths: Sequence[Path], task: Task, embedder: Embedder | None) -> list[Result | None]:
     """Return what each file holds, ready to be written; None where something is wrong with it."""
     read: list[tuple[tuple[int, int], list[Draft]] | None] = []
     for path in paths:
         try:
-            when = _stamp(path)
+            when = stamp(path)
             found = read_file(
                 path,
                 root=task.root,
@@ -161,7 +156,7 @@ class WorkerPool:
             self._news.wait_for(lambda: place in self._ready or not self._running)
             found = self._ready.get(place, {}).pop(path, None)
         # A file that was written since is not what was prepared.
-        return None if found is None or found[0] != _stamp(path) else found[1]
+        return None if found is None or found[0] != stamp(path) else found[1]
 
     def close(self) -> None:
         """End the workers, whatever they are doing."""
@@ -215,8 +210,8 @@ def workers_for(paths: Sequence[Path]) -> int:
 
 
 def _read_of(path: Path) -> int:
-    traits = known_readers().traits_of(path)
+    _, sampled, unopened = known_readers().traits_of(path)
     with suppress(OSError):
         size = path.stat().st_size
-        return min(size, 2 * traits.sampled or (_UNOPENED if traits.unopened else size))
+        return min(size, 2 * sampled or (_UNOPENED if unopened else size))
     return 0

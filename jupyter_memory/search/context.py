@@ -21,7 +21,7 @@ from jupyter_memory.storage.sql import Cache
 from jupyter_memory.text.code import Definitions
 from jupyter_memory.text.unicode import storable
 from jupyter_memory.types import Candidate, Filters, Query, ScoredChunk
-from jupyter_memory.types.chunk_tokens import ChunkTokens
+from jupyter_memory.types.memory import ChunkTokens
 from jupyter_memory.types.protocols import Vectors
 
 # The names of the retrievers, in the order in which they are asked.

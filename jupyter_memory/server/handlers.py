@@ -28,7 +28,8 @@ from jupyter_memory.server.threads import Pool, Ticket
 from jupyter_memory.server.validation import ClientError, check_count, client_error, invalid, validated
 from jupyter_memory.storage.journal import recording
 from jupyter_memory.text.unicode import json_text
-from jupyter_memory.types import MOST_THUMBNAILS, Filters
+from jupyter_memory.types import Filters
+from jupyter_memory.types.memory import MOST_THUMBNAILS
 
 if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp

@@ -16,8 +16,7 @@ from jupyter_memory.storage.cell_matching import content_hash
 from jupyter_memory.text.code import Definitions
 from jupyter_memory.text.markdown import embedded_head
 from jupyter_memory.types import Chunk, Draft, Filters, Memory, Outcome, Run, ScoredChunk, Terms
-from jupyter_memory.types.chunk_tokens import ChunkTokens
-from jupyter_memory.types.memory import Pictures, Thumbnail
+from jupyter_memory.types.memory import ChunkTokens, Pictures, Thumbnail
 from jupyter_memory.types.protocols import Embedder, FileState, Vectors
 from jupyter_memory.types.report import Recent, Undoable
 

@@ -33,7 +33,7 @@ from jupyter_memory.storage.writer import RunLog, Thumbnails, Writer
 from jupyter_memory.text.code import Definitions
 from jupyter_memory.text.paths import StorePath
 from jupyter_memory.types import Draft, Filters, Memory, ScoredChunk, Selection, Terms
-from jupyter_memory.types.chunk_tokens import ChunkTokens
+from jupyter_memory.types.memory import ChunkTokens
 from jupyter_memory.types.protocols import FileState, Vectors
 from jupyter_memory.types.report import Feedback, Folder, Recent
 

@@ -17,8 +17,7 @@ from jupyter_memory.storage.tables import files as rows
 from jupyter_memory.storage.tables import runs as log
 from jupyter_memory.text.code import Definitions
 from jupyter_memory.types import Draft, Filters, Memory, Run
-from jupyter_memory.types.chunk_tokens import ChunkTokens
-from jupyter_memory.types.memory import Thumbnail
+from jupyter_memory.types.memory import ChunkTokens, Thumbnail
 from jupyter_memory.types.protocols import Embedder, FileState, Vectors
 from jupyter_memory.types.report import Feedback, HistoryStatus, Recent
 

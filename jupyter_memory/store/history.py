@@ -13,7 +13,6 @@ from pathlib import Path
 
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import EmbedderError, JupyterMemoryError, StoreError
-from jupyter_memory.ingest.run_rules import HistoryRules
 from jupyter_memory.runtime import batches
 from jupyter_memory.storage import databases
 from jupyter_memory.storage import journal as journals
@@ -35,7 +34,6 @@ class History:
 
     def __init__(self, storage: Storage, model: ModelChoice, settings: JupyterMemory, scope: Scope) -> None:
         self._storage, self._model, self._settings, self._scope = storage, model, settings, scope
-        self._rules = HistoryRules(settings.history_ignore)
         self._unreadable: set[Path] = set()  # journals, of which this is said once
 
     def record(self, runs: Iterable[Run]) -> int:
@@ -46,12 +44,12 @@ class History:
         return self._record(replace(run, space=self._scope.space) for run in runs)
 
     def _record(self, runs: Iterable[Run]) -> int:
-        from jupyter_memory.ingest.runs import drafted
+        from jupyter_memory.ingest.runs import drafted, is_excluded
 
         changed = 0
         for batch in batches(runs, _TOGETHER):
             redacting = self._settings.redact
-            wanted = (run for run in batch if not self._rules.exclude(run.source))
+            wanted = (run for run in batch if not is_excluded(run.source, self._settings.history_ignore))
             found = (drafted(run, space=run.space, redacting=redacting) for run in wanted)
             waiting: Sequence[_Drafted] = [one for one in found if one is not None]
 

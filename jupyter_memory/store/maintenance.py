@@ -23,8 +23,9 @@ from jupyter_memory.store.sources import Scope
 from jupyter_memory.text.code import definitions
 from jupyter_memory.text.markdown import embedding_text
 from jupyter_memory.text.paths import DatabaseAddress, absolute, store_at
-from jupyter_memory.types import ORIGINS, Answer, Feedback, Filters, Recent, StoreSize, budget_notice
+from jupyter_memory.types import ORIGINS, Answer, Feedback, Filters, Recent
 from jupyter_memory.types.protocols import Embedder
+from jupyter_memory.types.report import StoreSize, budget_notice
 
 # Rows that are read and written together, and chunks that are embedded.
 _BATCH, _EMBEDDED = 512, 256

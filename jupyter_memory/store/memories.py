@@ -23,8 +23,9 @@ from jupyter_memory.storage.databases import Storage
 from jupyter_memory.store.models import ModelChoice
 from jupyter_memory.store.searching import Moment
 from jupyter_memory.store.sources import Scope
-from jupyter_memory.types import Draft, Filters, Memory, Selection, Thumbnail, Undoable, as_tuple
+from jupyter_memory.types import Draft, Filters, Memory, Selection, Thumbnail, as_tuple
 from jupyter_memory.types.protocols import Embedder
+from jupyter_memory.types.report import Undoable
 
 _CHANGED = set(preparation.KNOWN) - {"kind", "source"}
 # Every memory has these: None leaves them unchanged.

@@ -29,7 +29,8 @@ from jupyter_memory.text.paths import (
     normal,
     plain_path,
 )
-from jupyter_memory.types import Filters, Folder, IndexReport, PictureReport, budget_notice
+from jupyter_memory.types import Filters, IndexReport
+from jupyter_memory.types.report import Folder, budget_notice
 
 
 class Sources:
@@ -59,25 +60,19 @@ class Sources:
         Raises:
             InputError: there is nothing at ``path``, or it is a file of an unknown kind.
         """
-        from jupyter_memory.ingest.indexer import FileCatalog, index
-        from jupyter_memory.ingest.pictures import quota_of
+        from jupyter_memory.ingest.indexer import Indexing
 
         self._model.for_writing()  # raises before anything is read, where the model does not fit
-        quota = quota_of(self._storage, self._settings, self._space)
-        removed = self._storage.thumbnails.clear() if quota is None else 0
-        catalog = FileCatalog(self._storage, self._model, self._space, quota)
+        indexing = Indexing(self._storage, self._model, self._settings, self._space)
         where = called_before(normal(path), self._noted())  # looks at disks, which may take long
         with self._storage.snapshot() as snapshot:
             above = snapshot.folder_above(str(where), self._space)
         try:
-            report = index(
+            report = indexing.index(
                 where,
-                catalog,
                 # A file has the same title whether it is indexed alone or with its folder.
                 named_from=None if above is None else Path(above),
                 ignore=self._ignored(where),
-                max_bytes=int(self._settings.max_file_mb * 1_000_000),
-                redacting=self._settings.redact,
                 progress=(lambda paths: shown(paths, True, "Indexing")) if progress is True else None,
                 tell=progress if callable(progress) else None,
                 retry=retry,
@@ -85,11 +80,11 @@ class Sources:
             self._model.calibrate()
             if report.moved:
                 self._storage.writer.drop_vacated(self._space)
-            pictures = PictureReport(removed=removed) if quota is None else quota.report
-            too_large = budget_notice(self._storage.held(), budget(self._settings))
-            return replace(report, pictures=pictures, notice=too_large)
+            if not self._settings.max_store_mb:
+                return report
+            return replace(report, notice=budget_notice(self._storage.held(), budget(self._settings)))
         finally:
-            catalog.close()
+            indexing.close()
             if self._files_under(where):
                 self._storage.writer.note_folder(str(where), self._space, datetime.now(UTC))
             self._storage.writer.tidy()
@@ -131,15 +126,11 @@ class Sources:
 
     def stale(self, path: str | Path) -> int:
         """Return how many files at or below a path are new or gone, or have another content than the indexed one."""
-        from jupyter_memory.ingest.indexer import FileCatalog, changed
+        from jupyter_memory.ingest.indexer import Indexing
 
         where = self._as_known(path)
-        return changed(
-            where,
-            FileCatalog(self._storage, self._model, self._space),
-            ignore=self._ignored(where),
-            max_bytes=int(self._settings.max_file_mb * 1_000_000),
-        )
+        indexing = Indexing(self._storage, self._model, self._settings, self._space)
+        return indexing.changed(where, ignore=self._ignored(where))
 
     def rename(self, old: str | Path, new: str | Path) -> int:
         """Note that a file or a folder has another path now; return how many memories came along, in every space.

@@ -19,7 +19,8 @@ from jupyter_memory.storage.transfer import Contents
 from jupyter_memory.store import records
 from jupyter_memory.store.models import ModelChoice
 from jupyter_memory.text.paths import DatabaseAddress, absolute, store_at
-from jupyter_memory.types import NO_PICTURES, Draft, Filters, Memory
+from jupyter_memory.types import Draft, Filters, Memory
+from jupyter_memory.types.memory import NO_PICTURES
 from jupyter_memory.types.protocols import Embedder, Vectors
 from jupyter_memory.types.report import CopyReport, ExportReport, ImportReport, PictureReport
 
@@ -63,11 +64,11 @@ class StoreTransfer:
         Raises:
             InputError: it is no exported folder, or a line in it is wrong; the error names file and line.
         """
-        from jupyter_memory.ingest.pictures import quota_of
+        from jupyter_memory.ingest.pictures import Quota
 
         found = records.ExportedFolder(absolute(folder), redacting=self._settings.redact)
         self._model.for_writing()  # raises before anything is stored, where the model does not fit
-        quota = quota_of(self._storage, self._settings, self._space)
+        quota = Quota(self._storage, self._settings, self._space) if self._settings.thumbnails else None
         became: Counter[str] = Counter()
         for some in shown(found.memories(_TOGETHER), progress, "Importing"):
             became.update(self._model.writing(partial(self._put, some, update, quota)))

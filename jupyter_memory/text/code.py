@@ -87,6 +87,24 @@ def cell_language(kernel: str, source: str) -> str:
     return kernel
 
 
+_OUR_MAGIC = re.compile(
+    r"^[ \t]*+(?:[\w., \t\[\]'\"]*=[ \t]*|%%?\w+[ \t][^\n]*?)?%%?mem(?:search|add|ory|eval|fix)\b"
+    r"|^[ \t]*+![ \t]*jupyter-memory\b"
+    r"|run_(?:line|cell)_magic\(\s*['\"]mem(?:search|add|ory|eval|fix)\b",
+    re.MULTILINE,
+)
+_LOADS_US = re.compile(r"^[ \t]*+%(?:re|un)?load_ext[ \t]+jupyter_memory\b.*|^[ \t]*+#.*", re.MULTILINE)
+
+
+def uses_memory(source: str) -> bool:
+    """Return whether a code cell uses this memory: remembered, a search would find itself."""
+    if "mem" not in source:
+        return False
+    if _OUR_MAGIC.search(source):
+        return True
+    return "load_ext" in source and not _LOADS_US.sub("", source).strip()
+
+
 def is_code(kind: str, lang: str) -> bool:
     """Return whether a memory of this kind and language is known to be code; what was typed at a prompt always is."""
     return kind == "history" or lang.lower() not in _FOR_PEOPLE
@@ -134,19 +152,12 @@ class Place(NamedTuple):
 
 
 def definitions(kind: str, lang: str, text: str) -> Definitions | None:
-    """Return what the source of a memory defines, nothing where Python cannot read it; None if it is not in Python.
-
-    >>> definitions("cell", "python", "RATE = 0.3\\nclass Meter:\\n    def read(self): ...")
-    Definitions(defined='Meter', assigned='RATE', nested='read')
-    """
-    read = definitions_and_places(kind, lang, text)
-    return None if read is None else read[0]
+    """Return what the source of a memory defines, nothing where Python cannot read it; None if it is not in Python."""
+    return definitions_and_places(kind, text)[0] if lang.lower() == PYTHON else None
 
 
-def definitions_and_places(kind: str, lang: str, text: str) -> tuple[Definitions, list[Place]] | None:
-    """Return what the source of a memory defines, and where; None if it is not in Python."""
-    if lang.lower() != PYTHON:
-        return None
+def definitions_and_places(kind: str, text: str) -> tuple[Definitions, list[Place]]:
+    """Return what the source of a memory in Python defines, and where."""
     source = source_of(text) if kind == "cell" else text
     if len(source) > LONGEST or not _DEFINING.search(source):
         return Definitions(), []
@@ -337,12 +348,7 @@ def origins(statement: ast.stmt, earlier: Sequence[ast.stmt], quoted: Set[str] =
 
 
 def words_of(nodes: Iterable[ast.AST]) -> Words:
-    """Return the words of some nodes.
-
-    >>> words = words_of(ast.walk(ast.parse("frame.query('price>3'); import numpy")))
-    >>> sorted(words.own), sorted(words.within)
-    (['frame', 'price>3'], ['3', 'price'])
-    """
+    """Return the words of some nodes."""
     own: set[str] = set()
     within: set[str] = set()
     interface: set[str] = set()

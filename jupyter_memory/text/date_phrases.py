@@ -10,12 +10,19 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
-from jupyter_memory.text.dates import CARDINAL, ORDINAL, Period, cardinal, ordinal, shifted, whole
+from jupyter_memory.text.dates import (
+    CARDINAL,
+    DAY_NAMES,
+    MONTH_NAMES,
+    ORDINAL,
+    Period,
+    cardinal,
+    ordinal,
+    shifted,
+    whole,
+)
 
-_MONTH_WORDS = "january february march april may june july august september october november december"
-_MONTH_NAMES = _MONTH_WORDS.split()
-DAY_NAMES = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
-MONTHS = {name: number for number, name in enumerate(_MONTH_NAMES, start=1)}
+MONTHS = {name: number for number, name in enumerate(MONTH_NAMES, start=1)}
 MONTHS |= {name[:3]: number for name, number in MONTHS.items()} | {"sept": 9}
 DAYS = {name: number for number, name in enumerate(DAY_NAMES)} | {
     short: number for number, shorts in enumerate(("mon", "tue tues", "wed", "thu thur thurs", "fri"))
@@ -420,56 +427,33 @@ _FRAMEWORK = re.compile(
 )
 
 
-def _fixed(month: int, day: int) -> _OfYear:
-    return lambda year: whole("day", datetime(year, month, day))  # noqa: DTZ001
-
-
-def _from_easter(days: int, length: int = 1) -> _OfYear:
-    def of(year: int) -> Period:
-        # Loaded here because few queries name Easter.
-        from dateutil.easter import easter
-
-        first = datetime.combine(easter(year), time()) + timedelta(days=days)
-        return Period(first, first + timedelta(days=length))
-
-    return of
-
-
-def _thanksgiving(length: int = 1) -> _OfYear:
-    def of(year: int) -> Period:
-        last = datetime(year, 11, 28)  # noqa: DTZ001
-        first = last - timedelta(days=(last.weekday() - 3) % 7)
-        return Period(first, first + timedelta(days=length))
-
-    return of
-
-
-# By their names without apostrophes, with the days before and after that may be meant too.
-_HOLIDAYS: Mapping[str, tuple[_OfYear, int, int]] = {
-    "new years eve": (_fixed(12, 31), 0, 0),
-    "new years day": (_fixed(1, 1), 0, 0),
-    "new years": (_fixed(1, 1), 1, 0),
-    "new year": (_fixed(1, 1), 1, 0),
-    "valentines day": (_fixed(2, 14), 0, 0),
-    "ash wednesday": (_from_easter(-46), 0, 0),
-    "palm sunday": (_from_easter(-7), 0, 0),
-    "good friday": (_from_easter(-2), 0, 0),
-    "easter weekend": (_from_easter(-2, 4), 0, 0),
-    "easter sunday": (_from_easter(0), 0, 0),
-    "easter monday": (_from_easter(1), 0, 0),
-    "easter": (_from_easter(0), 2, 1),
-    "ascension day": (_from_easter(39), 0, 0),
-    "pentecost": (_from_easter(49), 1, 1),
-    "whitsun": (_from_easter(49), 1, 1),
-    "halloween": (_fixed(10, 31), 0, 0),
-    "thanksgiving weekend": (_thanksgiving(4), 0, 0),
-    "thanksgiving day": (_thanksgiving(), 0, 0),
-    "thanksgiving": (_thanksgiving(), 0, 3),
-    "christmas eve": (_fixed(12, 24), 0, 0),
-    "christmas day": (_fixed(12, 25), 0, 0),
-    "christmas": (_fixed(12, 25), 1, 1),
-    "xmas": (_fixed(12, 25), 1, 1),
-    "boxing day": (_fixed(12, 26), 0, 0),
+# By their names without apostrophes: the month and the day, or the days after Easter Sunday, or the last day on which
+# Thanksgiving may be; how many days they are; and the days before and after that may be meant too.
+_HOLIDAYS: Mapping[str, tuple[tuple[int, int] | int, int, int, int]] = {
+    "new years eve": ((12, 31), 1, 0, 0),
+    "new years day": ((1, 1), 1, 0, 0),
+    "new years": ((1, 1), 1, 1, 0),
+    "new year": ((1, 1), 1, 1, 0),
+    "valentines day": ((2, 14), 1, 0, 0),
+    "ash wednesday": (-46, 1, 0, 0),
+    "palm sunday": (-7, 1, 0, 0),
+    "good friday": (-2, 1, 0, 0),
+    "easter weekend": (-2, 4, 0, 0),
+    "easter sunday": (0, 1, 0, 0),
+    "easter monday": (1, 1, 0, 0),
+    "easter": (0, 1, 2, 1),
+    "ascension day": (39, 1, 0, 0),
+    "pentecost": (49, 1, 1, 1),
+    "whitsun": (49, 1, 1, 1),
+    "halloween": ((10, 31), 1, 0, 0),
+    "thanksgiving weekend": ((11, 28), 4, 0, 0),
+    "thanksgiving day": ((11, 28), 1, 0, 0),
+    "thanksgiving": ((11, 28), 1, 0, 3),
+    "christmas eve": ((12, 24), 1, 0, 0),
+    "christmas day": ((12, 25), 1, 0, 0),
+    "christmas": ((12, 25), 1, 1, 1),
+    "xmas": ((12, 25), 1, 1, 1),
+    "boxing day": ((12, 26), 1, 0, 0),
 }
 _SEASON = "|".join(_SEASONS)
 _HOLIDAY = "|".join(_HOLIDAYS).replace("years", "year['’]?s").replace("valentines", "valentine['’]?s")
@@ -513,9 +497,28 @@ def _of_season(season: str) -> _OfYear:
     return lambda year: _months(year, _SEASONS[season], 3)
 
 
+def _of_holiday(name: str) -> _OfYear:
+    date, length, _, _ = _HOLIDAYS[name]
+
+    def of(year: int) -> Period:
+        if isinstance(date, tuple):
+            first = datetime(year, *date)  # noqa: DTZ001
+            if name.startswith("thanksgiving"):
+                first -= timedelta(days=(first.weekday() - 3) % 7)
+        else:
+            # Loaded here because few queries name Easter.
+            from dateutil.easter import easter
+
+            first = datetime.combine(easter(year), time()) + timedelta(days=date)
+        return Period(first, first + timedelta(days=length))
+
+    return of
+
+
 @_reads(rf"(?:(?P<which>{WHICH}) )?(?P<h>{_HOLIDAY})\b(?:,? (?:of |in )?(?P<y>{YEAR}))?")
 def _holiday(match: re.Match[str], local: datetime) -> Named | None:
-    of, before, after = _HOLIDAYS[_name(match["h"])]
+    name = _name(match["h"])
+    of, (_, _, before, after) = _of_holiday(name), _HOLIDAYS[name]
     more: dict[str, Any] = {"early": timedelta(days=before), "late": timedelta(days=after), "of": of}
     if match["y"]:
         return _naming(match, of(int(match["y"])), "day", 0.9, **more)
@@ -534,7 +537,7 @@ def _name(words: str) -> str:
 )
 def _years_back(match: re.Match[str], local: datetime) -> Named | None:
     name = _name(match["many"] or match["one"])
-    of = _of_season(name) if name in _SEASONS else _HOLIDAYS[name][0]
+    of = _of_season(name) if name in _SEASONS else _of_holiday(name)
     last = _yearless(match, of, local, "year" if name in _SEASONS else "day", 0.75, which="last", counted=True, of=of)
     years = (cardinal(match["n"]) or 0) if match["n"] else 2
     return last.years_later(1 - years) if last is not None and years > 0 else None

@@ -8,6 +8,10 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
+# Spelled out here, since strftime speaks the language of the machine.
+_MONTH_WORDS = "january february march april may june july august september october november december"
+MONTH_NAMES = _MONTH_WORDS.split()
+DAY_NAMES = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 _MONTHS_IN = {"month": 1, "quarter": 3, "year": 12}
 
 

@@ -112,12 +112,7 @@ class Raised:
 
 
 def read_traceback(text: str) -> Raised | None:
-    """Return the exception that a traceback ends with; None if the text is no traceback of Python.
-
-    >>> read_traceback('  File "a.py", line 2, in load\\n    int(value)\\nValueError: no number')
-    Raised(name='ValueError', message='no number', frames=(Frame(file='a.py', function='load', line=2, \
-source='int(value)'),), inner=(), before=())
-    """
+    """Return the exception that a traceback ends with; None if the text is no traceback of Python."""
     plain = uncoloured(text).replace("\r\n", "\n")
     if len(plain) > _LONGEST:
         plain = f"{plain[: _LONGEST // 2]}\n{plain[-_LONGEST // 2 :]}"

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, groupby, pairwise
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Sequence
+from itertools import chain
+from typing import TypeVar
 from unicodedata import is_normalized, normalize
 
 from jupyter_memory.text.paths import pure
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 Value = TypeVar("Value")
 
@@ -65,33 +61,18 @@ COLUMNS = ("title", "context", "text", "tags", "ident")
 IDENTIFIER = re.compile(r"[^\W_]\w*+(?:\.\w++)*+|(?<!_)_++[^\W_]\w*+")
 _WORD = re.compile(r"\w+")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
-# The same for ASCII text, a third faster.
-_ASCII_IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_]*+(?:\.[A-Za-z0-9_]++)*+|(?<!_)_++[A-Za-z0-9][A-Za-z0-9_]*+")
 # A word of one part, as most words are.
 _SIMPLE = re.compile(r"[A-Z]?[a-z]++|[A-Z]++|[0-9]++")
 # Longer ones are data, not names.
 _LONGEST = 200
 # Words that are kept as they were spelled out: about 15 MB.
 _MOST_SPELLED = 50_000
-# Characters of many texts that are searched at once: each takes some twenty bytes.
-_AT_ONCE = 131_072
-_DOT, _UNDERSCORE, _DIGIT, _UPPER, _LOWER = range(1, 6)
-# The kind of each character, as `bytes.translate` takes them.
-_KINDS = bytes(
-    {".": _DOT, "_": _UNDERSCORE}.get(one)
-    or (_DIGIT if one.isdigit() else _UPPER if one.isupper() else _LOWER if one.isalnum() else 0)
-    for one in map(chr, range(128))
-) + bytes(128)
 
 
 def parts(identifier: str) -> list[str]:
     """Return the parts of an identifier, lower-cased."""
     if identifier.isascii():
-        words = identifier.replace("_", " ").replace(".", " ").split()
-        if identifier.islower() and all(map(str.isalpha, words)):
-            # As most names are: some_name, module.name.
-            return words
-        return " ".join(_PART.findall(identifier)).lower().split()
+        return [part.lower() for part in _PART.findall(identifier)]
     # The pattern knows ASCII letters only, so every other letter is replaced by one of its kind.
     shape = "".join(
         "A" if one.isupper() else "a" if one.islower() else "の" if one.isalpha() and not one.isascii() else one
@@ -113,29 +94,6 @@ def plainer(text: str) -> list[str]:
     return [plain for word in words if (plain := normalize("NFKC", word)) != normalize("NFC", word)]
 
 
-def ident_column(text: str) -> str:
-    """Return what the keyword index's column ``ident`` holds for a text: identifiers whole and in parts, bigrams."""
-    # The full-text index takes a camel-case name for one word, so its parts are added. It splits other names at
-    # underscores and dots, so they are added in one piece.
-    pattern = _ASCII_IDENTIFIER
-    if not text.isascii():
-        # Composed, as a query is: decomposed Hangul would not be recognised.
-        text, pattern = normalize("NFC", text), IDENTIFIER
-    return _column_of(text, pattern.findall(text))
-
-
-def _column_of(text: str, names: Iterable[str]) -> str:
-    # The text is composed; the names are its identifiers, at least those of several parts.
-    found = dict.fromkeys(chain.from_iterable(map(_SPELLED.__getitem__, dict.fromkeys(names))))
-    if not text.isascii():
-        found.update(dict.fromkeys(bigrams(text)))
-        # The last character of a run begins no pair. Alone, it lets a search for one character find every place.
-        found.update(dict.fromkeys(run[-1] for run in runs(text)))
-        for plain in plainer(text):
-            found.update(dict.fromkeys((plain, *bigrams(plain))))
-    return " ".join(found)
-
-
 class Kept(dict[str, Value]):
     """What a function returned for words, since those of one person recur; when full, it begins anew."""
 
@@ -153,11 +111,6 @@ class Kept(dict[str, Value]):
 
 
 def _spelled(word: str) -> tuple[str, ...]:
-    if word.isascii():
-        together = word.replace("_", "").replace(".", "")
-        if together.isalpha() and together.islower() and len(word) <= _LONGEST:
-            # As most names are: some_name, module.name.
-            return (word, together) if len(word.strip("_.")) > len(together) else ()
     if _SIMPLE.fullmatch(word):
         return ()
     alone = word if word.isascii() else without_cjk(word)
@@ -172,10 +125,7 @@ _SPELLED = Kept(_spelled, _MOST_SPELLED, _LONGEST)
 def _taken_apart(name: str) -> tuple[str, ...]:
     if len(name) > _LONGEST:
         return ()
-    if name.isascii():
-        split_by_the_index = name.lower().replace("_", " ").replace(".", " ").split()
-    else:
-        split_by_the_index = [piece.lower() for piece in re.split(r"[\W_]+", name) if piece]
+    split_by_the_index = [piece.lower() for piece in re.split(r"[\W_]+", name) if piece]
     pieces = parts(name)
     if len(pieces) < 2:
         return ()
@@ -183,58 +133,20 @@ def _taken_apart(name: str) -> tuple[str, ...]:
     return (name, *whole, *(pieces if split_by_the_index != pieces else []))
 
 
-def ident_columns(texts: Sequence[str]) -> list[str]:
-    """Return what ``ident_column`` does for each text."""
-    # Composed, as a query is.
-    composed = [text if text.isascii() else normalize("NFC", text) for text in texts]
-    pieces = [
-        [text] if text.isascii() else ["\n".join(lines) for _, lines in groupby(text.split("\n"), str.isascii)]
-        for text in composed
-    ]
-    found = _names([piece for of_text in pieces for piece in of_text if piece.isascii()])
-    names = [[next(found) if one.isascii() else IDENTIFIER.findall(one) for one in of_text] for of_text in pieces]
-    return [_column_of(text, chain.from_iterable(of_text)) for text, of_text in zip(composed, names, strict=True)]
-
-
-def _names(texts: Sequence[str]) -> Iterator[list[str]]:
-    import numpy as np
-
-    first = size = 0
-    for place, text in enumerate(texts, start=1):
-        size += len(text)
-        if size < _AT_ONCE and place < len(texts):
-            continue
-        batch = texts[first:place]
-        first, size = place, 0
-        together = "\n".join(("", *batch, ""))
-        begins, ends = _compounds(np.frombuffer(together.encode("ascii").translate(_KINDS), np.uint8))
-        names = [together[begin:end] for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)]
-        edges = np.cumsum([0, *(len(one) + 1 for one in batch)])
-        yield from (names[low:high] for low, high in pairwise(np.searchsorted(begins, edges).tolist()))
-
-
-def _compounds(kinds: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    import numpy as np
-
-    inside = kinds >= _UNDERSCORE
-    edges = np.flatnonzero(inside[1:] != inside[:-1]) + 1
-    begins, ends = edges[::2], edges[1::2]
-    if not begins.size:
-        return begins, ends
-    # A dot joins two runs of such characters, but one that begins with an underscore joins nothing to itself.
-    named = kinds[begins] != _UNDERSCORE
-    joined = np.zeros(begins.size, np.bool_)
-    joined[1:] = (begins[1:] == ends[:-1] + 1) & (kinds[ends[:-1]] == _DOT)
-    before = np.cumsum(named) - named
-    chained = np.maximum.accumulate(np.where(joined, 0, np.arange(begins.size)))
-    first = np.flatnonzero(~(joined & (before > before[chained])))
-    begins, ends = begins[first], ends[np.append(first[1:], begins.size) - 1]
-    # One kind of character throughout, or a capital before small letters, is one part.
-    changes = np.cumsum(kinds[1:] != kinds[:-1])
-    changes = changes[ends - 2] - changes[begins - 1]
-    titled = (changes == 1) & (kinds[begins] == _UPPER) & (kinds[begins + 1] == _LOWER)
-    several = (changes > 0) & ~titled
-    return begins[several], ends[several]
+def ident_column(text: str) -> str:
+    """Return what the keyword index's column ``ident`` holds for a text: identifiers whole and in parts, bigrams."""
+    # The full-text index takes a camel-case name for one word, so its parts are added. It splits other names at
+    # underscores and dots, so they are added in one piece. The text is composed, as a query is: decomposed Hangul would
+    # not be recognised.
+    text = normalize("NFC", text)
+    found = dict.fromkeys(chain.from_iterable(map(_SPELLED.__getitem__, dict.fromkeys(IDENTIFIER.findall(text)))))
+    if not text.isascii():
+        found.update(dict.fromkeys(bigrams(text)))
+        # The last character of a run begins no pair. Alone, it lets a search for one character find every place.
+        found.update(dict.fromkeys(run[-1] for run in runs(text)))
+        for plain in plainer(text):
+            found.update(dict.fromkeys((plain, *bigrams(plain))))
+    return " ".join(found)
 
 
 # Without a limit, a store grows with the length of a heading times the number of chunks below it.

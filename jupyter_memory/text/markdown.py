@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from jupyter_memory.text.dates import DAY_NAMES, MONTH_NAMES
 from jupyter_memory.text.identifiers import heading_path, words_within
 
 _FENCE_MARK = re.compile(r" {0,3}(`{3,}|~{3,})")
@@ -119,12 +120,6 @@ def _rst(text: str) -> Iterator[Heading]:
         yield Heading(begin, under_start + len(under), styles.index(style) + 1, _plain_heading(title))
 
 
-# Spelled out here, since strftime speaks the language of the machine.
-_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_MONTHS = (
-    "January", "February", "March", "April", "May", "June",
-    "July", "August", "September", "October", "November", "December",
-)  # fmt: skip
 _WORDS_ABOVE = 60
 # Sixty words are some 400 characters; what is longer has data among them.
 _LONGEST_ABOVE = 1_000
@@ -198,7 +193,7 @@ def first_line(metadata: Mapping[str, Any]) -> int | None:
 def day(when: datetime) -> str:
     """Return weekday and date in English: ``Saturday 21 November 2026``."""
     local = when.astimezone()
-    return f"{_DAYS[local.weekday()]} {local.day} {_MONTHS[local.month - 1]} {local.year}"
+    return f"{DAY_NAMES[local.weekday()].title()} {local.day} {MONTH_NAMES[local.month - 1].title()} {local.year}"
 
 
 def under(document: str, headings: Sequence[str], about: str = "") -> str:

@@ -138,14 +138,7 @@ def called_before(path: Path, known: Iterable[str]) -> Path:
 
 
 def spelling(name: str, entries: Iterable[str]) -> str:
-    """Return the entry of a folder that a name means, if exactly one differs only by case and form of letters.
-
-    >>> entries = ["preise.md", "Müller.ipynb", "λ.md", "Λ.txt"]
-    >>> [spelling(name, entries) for name in ("preise.md", "PREISE.MD", normalize("NFD", "müller.ipynb"), "Λ.md")]
-    ['preise.md', 'preise.md', 'Müller.ipynb', 'λ.md']
-    >>> [spelling(name, ["Preise", "preise"]) for name in ("Preise", "preise", "PREISE", "umsatz")]
-    ['Preise', 'preise', 'PREISE', 'umsatz']
-    """
+    """Return the entry of a folder that a name means, if exactly one differs only by case and form of letters."""
     alike = [entry for entry in entries if _folded(entry) == _folded(name)]
     return alike[0] if len(alike) == 1 and name not in alike else name
 

@@ -1,14 +1,12 @@
 """Memories, chunks, queries, rankings and hits, as frozen values."""
 
-from jupyter_memory.lazy import exports
 from jupyter_memory.types.memory import (
     KINDS,
     LARGEST_THUMBNAIL,
-    MOST_THUMBNAILS,
-    NO_PICTURES,
     SEVERITIES,
     TIERS,
     Chunk,
+    ChunkTokens,
     Draft,
     Fix,
     FixKind,
@@ -18,39 +16,27 @@ from jupyter_memory.types.memory import (
     Run,
     RunError,
     Thumbnail,
+    is_damaged,
 )
 from jupyter_memory.types.report import (
     ORIGINS,
-    PAIRED,
-    CopyReport,
-    ExportReport,
     Feedback,
-    Folder,
     HistoryStatus,
-    ImportReport,
     IndexReport,
     PictureReport,
     Recent,
     Selection,
-    StoreSize,
-    Undoable,
-    budget_notice,
 )
 from jupyter_memory.types.search import (
-    EMPTY,
     FACETS,
     LONGEST_QUERY,
-    NO_MATCH,
-    NO_MATCH_FILTERED,
     UNANSWERED,
-    UNSURE,
     Answer,
     Candidate,
     Evidence,
     Explanation,
     Filters,
     Hit,
-    Key,
     Listed,
     Query,
     QueryClass,
@@ -62,18 +48,12 @@ from jupyter_memory.types.search import (
     Trace,
     WordForms,
     as_tuple,
-    doubt,
-    surest,
 )
 
-# The tokens of chunks need NumPy.
-__getattr__, __dir__, _ = exports(__name__, {"chunk_tokens": "ChunkTokens FEW MARK is_damaged"})
 __all__ = [
-    "EMPTY", "NO_MATCH", "NO_MATCH_FILTERED", "UNANSWERED", "UNSURE", "Answer", "Explanation", "Hit", "Listed",
-    "Trace", "doubt", "surest", "KINDS", "SEVERITIES", "TIERS", "Chunk",
-    "Draft", "Memory", "LARGEST_THUMBNAIL", "MOST_THUMBNAILS", "NO_PICTURES", "Pictures", "Thumbnail", "FACETS",
-    "LONGEST_QUERY", "Filters", "Query", "QueryClass", "Sessions", "TemporalExpression", "Terms", "WordForms",
-    "as_tuple", "Candidate", "Evidence", "Key", "Ranking", "ScoredChunk", "ORIGINS", "PAIRED", "CopyReport",
-    "ExportReport", "Feedback", "Folder", "HistoryStatus", "ImportReport", "IndexReport", "PictureReport", "Recent",
-    "Selection", "Undoable", "Fix", "FixKind", "Outcome", "Run", "RunError", "StoreSize", "budget_notice",
+    "UNANSWERED", "Answer", "Explanation", "Hit", "Listed", "Trace", "KINDS", "SEVERITIES", "TIERS", "Chunk", "Draft",
+    "Memory", "LARGEST_THUMBNAIL", "Pictures", "Thumbnail", "FACETS", "LONGEST_QUERY", "Filters", "Query",
+    "QueryClass", "Sessions", "TemporalExpression", "Terms", "WordForms", "as_tuple", "Candidate", "Evidence",
+    "Ranking", "ScoredChunk", "ORIGINS", "Feedback", "HistoryStatus", "IndexReport", "PictureReport", "Recent",
+    "Selection", "Fix", "FixKind", "Outcome", "Run", "RunError", "ChunkTokens", "is_damaged",
 ]  # fmt: skip

@@ -6,10 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from difflib import unified_diff
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from jupyter_memory.text.display import preview
 from jupyter_memory.text.markdown import first_line, first_words, is_markdown
+
+if TYPE_CHECKING:
+    # The tokens of chunks need it, and a kernel that only notes what it runs does without.
+    import numpy as np
+    from numpy.typing import NDArray
 
 # Bytes that a thumbnail may have, and how many a memory may have.
 LARGEST_THUMBNAIL = 12_000
@@ -18,10 +23,7 @@ MOST_THUMBNAILS = 8
 
 @dataclass(frozen=True, slots=True)
 class Thumbnail:
-    """A picture, scaled down and encoded anew; ``width`` and ``height`` are its own, in pixels.
-
-    ``origin`` is a digest of the picture that it was made from, by which the same picture is recognised.
-    """
+    """A picture, scaled down and encoded anew, its size in pixels; ``origin`` is a digest of what it was made from."""
 
     media_type: str
     width: int
@@ -57,11 +59,9 @@ SEVERITIES = ("critical", "warning", "suggestion")
 class Memory:
     """A note, a file, a history entry or one notebook cell.
 
-    ``tier`` is ``core`` while the memory is pinned, otherwise the tier it was stored with. Times are aware and in UTC;
-    ``event_at`` is when it happened, ``indexed_at`` when it was stored. What comes from a file has the date that
-    it states, else that of its last commit, else that of the file.
-    ``location`` identifies it within its source: a cell id, ``#index`` of a cell without one, the name of a function,
-    or nothing. ``thumbnails`` counts the pictures of it that are kept.
+    ``tier`` is ``core`` while the memory is pinned. Times are aware and in UTC; ``event_at`` is when it happened: what
+    comes from a file has the date that it states, else that of its last commit, else that of the file. ``location``
+    identifies it within its source: a cell id, ``#index``, a name, or nothing. ``thumbnails`` counts its pictures.
     """
 
     id: str
@@ -110,10 +110,7 @@ class Memory:
         return len(self.text) // 4
 
     def place(self, line: int | None = None) -> str:
-        """Return where it is in its source: its line, if it has one there, else its location.
-
-        ``line`` is that of one of its chunks; without it, the first line is meant.
-        """
+        """Return its line in its source, or that of a chunk; its location where it has no line there."""
         first = first_line(self.metadata)
         found = first if line is None else line
         return self.location if found is None or (self.location and first is None) else str(found)
@@ -125,11 +122,10 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A stretch of a memory's text, ``memory.text[start:end]``, with its place in its document.
+    """A stretch of a memory's text, ``memory.text[start:end]``, and the line of its source where it begins, from 1.
 
-    ``line`` is the 1-based line on which it begins in its source. ``context`` is the structural prefix (document
-    name, heading path, the Markdown just above a code cell, weekday and date); it is indexed and embedded with
-    the text, never shown as part of it.
+    ``context`` (document name, heading path, the Markdown just above a code cell, weekday and date) is indexed and
+    embedded with the text, never shown as part of it.
     """
 
     start: int
@@ -138,12 +134,73 @@ class Chunk:
     line: int | None = None
 
 
+# Begins the bytes of a chunk's tokens. Another vocabulary or layout gets another number; none is a token.
+MARK = (31_998).to_bytes(2, "little")
+_VOCABULARY = 30_522
+# Up to so many different tokens, the place of one takes a byte.
+FEW = 256
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChunkTokens:
+    """The different tokens of a chunk with its head, ascending, ``(d,)``; ``order``: their places in its text alone.
+
+    The head is a note's title, or the structural prefix of anything else. A place takes 8 bits or 16.
+
+    >>> import numpy as np
+    >>> ChunkTokens(np.array([3, 5, 9], np.uint16), bytes([2, 1, 2])).text.tolist()
+    [9, 5, 9]
+    """
+
+    different: NDArray[np.uint16]
+    order: bytes
+
+    @property
+    def text(self) -> NDArray[np.uint16]:
+        """Return the tokens of the text, ``(n,)``, in their order."""
+        ids: NDArray[np.uint16] = self.different[self.places]
+        return ids
+
+    @property
+    def places(self) -> NDArray[np.integer]:
+        """Return ``order`` as numbers."""
+        import numpy as np
+
+        return np.frombuffer(self.order, np.uint8 if len(self.different) <= FEW else "<u2")
+
+    def to_bytes(self) -> bytes:
+        """Return the mark, how many different tokens there are, these, and the order."""
+        import numpy as np
+
+        numbers = np.concatenate(([len(self.different)], self.different)).astype("<u2")
+        return MARK + numbers.tobytes() + self.order
+
+    @staticmethod
+    def from_bytes(data: bytes) -> ChunkTokens:
+        """Return the tokens of which ``to_bytes`` made these bytes."""
+        import numpy as np
+
+        count = int.from_bytes(data[2:4], "little")
+        return ChunkTokens(np.frombuffer(data, "<u2", count, 4), data[4 + 2 * count :])
+
+
+def is_damaged(data: object) -> bool:
+    """Return whether these bytes are not those of a chunk's tokens."""
+    import numpy as np
+
+    if not isinstance(data, bytes) or not data.startswith(MARK):
+        return True
+    count = int.from_bytes(data[2:4], "little")
+    if len(data) < 4 + 2 * count or (count > FEW and len(data) % 2):
+        return True
+    found = ChunkTokens.from_bytes(data)
+    ascending = (np.diff(found.different.astype(np.int64), append=_VOCABULARY) > 0).all()
+    return bool(not ascending or (found.places >= count).any())
+
+
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A memory on its way into the store, before it has an id.
-
-    ``dated_by_file`` is true where nothing but the file, or its last commit, tells ``event_at``.
-    """
+    """A memory before it has an id; ``dated_by_file``: nothing but the file, or its last commit, tells ``event_at``."""
 
     text: str
     title: str = ""

@@ -1,16 +1,15 @@
-"""What can be exchanged: embedders, retrievers, terms and catalogs."""
+"""What can be exchanged: embedders and terms; what is known of a file."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.types import Draft, Query, Ranking, ScoredChunk
+from jupyter_memory.types import Ranking
 
 Vectors = NDArray[np.float32]
 
@@ -42,12 +41,6 @@ class Embedder(Protocol):
     def embed_query(self, text: str, /) -> Vectors:
         """Return float32 ``(dimensions,)`` of length 1."""
         ...
-
-
-class Retriever(Protocol):
-    """Finds memories for a query, best first, each by its best chunk, at least ``count`` of them if there are."""
-
-    def __call__(self, query: Query, count: int, /) -> Sequence[ScoredChunk]: ...
 
 
 class Term(Protocol):
@@ -104,39 +97,3 @@ class FileState:
     def is_unread(self) -> bool:
         """Return whether the file could not be read."""
         return self.content_hash.startswith(UNREAD)
-
-
-class Catalog(Protocol):
-    """The indexed files of a store. Every method is one transaction, so a file is stored as it was or as it is."""
-
-    def files_under(self, root: str, /) -> Mapping[str, FileState]:
-        """Return the known files at or below ``root``, by path."""
-        ...
-
-    def held(self, paths: Sequence[str], /) -> Mapping[str, Sequence[tuple[str, str]]]:
-        """Return the location and the text of each memory of these files, by path; files without any are left out."""
-        ...
-
-    def expect(self, paths: Sequence[Path], root: Path, redacting: bool, /) -> None:
-        """Announce the files that will be read, in their order; ``root`` is the folder from which they are named."""
-        ...
-
-    def read(self, path: Path, root: Path, redacting: bool, /) -> list[Draft]:
-        """Return the memories of a file, as drafts."""
-        ...
-
-    def rename(self, old: str, new: str, /) -> None:
-        """Note that a file has another path now: its memories keep their ids, tags and pins."""
-        ...
-
-    def touch(self, state: FileState, /) -> None:
-        """Note that a file has a new modification time but the content it had."""
-        ...
-
-    def replace_files(self, files: Sequence[tuple[FileState, Sequence[Draft]]], /) -> int:
-        """Replace what is stored of these files; return how many memories they hold now."""
-        ...
-
-    def forget_files(self, paths: Sequence[str], /) -> int:
-        """Remove files and their memories; return how many memories went."""
-        ...

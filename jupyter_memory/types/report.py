@@ -21,10 +21,7 @@ _KINDS = 12
 
 @dataclass(frozen=True, slots=True)
 class PictureReport:
-    """What indexing did with pictures; ``left_out`` pairs a reason with a number.
-
-    ``removed`` counts earlier ones that the setting ``thumbnails`` had removed.
-    """
+    """What indexing did with pictures; ``left_out`` pairs a reason with a number, ``removed`` counts earlier ones."""
 
     kept: int = 0
     left_out: tuple[tuple[str, int], ...] = ()
@@ -44,13 +41,11 @@ class PictureReport:
 
 @dataclass(frozen=True, slots=True)
 class IndexReport:
-    """What indexing did.
+    """What indexing did: ``cells`` counts the memories written, ``redacted`` secrets; the other counts are files.
 
-    ``cells`` counts the memories that were written: cells of notebooks and parts of other files alike. ``redacted``
-    counts secrets; the other counts are files. ``skipped`` and ``failed`` pair a path with the reason.
-    ``failed_before`` counts the files that failed in an earlier run, have not changed since, and are not listed again.
-    ``left_out`` counts the files that nothing reads, by the ending of their names, the most frequent first. ``notice``
-    says that the store is nearly as large as the settings allow, or larger.
+    ``skipped`` and ``failed`` pair a path with the reason; ``failed_before`` counts those that failed in an earlier run
+    and have not changed since. ``left_out`` counts the files that nothing reads, by the ending of their names, the most
+    frequent first. ``notice`` says that the store is nearly as large as the settings allow, or larger.
     """
 
     files: int = 0
@@ -156,8 +151,7 @@ class Undoable:
 class Folder:
     """A folder, or a single file, that was indexed.
 
-    ``changed`` counts the files that are new, gone or different since then; None if nobody compared them.
-    ``indexed_at`` is aware and in UTC.
+    ``changed`` counts the files that are new, gone or different; None if they were not compared. Times are in UTC.
     """
 
     path: str
@@ -202,10 +196,7 @@ class Feedback:
 
 @dataclass(frozen=True, slots=True)
 class HistoryStatus:
-    """What a store holds of the history: how many runs of how many texts, from when until when.
-
-    ``since`` and ``last`` are when the first and the last of the runs began, aware and in UTC; None without runs.
-    """
+    """What a store holds of the history: how many runs of how many texts, and when the first and last began, in UTC."""
 
     runs: int = 0
     texts: int = 0
@@ -233,11 +224,8 @@ class ExportReport:
     pictures: int = 0
 
     def __str__(self) -> str:
-        parts = [
-            count_of(self.memories, "memory", "memories"),
-            count_of(self.runs, "run"),
-            count_of(self.files, "file"),
-        ]
+        counted = count_of(self.memories, "memory", "memories")
+        parts = [counted, count_of(self.runs, "run"), count_of(self.files, "file")]
         parts += [count_of(self.pictures, "picture")] if self.pictures else []
         return f"exported {', '.join(parts)} to {visible(str(self.folder))}"
 
@@ -246,9 +234,8 @@ class ExportReport:
 class ImportReport:
     """What became of the memories of a folder.
 
-    ``added`` were new; ``kept`` were there with their ids and stay as they are, ``updated`` were there and changed.
-    ``merged`` were there under another id. ``left_out`` are of files that the store has indexed itself. ``pictures``
-    says which pictures were left out, and why.
+    ``added`` were new; ``kept`` were there with their ids, ``updated`` too but changed, ``merged`` under another id.
+    ``left_out`` are of files that the store has indexed itself.
     """
 
     added: int = 0

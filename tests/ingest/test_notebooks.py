@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from jupyter_memory import InputError
-from jupyter_memory.ingest import HistoryRules, read_file
+from jupyter_memory.ingest import is_excluded, read_file
 from jupyter_memory.text import outputs_of
 from jupyter_memory.types import Draft
 
@@ -143,7 +143,7 @@ def test_a_magic_says_the_language_of_its_cell(drafts, source, language):
 )  # fmt: skip
 def test_cells_that_use_this_memory_are_left_out(drafts, source):
     """A search does not find itself, in a notebook or in the history."""
-    assert drafts(code(source)) == [] and HistoryRules().exclude(source)
+    assert drafts(code(source)) == [] and is_excluded(source)
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_cells_that_use_this_memory_are_left_out(drafts, source):
 )  # fmt: skip
 def test_other_cells_stay(drafts, source):
     """What only resembles our magics is remembered, and so is text that explains one."""
-    assert len(drafts(code(source), markdown("%memsearch finds λ"))) == 2 and not HistoryRules().exclude(source)
+    assert len(drafts(code(source), markdown("%memsearch finds λ"))) == 2 and not is_excluded(source)
 
 
 @pytest.mark.parametrize(
@@ -169,18 +169,18 @@ def test_other_cells_stay(drafts, source):
 )  # fmt: skip
 def test_a_comment_keeps_a_cell_out_of_the_history(source, is_out):
     """In the languages of other kernels too; other comments do not."""
-    assert HistoryRules().exclude(source) == is_out
+    assert is_excluded(source) == is_out
 
 
 def test_tags_and_patterns_keep_a_cell_out_of_the_history():
     """A tag does, however it is spelled, and a pattern that a whole line fits; no pattern takes long."""
     for tag in ("memory: off", "memory-off", "memory_off", "Memory:Off"):
-        assert HistoryRules().exclude("λ = 3", tags=["raises-exception", tag])
-    assert not HistoryRules().exclude("λ = 3", tags=["memory", "off", "hide-input"])
-    rules = HistoryRules(["%sql *", "*KUNDE*"])
-    assert rules.exclude("x = 1\n  %sql select λ") and rules.exclude("load(KUNDEN)")
-    assert not rules.exclude("print('%sql λ')") and not rules.exclude("load(kunden)")
-    assert not HistoryRules(["*a" * 40 + "b"]).exclude("a" * 20_000)
+        assert is_excluded("λ = 3", tags=["raises-exception", tag])
+    assert not is_excluded("λ = 3", tags=["memory", "off", "hide-input"])
+    patterns = ["%sql *", "*KUNDE*"]
+    assert is_excluded("x = 1\n  %sql select λ", patterns) and is_excluded("load(KUNDEN)", patterns)
+    assert not is_excluded("print('%sql λ')", patterns) and not is_excluded("load(kunden)", patterns)
+    assert not is_excluded("a" * 20_000, ["*a" * 40 + "b"])
 
 
 # -- notebooks of any kind ---------------------------------------------------------------------------------------------

@@ -260,8 +260,9 @@ def test_no_part_of_a_file_keeps_a_secret(tmp_path, folder):
     assert TOKEN.encode() not in bytes_beside(tmp_path / "memory.sqlite")
 
 
-TABLE = files("jupyter_memory") / "ingest" / "redaction" / "patterns.toml"
-ROWS = tomllib.loads(TABLE.read_text(encoding="utf-8"))["secret"]
+TABLES = files("jupyter_memory") / "ingest" / "redaction"
+ROWS = tomllib.loads((TABLES / "patterns.toml").read_text(encoding="utf-8"))["secret"]
+KINDS = tomllib.loads((TABLES / "values.toml").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[f"{row['what']} {row['hints'][0]}" for row in ROWS])
@@ -270,3 +271,9 @@ def test_each_pattern_finds_its_sample(row):
     text, _ = filled(row["sample"], random.Random(7))
     assert any(hint in text.lower() for hint in row["hints"])
     assert f"[redacted: {row['what']}]" in redact(text)[0]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_of_value_leaves_its_sample(kind):
+    """What looks like one of the kinds of values that are no secrets stays."""
+    assert redact(KINDS[kind]["sample"]) == (KINDS[kind]["sample"], 0)

@@ -3,9 +3,11 @@
 import gzip
 import json
 import os
+import tomllib
 import zipfile
 import zlib
 from datetime import date
+from importlib.resources import files
 
 import pytest
 from pdfs import ods, row, xls
@@ -45,6 +47,16 @@ def test_addresses_and_secrets_in_a_header_are_counted_only(read):
     secret = "ghp_" + "a1B2c3D4e5F6" * 3
     [part] = read("pivot.csv", f"day,anna@example.org,bob@example.org,{secret}\n2026-03-02,1,2,3\n").parts
     assert "example.org" not in part.text and "ghp_" not in part.text and "4 columns" in part.text
+
+
+TYPES = tomllib.loads((files("jupyter_memory") / "ingest/readers/tables.toml").read_text("utf-8"))["types"]
+
+
+@pytest.mark.parametrize("row", TYPES, ids=[row["type"] for row in TYPES])
+def test_each_type_is_that_of_its_sample(read, row):
+    """Each row of the table names the type of its sample."""
+    [part] = read("one.tsv", f"customer_id\n{row['sample']}\n").parts
+    assert part.text.endswith(f"customer_id (customer id): {row['type']}")
 
 
 PEOPLE = ("Anna,Meier,Zürich", "Bob,Rossi,Genf", "Carl,Weber,Basel")

@@ -313,9 +313,7 @@ async def fetch(
 
 
 def blocks(source: str) -> list[Block]:
-    read = definitions_and_places("file", "python", source)
-    assert read is not None
-    return outline("python", source, read[1])
+    return outline("python", source, definitions_and_places("file", source)[1])
 
 
 def test_the_blocks_of_python() -> None:

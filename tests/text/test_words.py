@@ -19,7 +19,6 @@ from jupyter_memory.text import (
     forms,
     halves,
     ident_column,
-    ident_columns,
     is_compound,
     is_form,
     parts,
@@ -150,17 +149,6 @@ def test_words_in_plain_characters(text, expected):
     """Ligatures, raised digits and wide letters are told in plain characters; accents and alphabets stay."""
     assert plainer(text) == expected
     assert set(expected) <= set(ident_column(text).split())
-
-
-ODD = ["_a._b.c.d __x.y ___.z a.___ 1.0.21", "", "...", "Größe_in_Zürich", "a_b – c\nd_e\n\nλ_f\ng.h\n東京"]
-
-
-@given(texts=st.lists(TEXTS, max_size=6))
-@example(texts=ODD)
-@example(texts=[f"load_prices(week_{number}).meanPrice" for number in range(10_000)])
-def test_one_by_one(texts):
-    """Many texts, which are looked through portion by portion, have the columns that they have one by one."""
-    assert ident_columns(texts) == [ident_column(text) for text in texts]
 
 
 @given(TEXTS)

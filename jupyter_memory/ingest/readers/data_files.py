@@ -18,23 +18,10 @@ from pathlib import Path
 from typing import IO, Any
 
 from jupyter_memory.errors import InputError
+from jupyter_memory.ingest.readers import tables
 from jupyter_memory.ingest.readers.base import Document, Reader
 from jupyter_memory.ingest.readers.documents import archive
 from jupyter_memory.ingest.readers.isolated import IsolatedReader
-from jupyter_memory.ingest.readers.tables import (
-    BOOLEAN,
-    EMPTY,
-    INTEGER,
-    NUMBER,
-    TEXT,
-    Column,
-    Table,
-    columns_of,
-    document,
-    is_value,
-    type_of_all,
-    without_preamble,
-)
 from jupyter_memory.ingest.readers.text import MARKS
 from jupyter_memory.text.unicode import clean
 
@@ -141,11 +128,11 @@ class DelimitedReader:
             raise InputError("A field of the file is too long for a table; perhaps a quote is not closed.") from None
         if not rows:
             raise InputError(f"The file has no row that can be read, so it is no {self.format}.")
-        cells = without_preamble(rows)
+        cells = tables.without_preamble(rows)
         width = len(cells[0])
-        columns, types = ((), ()) if begun.cut_short else columns_of(cells, width)
+        columns, types = ((), ()) if begun.cut_short else tables.columns_of(cells, width)
         count = begun.rows(len(cells) - bool(columns), sum(map(len, lines)))
-        table = Table(
+        table = tables.Table(
             columns=columns,
             rows=None if begun.cut_short else count,
             estimated=not begun.whole,
@@ -153,7 +140,7 @@ class DelimitedReader:
             width=width,
             at_least=begun.cut_short,
         )
-        return document([table], self.format)
+        return tables.document([table], self.format)
 
 
 def _fit(lines: Sequence[str], separator: str) -> tuple[bool, float, int]:
@@ -173,7 +160,8 @@ _RECORDS, _DEPTH = 200, 3
 # of a mapping from names to numbers.
 _SHARE = 0.2
 _TYPES = {
-    type(None): EMPTY, bool: BOOLEAN, int: INTEGER, float: NUMBER, str: TEXT, list: "list", dict: "object",
+    type(None): tables.EMPTY, bool: tables.BOOLEAN, int: tables.INTEGER, float: tables.NUMBER, str: tables.TEXT,
+    list: "list", dict: "object",
 }  # fmt: skip
 
 
@@ -209,8 +197,8 @@ class JsonLinesReader:
             raise InputError("A line of the file is not JSON, so it is no file of JSON Lines.") from None
         rows = begun.rows(len(lines), sum(len(line) + 1 for line in lines))
         columns = tuple(_columns(top, "", len(records)))
-        table = Table(columns, what="file", rows=rows, estimated=not begun.whole, width=len(columns))
-        return document([table], "JSON Lines")
+        table = tables.Table(columns, what="file", rows=rows, estimated=not begun.whole, width=len(columns))
+        return tables.document([table], "JSON Lines")
 
 
 def _note(value: Any, level: _Level, depth: int) -> None:
@@ -224,14 +212,14 @@ def _note(value: Any, level: _Level, depth: int) -> None:
                 _note(inner, level.inside.setdefault(key, _Level()), depth + 1)
 
 
-def _columns(level: _Level, prefix: str, records: int) -> Iterator[Column]:
+def _columns(level: _Level, prefix: str, records: int) -> Iterator[tables.Column]:
     for key, types in level.types.items():
-        if not _is_shared(len(types), level.objects, top=not prefix) or is_value(key):
+        if not _is_shared(len(types), level.objects, top=not prefix) or tables.is_value(key):
             continue
         name, inner = f"{prefix}{key}", level.inside.get(key)
-        is_cell = set(types) <= {BOOLEAN, EMPTY, INTEGER, NUMBER, TEXT}
-        other = " or ".join(dict.fromkeys(type_ for type_ in types if type_ != EMPTY))
-        yield Column(name, type_of_all(types) if is_cell else other)
+        is_cell = set(types) <= {tables.BOOLEAN, tables.EMPTY, tables.INTEGER, tables.NUMBER, tables.TEXT}
+        other = " or ".join(dict.fromkeys(type_ for type_ in types if type_ != tables.EMPTY))
+        yield tables.Column(name, tables.type_of_all(types) if is_cell else other)
         if inner is None or not inner.objects:
             continue
         shared = Counter(_is_shared(len(types), inner.objects, top=False) for types in inner.types.values())
@@ -253,15 +241,15 @@ def read_database(path: Path, /) -> Document:
     found = foreign_tables(path)
     with path.open("rb") as opened:
         format_ = "SQLite" if opened.read(6) == b"SQLite" else "DuckDB"
-    tables = []
+    told = []
     for one in found.tables:
         columns = []
         for name, declared in one.columns:
             words = declared.lower().split()[:4]
-            columns.append(Column(name, " ".join(words) if sum(map(len, words)) <= 40 else ""))
+            columns.append(tables.Column(name, " ".join(words) if sum(map(len, words)) <= 40 else ""))
         what = "view" if one.is_view else "table"
-        tables.append(Table(tuple(columns), one.name, what, one.rows, one.estimated))
-    return document(tables, format_, found.left_out)
+        told.append(tables.Table(tuple(columns), one.name, what, one.rows, one.estimated))
+    return tables.document(told, format_, found.left_out)
 
 
 _SHEETS, _SHEET_ROWS, _COLUMNS = 200, 51, 2_000
@@ -283,7 +271,7 @@ def read_workbook(path: Path, /) -> Document:
             book = CalamineWorkbook.from_path(path)
         except PasswordError:
             raise InputError("The workbook is protected by a password. Save it without one to have it read.") from None
-    tables = []
+    told = []
     with book:
         sheets = [one.name for one in book.sheets_metadata if one.typ == SheetTypeEnum.WorkSheet]
         for name in sheets[:_SHEETS]:
@@ -292,11 +280,11 @@ def read_workbook(path: Path, /) -> Document:
             cells = [row for row in read if any(row)]
             if not cells:
                 continue
-            rows, width = without_preamble(cells), max(map(len, cells))
-            columns, types = columns_of(rows, width)
+            rows, width = tables.without_preamble(cells), max(map(len, cells))
+            columns, types = tables.columns_of(rows, width)
             count = max(sheet.height - len(read) + len(rows), len(rows)) - bool(columns)
-            tables.append(Table(columns, name, "sheet", count, types=types, width=width))
-    return document(tables, "OpenDocument" if suffix == ".ods" else "Excel", max(0, len(sheets) - _SHEETS))
+            told.append(tables.Table(columns, name, "sheet", count, types=types, width=width))
+    return tables.document(told, "OpenDocument" if suffix == ".ods" else "Excel", max(0, len(sheets) - _SHEETS))
 
 
 def _cell_text(cell: object) -> str:

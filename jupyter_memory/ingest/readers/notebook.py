@@ -10,14 +10,13 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.dates import of_cell, of_notebook
 from jupyter_memory.ingest.readers.base import Document, Part, Shortening
 from jupyter_memory.ingest.readers.isolated import can_draw
-from jupyter_memory.ingest.run_rules import uses_memory
-from jupyter_memory.text.code import PYTHON, cell_language, kernel_language, known_language, look
+from jupyter_memory.text.code import PYTHON, cell_language, kernel_language, known_language, look, uses_memory
 from jupyter_memory.text.markdown import Heading, descend, headings, with_outputs
 from jupyter_memory.text.unicode import clean, uncoloured, without_data
 
@@ -151,17 +150,11 @@ class Cell:
     index: int = 0
 
 
-class Placed(NamedTuple):
-    """A cell, its source cleaned and clipped, the headings that lead down to it, and the Markdown just above it."""
-
-    cell: Cell
-    source: str
-    path: tuple[str, ...]
-    above: str
-
-
-def placed(cells: Iterable[Cell], hide: Callable[[str], str] | None) -> Iterator[Placed]:
-    """Yield the cells that are neither blank nor use this memory, with the headings and the Markdown above them."""
+def _placed(
+    cells: Iterable[Cell], hide: Callable[[str], str] | None
+) -> Iterator[tuple[Cell, str, tuple[str, ...], str]]:
+    # Yields the cells that are neither blank nor use this memory, each with its source cleaned and clipped, the
+    # headings that lead down to it, and the Markdown just above it.
     path: tuple[Heading, ...] = ()
     above = ""
     for cell in cells:
@@ -182,7 +175,7 @@ def placed(cells: Iterable[Cell], hide: Callable[[str], str] | None) -> Iterator
             text = "".join((*between, source[begin:]))
             before, above = "", _safe(text, _ABOVE, hide)[:_ABOVE].strip()
         if not (cell.is_code and uses_memory(source)):
-            yield Placed(cell, source, tuple(heading.text for heading in opening), before)
+            yield cell, source, tuple(heading.text for heading in opening), before
 
 
 def document(cells: Iterable[Cell], language: str, title: str, hide: Callable[[str], str] | None) -> Document | None:
@@ -195,20 +188,19 @@ def document(cells: Iterable[Cell], language: str, title: str, hide: Callable[[s
     some = list(islice(cells, _MOST + 1))
     if len(some) > _MOST:
         return None
-    for one in placed((replace(cell, index=index) for index, cell in enumerate(some)), hide):
-        cell = one.cell
+    for cell, source, path, above in _placed((replace(cell, index=index) for index, cell in enumerate(some)), hide):
         location = cell.label if cell.label and cell.label not in labels else f"#{cell.index}"
         labels.add(cell.label)
         # Blank lines before the first word are no part of the text.
         blank = len(cell.source) - len(cell.source.lstrip("\n"))
         parts.append(
             Part(
-                text=one.source,
+                text=source,
                 location=location,
                 line=cell.line + blank,
                 language=cell.language or ("" if cell.is_code else "markdown"),
-                headings=(*one.path, *([cell.title] if cell.title else ())),
-                above=one.above,
+                headings=(*path, *([cell.title] if cell.title else ())),
+                above=above,
                 metadata={"cell_type": "code" if cell.is_code else "markdown", "index": cell.index, **cell.metadata},
             )
         )
@@ -248,7 +240,7 @@ class NotebookReader(Shortening):
                     id_ = f"#{index}"
                 ids.add(id_)
                 cells.append(Cell(one["cell_type"] == "code", _joined(one.get("source")), label=id_, index=index))
-        for cell, source, headed, above in placed(cells, self.hide):
+        for cell, source, headed, above in _placed(cells, self.hide):
             stored = raw[cell.index]
             count = stored.get("execution_count")
             outputs = clean(_outputs_text(stored.get("outputs"), self.hide)) if cell.is_code else ""

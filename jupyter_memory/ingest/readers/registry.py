@@ -13,15 +13,13 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path, PurePath
-from typing import NamedTuple
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.readers.base import Document, Reader, Shortening
 from jupyter_memory.ingest.readers.data_files import COMPRESSED, DATA_FILES
 from jupyter_memory.ingest.readers.documents import DOCUMENTS
 from jupyter_memory.ingest.readers.notebook import NotebookReader
-from jupyter_memory.ingest.readers.scripts import ScriptReader
-from jupyter_memory.ingest.readers.text import HtmlReader, LiterateReader, MarkdownReader, TextReader
+from jupyter_memory.ingest.readers.text import HtmlReader, LiterateReader, MarkdownReader, ScriptReader, TextReader
 from jupyter_memory.text.unicode import clean
 from jupyter_memory.types import KINDS
 
@@ -61,18 +59,6 @@ BUILT_IN: tuple[Reader, ...] = (
 )
 
 
-class Traits(NamedTuple):
-    """What a reader declares: its version, how many bytes at both ends it reads (0: all), whether files stay closed."""
-
-    version: int
-    sampled: int
-    unopened: bool
-
-
-def _traits(reader: Reader | None) -> Traits:
-    return Traits(getattr(reader, "version", 0), getattr(reader, "sampled", 0), getattr(reader, "unopened", False))
-
-
 @dataclass(frozen=True, slots=True)
 class Readers:
     """All readers, by suffix, our own first; ``problems`` are readers that cannot be used, each with the reason.
@@ -89,8 +75,8 @@ class Readers:
         """Return the endings of all files that are read, in lower case."""
         return tuple(self.by_suffix)
 
-    def traits_of(self, path: Path | str) -> Traits:
-        """Return what the reader of a file declares; nothing where there is none."""
+    def traits_of(self, path: Path | str) -> tuple[int, int, bool]:
+        """Return the version of a file's reader, how many bytes at both ends it reads, whether files stay closed."""
         return _traits(self.by_suffix.get(suffix_of(path)))
 
     def reader_of(self, path: Path) -> Reader:
@@ -99,6 +85,10 @@ class Readers:
             return self.by_suffix[suffix_of(path)]
         except KeyError:
             raise InputError(f"There is no reader for {path.suffix or 'files without a suffix'}.") from None
+
+
+def _traits(reader: Reader | None) -> tuple[int, int, bool]:
+    return getattr(reader, "version", 0), getattr(reader, "sampled", 0), getattr(reader, "unopened", False)
 
 
 def suffix_of(path: Path | str) -> str:
@@ -213,9 +203,16 @@ def digest(path: Path) -> str:
     return blake2b(content, digest_size=16).hexdigest() + version_mark(path)
 
 
+def stamp(path: Path) -> tuple[int, int]:
+    """Return the time of a file's last change in nanoseconds, and its size."""
+    status = path.stat()
+    # The latest time that SQLite can hold: some tools date files into other millennia.
+    return min(status.st_mtime_ns, 2**63 - 1), status.st_size
+
+
 def version_mark(path: Path | str) -> str:
     """Return how the fingerprint of a file ends that the present version of its reader has read."""
-    version = known_readers().traits_of(path).version
+    version, _, _ = known_readers().traits_of(path)
     return f".{version}" if version else ""
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from jupyter_memory.ingest.readers.base import Document, Part
 from jupyter_memory.ingest.redaction.values import looks_random
 from jupyter_memory.text.display import count_of
+from jupyter_memory.text.identifiers import parts as parts_of
 
 # The unit that a name of a column states: `price [EUR]`, `speed (km/h)`, `temp_c`.
 _UNIT_BRACKETS = re.compile(r"[\[(]\s*([^\[\]()]{1,20}?)\s*[\])]\s*$")
@@ -38,35 +39,12 @@ def stated_unit(value: str) -> str:
     return value if _PLAIN.fullmatch(value) and len(value.split()) <= 3 else ""
 
 
-# What a text in a table is: a number, a date, an address, and so on, or perhaps the name of a column.
-
 INTEGER, NUMBER, DATE, TIME, BOOLEAN, TEXT, EMPTY = "integer", "number", "date", "time", "boolean", "text", "empty"
 
-_NOTHING = "na n/a nan nat none null nil missing unknown unbekannt inconnu desconocido undefined tbd ? - -- — . … #n/a"
-_MISSING = frozenset(_NOTHING.split())
-_YES_NO = "true false yes no ja nein oui non sí wahr falsch"
-_BOOLEAN = frozenset(_YES_NO.split())
-_INTEGER = re.compile(r"[-+]?\d{1,18}")
-_NUMBER = re.compile(
-    r"[-+]?(?:\d{1,3}(?:[,.' \u00a0\u202f]\d{3})+|\d{1,30})?(?:[.,]\d{1,30})?(?:[eE][-+]?\d{1,4})?\s?%?"
-    r"|[-+]?inf(?:inity)?",
-    re.IGNORECASE,
-)
-_MONTH = r"(?:jan|feb|m[aä]r|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz])[a-zéû]{0,8}\.?"
-_DATE = re.compile(
-    rf"\d{{4}}[-/.]\d{{1,2}}(?:[-/.]\d{{1,2}})?|\d{{1,2}}[-/.]\d{{1,2}}[-/.]\d{{2,4}}"
-    rf"|(?:\d{{1,2}}\.?[ -])?{_MONTH}[ -](?:\d{{1,2}},? )?\d{{2,4}}|\d{{4}}[- ]?(?:q|kw|w)\d{{1,2}}|q[1-4][ -]?\d{{4}}",
-    re.IGNORECASE,
-)
-_CLOCK = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?(?:\s?[ap]m)?(?:\s?(?:Z|UTC|[-+]\d{2}:?\d{2}))?"
-_TIME = re.compile(
-    rf"(?:\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}|\d{{1,2}}[-/.]\d{{1,2}}[-/.]\d{{2,4}})[T ]{_CLOCK}|{_CLOCK}",
-    re.IGNORECASE,
-)
-
+_MISSING, _BOOLEAN, _COMMON = (frozenset(_NAMES["words"][name].split()) for name in ("missing", "boolean", "common"))
+_TYPES = {row["type"]: re.compile(row["pattern"], re.IGNORECASE) for row in _NAMES["types"]}
 # Values by their look, whole or within a text: addresses of mail and of the web, of hosts and files, and codes.
-_ADDRESS = re.compile(r"\S@\S+\.\w|\w://|\bwww\.|^/\w+/|^[A-Za-z]:\\|\b\d{1,3}(?:\.\d{1,3}){3}\b")
-_CODE = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{13,}|(?=[0-9A-F]*\d)[0-9A-F]{12,}", re.IGNORECASE)
+_ADDRESS, _CODE = (re.compile(_NAMES["values"][name]) for name in ("address", "code"))
 # The name of a variable or feature with its number: V28, x_100, feature 12.
 _NUMBERED = re.compile(r"[^\W\d_]++(?:[_. -][^\W\d_]++){0,3}[_. -]?\d{1,3}")
 # Longer ones are sentences, or data.
@@ -84,15 +62,8 @@ def type_of(cell: str) -> str:
         return EMPTY
     if len(cell) > 60:
         return TEXT
-    if _INTEGER.fullmatch(cell):
-        return INTEGER
-    if _NUMBER.fullmatch(cell):
-        return NUMBER
-    if _DATE.fullmatch(cell):
-        return DATE
-    if _TIME.fullmatch(cell):
-        return TIME
-    return BOOLEAN if cell.lower() in _BOOLEAN else TEXT
+    found = next((type_ for type_, pattern in _TYPES.items() if pattern.fullmatch(cell)), TEXT)
+    return BOOLEAN if found == TEXT and cell.lower() in _BOOLEAN else found
 
 
 def type_of_all(types: Iterable[str]) -> str:
@@ -181,9 +152,6 @@ def document(tables: Sequence[Table], format_: str, left_out: int = 0) -> Docume
 
 
 def _lines(table: Table, width: int) -> Iterable[str]:
-    # Imported late: it loads NumPy, which those who only look for files do without.
-    from jupyter_memory.text.identifiers import parts as parts_of
-
     if table.types and not table.columns:
         yield f"The columns have no names. Types: {', '.join(table.types[:_MOST_COLUMNS])}"
         return
@@ -218,7 +186,6 @@ _LONGEST_PREAMBLE, _LOOKED_AT = 10, 50
 # Names of columns that are written as identifiers: snake_case, camelCase, a.b.
 _IDENTIFIER = re.compile(r"[^\W\d_]+(?:[_.][^\W_]+)+|[a-z]+(?:[A-Z][a-z0-9]*)+")
 _BRACKETS = re.compile(r"\s*[\[(][^\[\]()]{0,20}[\])]\s*$")
-_COMMON = frozenset(_NAMES["words"]["common"].split())
 
 
 def columns_of(rows: Sequence[Row], width: int) -> tuple[tuple[Column, ...], tuple[str, ...]]:
@@ -242,7 +209,12 @@ def _header_of(rows: Sequence[Row]) -> Row | None:
         return None
     if any(row[place].strip() == name for row in below for place, name in enumerate(names) if name):
         return None
-    like_names = sum(map(_is_like_name, written)) / len(written)
+    bare = [_BRACKETS.sub("", name) for name in written]
+    words = [re.findall(r"[^\W\d_]+", name.lower()) for name in bare]
+    like_names = sum(
+        bool(_IDENTIFIER.fullmatch(name)) or (len(of_it) <= 5 and not _COMMON.isdisjoint(of_it))
+        for name, of_it in zip(bare, words, strict=True)
+    ) / len(written)
     if like_names == 1:
         return first
     types = _types_of(below, len(names))
@@ -264,14 +236,6 @@ def without_preamble(rows: Sequence[Row]) -> Sequence[Row]:
 
 def _types_of(rows: Sequence[Row], width: int) -> list[str]:
     return [type_of_all(type_of(row[place]) for row in rows if place < len(row)) for place in range(width)]
-
-
-def _is_like_name(name: str) -> bool:
-    bare = _BRACKETS.sub("", name)
-    if _IDENTIFIER.fullmatch(bare):
-        return True
-    words = re.findall(r"[^\W\d_]+", bare.lower())
-    return bool(words) and len(words) <= 5 and any(word in _COMMON for word in words)
 
 
 def _shape(cell: str) -> str:

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.ingest.redaction.assignments import assigned, columns
-from jupyter_memory.ingest.redaction.patterns import SHAPES
+from jupyter_memory.ingest.redaction.patterns import SHAPES, assigned, columns
 from jupyter_memory.ingest.redaction.values import OF_ABROAD
 
 # The words that hint at a secret: those of all texts are found at once, by arithmetic on their bytes.

@@ -28,7 +28,7 @@ from jupyter_memory.storage.tables import thumbnails
 from jupyter_memory.text.code import PYTHON, Definitions
 from jupyter_memory.text.identifiers import ident_column
 from jupyter_memory.types import Chunk, Draft, Filters, Memory, Selection
-from jupyter_memory.types.chunk_tokens import MARK, ChunkTokens, is_damaged
+from jupyter_memory.types.memory import MARK, ChunkTokens, is_damaged
 
 # What `dumps` would make anew for each memory.
 _JSON = json.JSONEncoder(ensure_ascii=False)
@@ -99,7 +99,8 @@ def insert(
     keyed = [(key, draft) for key, (_, draft) in zip(keys, drafts, strict=True)]
     session.insert("texts", [{"space": draft.space, "memory": key, "text": draft.text} for key, draft in keyed])
     _insert_tags(session, [(draft.space, key, draft.tags) for key, draft in keyed])
-    thumbnails.insert(session, keyed)
+    if shown := [one for one in keyed if one[1].pictures.thumbnails]:
+        thumbnails.insert(session, shown)
     return keys
 
 
