@@ -129,11 +129,7 @@ class MemFix:
 
     def run(self, source: str) -> pd.DataFrame | None:
         """Run a line of the magic."""
-        session = self._session
-        if FIX_PARSER.is_call_for_help(source):
-            session.say(FIX_PARSER.help)
-            return None
-        line = FIX_PARSER.parse(source)
+        session, line = self._session, FIX_PARSER.parse(source)
         if line.words:
             raise UsageError(f"%memfix takes options alone; there is: {line.text}")
         if (rank := line.values["insert"]) is not None:

@@ -13,6 +13,7 @@ from typing import Any
 from IPython.core.error import UsageError
 from IPython.core.magic_arguments import MagicArgumentParser
 
+from jupyter_memory.interface.commands.command import Halted
 from jupyter_memory.interface.options import SHIELD, Option, is_option, nearest, refuse_unquoted_times
 
 # "two words", --since="last week", don't: a quote opens only where a word or a value begins.
@@ -109,12 +110,10 @@ class LineParser:
         """Return the description with the usage and the options."""
         return str(self._parser.format_help())
 
-    def is_call_for_help(self, source: str) -> bool:
-        """Return whether a line only asks for help."""
-        return source.strip() in ("-h", "--help", "?", "??")
-
     def parse(self, source: str) -> Line:
-        """Parse a line; raise ``UsageError`` or ``QueryError`` for what cannot be read."""
+        """Parse a line; raise ``UsageError`` or ``QueryError`` for what cannot be read, ``Halted`` with asked help."""
+        if source.strip() in ("-h", "--help", "?", "??"):
+            raise Halted(self.help)
         source, silent = without_semicolon(source)
         source = _QUESTION_MARK.sub(r"\1", source)
         pieces = [Word(match[0], match.span()) for match in _PIECE.finditer(source)]

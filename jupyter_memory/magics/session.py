@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from IPython.core.error import StdinNotImplementedError, UsageError
+from IPython.core.error import StdinNotImplementedError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.shellapp import InteractiveShellApp
-from traitlets import Bunch, TraitError
+from traitlets import Bunch
 
 from jupyter_memory.config import JupyterMemory, companion, existing_path, has_store, store_path
 from jupyter_memory.errors import JupyterMemoryError
@@ -49,20 +49,6 @@ class Links(list[str]):
 
     def _repr_html_(self) -> str:
         return "<br>".join(self._html)
-
-
-@contextmanager
-def one_line_errors() -> Iterator[None]:
-    """Show errors in one line without a traceback, which IPython does only for ``UsageError``."""
-    try:
-        yield
-    except (JupyterMemoryError, TraitError) as error:
-        raise UsageError(marked(as_typed(" ".join(str(error).split())))) from None
-    except UsageError as error:
-        raise UsageError(marked(str(error))) from None
-    except OSError as error:
-        where = f": {error.filename}" if error.filename else ""
-        raise UsageError(marked(f"{error.strerror or error}{where}")) from None
 
 
 # The settings that affect ranking, and those that a store is opened with; it reads the others each time.

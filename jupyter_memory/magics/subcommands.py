@@ -45,16 +45,13 @@ class Subcommands(Generic[F]):
         if name.endswith(";"):
             name, rest = name.rstrip(";"), ";"
         if name in ("", "help", "?", "??", "-h", "--help"):
-            return front.say(self.overview())
+            raise Halted(self.overview())
         if name not in commands and name.rstrip("?") in commands:
             name, rest = name.rstrip("?"), "?"
         if name not in commands:
             raise UsageError(f"There is no %{self.magic} {name}.{self._guess(name)} There are: {', '.join(commands)}.")
         command = commands[name]
-        parser = _parser(self.magic, command)
-        if parser.is_call_for_help(rest):
-            return front.say(parser.help)
-        line = parser.parse(rest)
+        line = _parser(self.magic, command).parse(rest)
         words = tuple(line.arguments)
         chosen = offered(command.below, "notebook").get(words[0], command) if words else command
         if chosen is not command:
@@ -64,10 +61,7 @@ class Subcommands(Generic[F]):
         if not chosen.takes(len(words)):
             takes = command.words or "nothing but options"
             raise UsageError(command.missing or f"%{self.magic} {name} takes {takes}; there is: {line.text}")
-        try:
-            result = chosen.run(front, Call(words, line.values, line.source.strip()))
-        except Halted as halted:
-            return front.say(str(halted))
+        result = chosen.run(front, Call(words, line.values, line.source.strip()))
         return None if line.silent else result
 
     def overview(self) -> str:

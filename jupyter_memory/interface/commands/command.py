@@ -39,7 +39,7 @@ class SeveralErrors(JupyterMemoryError):
 
 
 class Halted(Exception):
-    """A command was interrupted; the text says what it leaves."""
+    """A command ends here, with a last word: what an interruption leaves, or the help that was asked for."""
 
 
 @contextmanager
