@@ -254,8 +254,8 @@ _STACKED = re.compile(r"\.Wqkv\.")
 
 
 @in_mlx_thread
-def read_folder(folder: Path, family: Family = _NOMIC) -> tuple[Bert, Tokenise]:
-    """Return the model of a folder that holds ``config.json`` and ``*.safetensors``, with its tokenizer."""
+def read_model(folder: Path, family: Family = _NOMIC) -> Bert:
+    """Return the model of a folder that holds ``config.json`` and ``*.safetensors``."""
     config = read_config(folder, family)
     shape = shape_in(config, family)
     if shape.width % (family.parts * shape.heads):
@@ -271,7 +271,13 @@ def read_folder(folder: Path, family: Family = _NOMIC) -> tuple[Bert, Tokenise]:
         check_length(file)
         tensors.update(read_tensors(file))
     fill(model, renamed(tensors, family), config, folder)
-    return model, read_tokenizer(folder, shape.vocabulary, family.tokens)
+    return model
+
+
+def read_folder(folder: Path, family: Family = _NOMIC) -> tuple[Bert, Tokenise]:
+    """Return the model of a folder with its tokenizer."""
+    model = read_model(folder, family)
+    return model, read_tokenizer(folder, model.shape.vocabulary, family.tokens)
 
 
 # One model of each, as it takes half a gigabyte.

@@ -7,6 +7,7 @@ import gc
 import os
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future
 from functools import lru_cache, partial, wraps
 from queue import SimpleQueue
 from time import monotonic
@@ -20,26 +21,6 @@ Done = TypeVar("Done")
 
 # A batch takes less. A program that ends or forks in the middle of one waits so long, in seconds, and no longer.
 _PATIENCE = 5.0
-
-
-class _Job:
-    __slots__ = ("done", "error", "result", "work")
-
-    def __init__(self, work: Callable[[], Any]) -> None:
-        self.work = work
-        self.result: Any = None
-        self.error: BaseException | None = None
-        # A lock, as an event takes twice as long to make and to wait for.
-        self.done = threading.Lock()
-        self.done.acquire()
-
-    def run(self) -> None:
-        try:
-            self.result = self.work()
-        except BaseException as error:  # noqa: BLE001  it is the caller's, whatever it is
-            self.error = error
-        finally:
-            self.done.release()
 
 
 class _Worker:
@@ -61,7 +42,7 @@ class _Worker:
             os.register_at_fork(before=self._before_fork, after_in_parent=self._go_on, after_in_child=self._begin)
 
     def _begin(self) -> None:
-        self._jobs: SimpleQueue[_Job] = SimpleQueue()
+        self._jobs: SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = SimpleQueue()
         self._starting = threading.Lock()
         self._forked = threading.Event()
         self._thread: threading.Thread | None = None
@@ -89,22 +70,24 @@ class _Worker:
                     self._thread = thread
         if self._thread is threading.current_thread():
             return work()
-        job = _Job(work)
-        self._jobs.put(job)
-        job.done.acquire()
-        if job.error is None:
-            found: Done = job.result
-            return found
+        found: Future[Done] = Future()
+        self._jobs.put((found, work))
         try:
-            raise job.error
+            return found.result()
         finally:
-            # The error's traceback holds this frame.
-            del job
+            # An error's traceback holds this frame.
+            del found
 
     @staticmethod
-    def _work(jobs: SimpleQueue[_Job]) -> None:
+    def _work(jobs: SimpleQueue[tuple[Future[Any], Callable[[], Any]]]) -> None:
         while True:
-            jobs.get().run()
+            found, work = jobs.get()
+            try:
+                found.set_result(work())
+            except BaseException as error:  # noqa: BLE001  it is the caller's, whatever it is
+                found.set_exception(error)
+            # Until the next call, nothing holds what this one had.
+            del found, work
 
     def _park(self, until: threading.Event) -> None:
         if self._thread is not None and self._thread is not threading.current_thread():
@@ -114,7 +97,7 @@ class _Worker:
                 parked.set()
                 until.wait()
 
-            self._jobs.put(_Job(park))
+            self._jobs.put((Future(), park))
             parked.wait(_PATIENCE)
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any
 
 from jupyter_memory.embedders.blas import fast_blas
 
@@ -18,17 +17,9 @@ if sys.platform == "linux":
     os.environ.setdefault("MLX_BFS_MAX_WIDTH", "400")
 
 import mlx.core as mx  # noqa: E402
+from mlx import nn  # noqa: E402
 
-__all__ = ["mx", "nn", "on_cpu", "BLAS"]  # noqa: F822
-
-
-def __getattr__(name: str) -> Any:
-    # The static model has no layers, so it does not import them.
-    if name == "nn":
-        import mlx.nn
-
-        return mlx.nn
-    raise AttributeError(name)
+__all__ = ["mx", "nn", "on_cpu", "BLAS"]
 
 
 def on_cpu() -> bool:

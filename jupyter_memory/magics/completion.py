@@ -7,8 +7,10 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from glob import escape, glob
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from weakref import WeakSet
+from typing import Any
+
+from IPython.core.completer import CompletionContext, SimpleCompletion, SimpleMatcherResult, context_matcher
+from IPython.core.interactiveshell import InteractiveShell
 
 from jupyter_memory.config import has_store
 from jupyter_memory.errors import JupyterMemoryError
@@ -20,13 +22,7 @@ from jupyter_memory.magics.memfix import FIX
 from jupyter_memory.magics.session import Session
 from jupyter_memory.magics.subcommands import MEMORY
 
-if TYPE_CHECKING:
-    from IPython.core.completer import CompletionContext, SimpleMatcherResult
-    from IPython.core.interactiveshell import InteractiveShell
-
 IDENTIFIER = "jupyter_memory.magics"
-# Our matchers, one a shell.
-_INSTALLED: WeakSet[object] = WeakSet()
 _LINE = re.compile(r"^\s*+(?:[\w.,\s]++=\s*+)?%{1,2}(memsearch|memadd|memfix|memory|memeval)\s++(.*)$")
 _TIMES = ("today", "yesterday", '"last week"', '"last month"', '"this year"')
 # A filter among the words, or an option with an equals sign: values follow both.
@@ -134,14 +130,7 @@ def _paths(typed: str) -> list[str]:
 
 
 def install(shell: InteractiveShell, session: Session) -> None:
-    """Add our matcher to a shell's completer, once; where the provisional API has changed, there is none."""
-    remove(shell)
-    try:
-        from IPython.core.completer import SimpleCompletion, context_matcher
-
-        matchers = shell.Completer.custom_matchers
-    except (ImportError, AttributeError):
-        return
+    """Add our matcher to a shell's completer."""
 
     @context_matcher(identifier=IDENTIFIER, priority=100)  # type: ignore[untyped-decorator]
     def match(context: CompletionContext) -> SimpleMatcherResult:
@@ -150,14 +139,10 @@ def install(shell: InteractiveShell, session: Session) -> None:
         completions = [SimpleCompletion(text, type="option") for text in found]
         return {"completions": completions, "suppress": bool(found), "ordered": True}
 
-    _INSTALLED.add(match)
-    matchers.append(match)
+    shell.Completer.custom_matchers.append(match)
 
 
 def remove(shell: InteractiveShell) -> None:
     """Take our matcher out of a shell's completer."""
-    try:
-        matchers = shell.Completer.custom_matchers
-    except AttributeError:
-        return
-    matchers[:] = [one for one in matchers if one not in _INSTALLED]
+    matchers = shell.Completer.custom_matchers
+    matchers[:] = [one for one in matchers if getattr(one, "matcher_identifier", "") != IDENTIFIER]

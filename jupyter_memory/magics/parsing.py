@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from difflib import get_close_matches
@@ -23,8 +23,6 @@ _WHOLE_QUOTED = re.compile(r"""(["'])(.*)\1$""", re.DOTALL)
 _END = re.compile(r"(?<![\s;])\s*+;[\s;]*+$")
 # A question mark behind the space that ``keep_questions`` puts before it.
 _QUESTION_MARK = re.compile(r"(?<!\s)\s++(\?{1,2})$")
-# What IPython puts values in for, in the lines of other magics.
-_EXPANDED = re.compile(r"\{([A-Za-z_]\w{0,99}+)\}|\$([A-Za-z_]\w{0,99}+)")
 _MAGIC = r"%mem(?:search|add|fix|ory|eval)\s+\S"
 _QUESTION = re.compile(rf"^(\s*+(?:[\w.,\s]++=\s*+)?{_MAGIC}.*?)(\?{{1,2}}\s*)$", re.DOTALL)
 _SILENCED_ASSIGNMENT = re.compile(rf"^([\w.,\s]++=\s*+{_MAGIC}.*?)(?<!\s)\s*+;\s*+$", re.DOTALL)
@@ -152,12 +150,6 @@ def keep_questions(lines: list[str]) -> list[str]:
     if lines and lines[0].lstrip().startswith("%%"):
         return lines
     return [_SILENCED_ASSIGNMENT.sub(r"\1\n", _QUESTION.sub(r"\1 \2", line)) for line in lines]
-
-
-def unexpanded(source: str, variables: Container[str]) -> str:
-    """Return the first ``{name}`` or ``$name`` that other magics would put a value in for, empty without one."""
-    found = (match for match in _EXPANDED.finditer(source) if (match[1] or match[2]) in variables)
-    return next((match[0] for match in found), "")
 
 
 def without_semicolon(source: str) -> tuple[str, bool]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,7 +20,6 @@ from jupyter_memory.history.recorder import Recorder
 from jupyter_memory.interface.commands.command import Front, Shown, WrongUsage
 from jupyter_memory.interface.commands.store import STARTUP_FILE
 from jupyter_memory.interface.messages import as_typed
-from jupyter_memory.magics.parsing import unexpanded
 from jupyter_memory.text.display import WholeText, html
 from jupyter_memory.text.unicode import marked
 from jupyter_memory.types.search import UNANSWERED
@@ -54,6 +54,8 @@ class Links(list[str]):
 # The settings that affect ranking, and those that a store is opened with; it reads the others each time.
 _WATCHED = ("profile", "threshold", "embedder", "dimensions")
 _OF_THE_STORE = ("space", "embedder", "dimensions", "busy_seconds", "idle_minutes")
+# What IPython puts values in for, in the lines of other magics.
+_EXPANDED = re.compile(r"\{([A-Za-z_]\w{0,99}+)\}|\$([A-Za-z_]\w{0,99}+)")
 # Questions of a golden set below which nothing is compared; of a large set only the newest are measured, so that a
 # change of settings stays quick.
 _FEWEST, _MOST = 5, 50
@@ -146,7 +148,8 @@ class Session(Front):
 
     def note_unexpanded(self, line: str, variables: Container[str], instead: str) -> None:
         """Say, once, that a name in a line stands for itself, where other magics would put in the variable's value."""
-        if not self._told_of_names and (found := unexpanded(line, variables)):
+        found = next((match[0] for match in _EXPANDED.finditer(line) if (match[1] or match[2]) in variables), "")
+        if found and not self._told_of_names:
             self._told_of_names = True
             self.note(f"{found} is taken literally: this magic does not insert the values of variables. {instead}")
 
@@ -220,8 +223,7 @@ class Session(Front):
         frame.attrs["profile"] = {"name": profile.name, "formula": profile.formula}
         return frame
 
-    def with_commands(self, text: str) -> str:
-        return as_typed(text)
+    with_commands = staticmethod(as_typed)
 
     def confirm(self, question: str, *, yes: bool, command: str, loss: str = "", plan: str = "") -> bool:
         if plan:

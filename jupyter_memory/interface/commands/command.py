@@ -130,8 +130,8 @@ class Command(Generic[F]):
 
     def takes(self, count: int) -> bool:
         """Return whether so many words are not more than the command takes in a notebook."""
-        has_no_end = self.notebook_words is not None or self.below or any(one.takes_all for one in self.arguments)
-        return bool(has_no_end) or count <= len(self.arguments)
+        checks_itself = self.notebook_words is not None and not self.below
+        return checks_itself or any(one.takes_all for one in self.arguments) or count <= len(self.arguments)
 
 
 def nearest_command(name: str, commands: Mapping[str, Command[F]]) -> str | None:

@@ -9,7 +9,7 @@ from textwrap import indent
 
 from jupyter_memory.config import load_config
 from jupyter_memory.errors import InputError
-from jupyter_memory.interface.commands.command import Call, Front, WrongUsage
+from jupyter_memory.interface.commands.command import Call, Front
 from jupyter_memory.text.display import columns, count_of, fit
 from jupyter_memory.text.paths import make_private
 from jupyter_memory.text.unicode import json_text
@@ -19,7 +19,6 @@ NOTHING_ALIKE = "No earlier error is like this one."
 _LONGEST_SHOWN = 3_000
 # What a terminal pastes or a log holds; the reader looks at both ends of longer texts.
 _MOST_READ = 10_000_000
-USAGE = "%memory history is followed by on, off, status, clear or import."
 
 
 def history(front: Front, call: Call) -> None:
@@ -40,8 +39,6 @@ def history(front: Front, call: Call) -> None:
         %memory history import
         %memory history clear
     """
-    if call.words:
-        raise WrongUsage(USAGE)
     status(front, call)
 
 

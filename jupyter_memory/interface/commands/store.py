@@ -190,9 +190,6 @@ def copy(front: Front, call: Call) -> None:
         )
 
 
-PROFILES_USAGE = "Name one profile: %memory profile auto, or %memory profile show auto"
-
-
 def profile(front: Front, call: Call) -> None:
     """Show the ranking profiles or every number of one, or choose one for this session: by name or as a TOML file.
 
@@ -207,8 +204,6 @@ def profile(front: Front, call: Call) -> None:
     # Imported late, here and below: help and wrong usage need no profiles.
     from jupyter_memory.search.profiles import profile_named
 
-    if len(call.words) > 1:
-        raise WrongUsage(PROFILES_USAGE)
     for name in call.words:
         profile_named(name)  # a mistake in it is reported before it is chosen
         front.settings.profile = name
@@ -235,7 +230,7 @@ def show(front: Front, call: Call) -> object:
     from jupyter_memory.search.profiles import PROFILES, profile_named
 
     if len(call.words) > 1:
-        raise WrongUsage(PROFILES_USAGE)
+        raise WrongUsage("Name one profile: %memory profile auto, or %memory profile show auto")
     with usage():
         chosen = profile_named(call.words[0] if call.words else front.settings.profile)
     if call.values.get("toml"):
@@ -270,9 +265,6 @@ def save(front: Front, call: Call) -> None:
     front.say(f"{chosen.name} is written to {file}. Change it, and search with it: %memory profile {file}")
 
 
-MODELS_USAGE = "%memory model is followed by nothing, list, use NAME, drop, drop NAME or remove NAME."
-
-
 def model(front: Front, call: Call) -> None:
     """List the models, make the store search with one (fetched after asking), drop old vectors, or remove a model.
 
@@ -285,8 +277,6 @@ def model(front: Front, call: Call) -> None:
         %memory model drop
         %memory model remove nomic
     """
-    if call.words:
-        raise WrongUsage(MODELS_USAGE)
     list_models(front, call)
 
 
@@ -374,16 +364,6 @@ def _say(front: Front, act: Callable[[], str]) -> None:
         front.say(front.with_commands(act()))
     except KeyboardInterrupt:
         raise Halted("Interrupted: the store searches as before. Type the same again to go on from here.") from None
-
-
-TEAM_USAGE = "team is followed by grant, revoke, list or distribute."
-
-
-def team(front: Front, call: Call) -> None:
-    """Say who may read and write a store on a server: grant, revoke, list; the database enforces it."""
-    if call.words:
-        raise WrongUsage(TEAM_USAGE)
-    list_team(front, call)
 
 
 def grant(front: Front, call: Call) -> None:

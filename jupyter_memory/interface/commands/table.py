@@ -85,6 +85,7 @@ COMMANDS: tuple[Command[Front], ...] = (
     Command(
         "profile",
         store.profile,
+        (_MAYBE_NAME,),
         values="profile",
         below=(
             Command("list", store.list_profiles, offered="terminal"),
@@ -105,7 +106,7 @@ COMMANDS: tuple[Command[Front], ...] = (
                 missing="Name the file to write: %memory profile save mine.toml",
             ),
         ),
-        missing=store.PROFILES_USAGE,
+        missing="Name one profile: %memory profile auto, or %memory profile show auto",
         notebook_words="[NAME | show NAME | save FILE]",
         terminal_help="List the ranking profiles, or show every number of one.",
     ),
@@ -134,7 +135,7 @@ COMMANDS: tuple[Command[Front], ...] = (
                 destroys=True,
             ),
         ),
-        missing=store.MODELS_USAGE,
+        missing="%memory model is followed by nothing, list, use NAME, drop, drop NAME or remove NAME.",
         notebook_words="[list | use NAME | drop [NAME] | remove NAME]",
     ),
     Command(
@@ -153,7 +154,7 @@ COMMANDS: tuple[Command[Front], ...] = (
             ),
             Command("import", history.import_, (Argument("PATH", required=False),), values="path"),
         ),
-        missing=history.USAGE,
+        missing="%memory history is followed by on, off, status, clear or import.",
         notebook_words="[on | off | status | clear | import [PATH]]",
         terminal_help="Show, clear or import what you ran; %memory history on, in a notebook, turns it on.",
     ),
@@ -194,7 +195,7 @@ COMMANDS: tuple[Command[Front], ...] = (
     ),
     Command(
         "team",
-        store.team,
+        store.list_team,
         below=(
             Command("grant", store.grant, (Argument("RIGHT"), Argument("ROLE", many=True)), (options.IN_SPACE,)),
             Command("revoke", store.revoke, (Argument("ROLE"),), (options.IN_SPACE,)),
@@ -202,7 +203,7 @@ COMMANDS: tuple[Command[Front], ...] = (
             Command("distribute", store.distribute),
         ),
         offered="terminal",
-        missing=store.TEAM_USAGE,
+        terminal_help="Say who may read and write a store on a server: grant, revoke, list; the database enforces it.",
     ),
     Command("restore", store.restore, (Argument("PATH"),), (options.OVERWRITE,), offered="terminal", destroys=True),
 )
