@@ -26,7 +26,7 @@ __getattr__, __dir__, __all__ = exports(
         "mlx_runtime": "batches",
         "bert_models": "MiniLmEmbedder NomicEmbedder",
         "registry": "MINILM STATIC ModelEntry",
-        "static": "MEAN Pooling StaticEmbedder arithmetic runs_mlx",
+        "static": "StaticEmbedder arithmetic runs_mlx",
         "tokenizer": "Tokens WordPiece chunk_tokens starts token_vectors tokens unknown",
     },
 )

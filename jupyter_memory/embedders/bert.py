@@ -55,10 +55,7 @@ class Bert(nn.Module):  # type: ignore[misc]
         self.layers = [_Layer(shape) for _ in range(shape.layers)]
 
     def __call__(self, ids: mx.array, mask: mx.array | None = None) -> mx.array:
-        """Return ``(batch, tokens, width)`` for int ``ids`` of ``(batch, tokens)``.
-
-        ``mask`` is 1 for tokens and 0 for padding, of the same shape; leave it out where nothing is padding.
-        """
+        """Return ``(batch, tokens, width)`` for ``(batch, tokens)``; ``mask`` is 1 for tokens and 0 for padding."""
         # Every token is of the first type: a text, not the second half of a pair.
         places = self.types(mx.zeros((1,), mx.int32))
         if "positions" in self:
@@ -70,8 +67,6 @@ class Bert(nn.Module):  # type: ignore[misc]
 
 
 class _Norm(nn.LayerNorm):  # type: ignore[misc]
-    # On the CPU its means are matrix products.
-
     def __call__(self, hidden: mx.array) -> mx.array:
         if on_cpu():
             return cpu_math.layer_norm(hidden, self.weight, self.bias, self.eps)

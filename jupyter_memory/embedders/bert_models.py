@@ -50,7 +50,7 @@ def check_length(file: Path) -> None:
 
 
 def write_half(source: Path, file: Path, moved: Callable[[int], object]) -> None:
-    """Write the tensors of a folder into one safetensors file, one after the other."""
+    """Write the tensors of a folder into one safetensors file, in half precision."""
     # By hand, as MLX writes all at once and says nothing when the disk is full.
     tensors: dict[str, mx.array] = {}
     for part in sorted(source.glob("*.safetensors")):
@@ -123,10 +123,7 @@ def read_config(folder: Path, family: Family) -> dict[str, Any]:
 
 
 def fill(model: nn.Module, weights: Mapping[str, mx.array], config: Mapping[str, Any], folder: Path) -> None:
-    """Give a model its weights, and compute what that needs; those of another model, or damaged ones, are named.
-
-    On the CPU all arithmetic is in float32; on a GPU weights of 32 bits become 16, and quantised ones stay so.
-    """
+    """Give a model its weights, in float32 on the CPU; those of another model, or damaged ones, are named."""
     expected = dict(nn.utils.tree_flatten(model.parameters()))
     quantised = {name.removesuffix(".scales") for name in weights if name.endswith(".scales")}
     how: Any = config.get("quantization")
@@ -190,10 +187,7 @@ _UNCASED: dict[str, dict[str, Any]] = {
 
 
 def read_tokenizer(folder: Path, known: int, most: int) -> Tokenise:
-    """Return the tokenizer of a model whose weights know so many tokens and which reads ``most`` of a text.
-
-    The marks of beginning and end are among them.
-    """
+    """Return the tokenizer of a model whose weights know so many tokens, and which reads ``most`` with two marks."""
     file = folder / "tokenizer.json"
     missing = f"The tokenizer is missing in {folder}: copy tokenizer.json of the model's repository there."
     vocabulary = _vocabulary(read_json(file, missing))

@@ -24,19 +24,15 @@ _PATIENCE = 5.0
 
 
 class _Worker:
-    # A thread that runs calls one after another; it begins with the first one, and again in a forked child. Notebooks,
-    # servers and watchers start threads for a moment, and MLX would never end what it has opened for them.
-    #
-    # A caller may be interrupted while it waits: the call is run to its end, and what it returns is dropped. So calls
-    # should be short, and own what they write to.
+    # A thread that runs calls one after another; it begins with the first one, and again in a forked child. A caller
+    # may be interrupted while it waits: the call is run to its end, so it should be short, and own what it writes to.
     #
     # A fork waits for the calls that were asked for before it, and those that are asked for meanwhile wait for the
     # fork: a child would never get a lock that a call holds, be it MLX's or that of a module that is imported.
 
     def __init__(self) -> None:
         self._begin()
-        # A thread that is stopped within MLX would crash the program: it ends its call and begins no other, though
-        # threads that still compute ask for more.
+        # A thread that is stopped within MLX would crash the program: it ends its call and begins no other.
         atexit.register(lambda: self._park(threading.Event()))
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(before=self._before_fork, after_in_parent=self._go_on, after_in_child=self._begin)
@@ -121,14 +117,13 @@ Read = TypeVar("Read")
 
 
 class Computing:
-    """Lets one computation run at a time, and releases models that are idle: ``with computing:`` around every use.
+    """Lets one computation run at a time, as two would be no faster, and releases models after idle minutes.
 
-    Two at a time would need twice the memory and be no faster. Models are released after ``minutes`` without a
-    computation, never during one; 0 keeps them. A forked child keeps what its parent had loaded.
+    It is a context manager around every use. A forked child keeps what its parent had loaded.
     """
 
-    def __init__(self, minutes: float = 15.0) -> None:
-        self._seconds = 60 * minutes
+    def __init__(self) -> None:
+        self._seconds = 900.0
         self._used = monotonic()
         self._caches: list[_lru_cache_wrapper[Any]] = []
         self._begin()

@@ -11,8 +11,7 @@ import sys
 from jupyter_memory.embedders.blas import fast_blas
 
 BLAS = fast_blas()
-# Batches run side by side, each on its own stream, only where MLX walks their graph breadth first. A graph wider than
-# this limit is walked depth first, one stream after the other; a long text's graph is wider than the default of 20.
+# Wider graphs are walked depth first, so that batches on different streams wait for each other; by default from 20 on.
 if sys.platform == "linux":
     os.environ.setdefault("MLX_BFS_MAX_WIDTH", "400")
 

@@ -50,9 +50,8 @@ class Tokens:
 
 
 # A text is normalised and parted into words, and each word into the longest pieces that the vocabulary has, from left
-# to right (https://github.com/google-research/bert, tokenization.py). All of this can be done word by word, and the
-# words of one person's work come back in cell after cell. A cache of whole lines was measured too: it makes indexing
-# slower.
+# to right (https://github.com/google-research/bert, tokenization.py). Words come back in cell after cell, so they are
+# cached; a cache of whole lines makes indexing slower.
 
 UNKNOWN = "[UNK]"
 # A longer word is unknown.
@@ -318,10 +317,7 @@ _BIAS = np.float32(2.0 ** (127 - 15))
 
 
 class TokenVectors:
-    """Unit vectors by token: ``vectors[ids]`` is float32 ``(n, 128)``, a token without a direction all zeros.
-
-    Those that were asked for are kept, 16 MB if ever all were: the texts of a store share most of their tokens.
-    """
+    """Unit vectors by token: ``vectors[ids]`` is float32 ``(n, 128)``, a token without a direction all zeros."""
 
     def __init__(self, table: NDArray[np.float16]) -> None:
         # Each slice of a memory map is one again, which takes longer than to read it.
@@ -352,9 +348,8 @@ class TokenVectors:
     def _read(self, ids: NDArray[np.integer]) -> None:
         unknown = ids[~self._known[ids]]
         if unknown.size:
-            # Two threads may write the same; a row is known only once it is there.
-            # Exponent and fraction move to where 32 bits have them; the sign, which fills what the shift leaves, stays
-            # on top.
+            # Two threads may write the same; a row is known only once it is there. Exponent and fraction move to where
+            # 32 bits have them; the sign, which fills what the shift leaves, stays on top.
             bits = self._halves[unknown].view(np.int16).astype(np.int32)
             bits <<= 13
             bits &= _SIGN_AND_VALUE

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,33 +19,19 @@ if TYPE_CHECKING:
     from jupyter_memory.store.store import MemoryStore
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """A requested model; ``cached`` is its place on this machine if the model has a known name."""
-
-    name: str
-    dimensions: int | None
-    cached: CachedModel | None
-
-    @classmethod
-    def of(cls, name: str, dimensions: int | None, models: Path) -> Wanted:
-        """Read a name such as ``nomic`` or ``nomic-512``, and dimensions that were given separately."""
-        check_name(name)
-        if name == "auto":
-            raise InputError("auto is not a model: it chooses one of them. Name one: nomic, static or minilm.")
-        base, written = parted(name)
-        if written and dimensions and written != dimensions:
-            raise InputError(f"{name} has {written} dimensions, and --dims says {dimensions}. Say one of them.")
-        wanted, entry = written or dimensions, MODELS.get(base)
-        if entry and wanted and wanted not in entry.dimensions:
-            known = ", ".join(map(str, entry.dimensions))
-            raise InputError(f"{base} gives vectors of {known} dimensions, not {wanted}. Choose one with --dims.")
-        return cls(base, wanted, CachedModel(models, entry) if entry else None)
-
-    @property
-    def is_here(self) -> bool:
-        """Return whether the model needs no fetching."""
-        return self.cached is None or not self.cached.entry.is_fetched or self.cached.is_here
+def wanted(name: str, dimensions: int | None, models: Path) -> tuple[str, int | None, CachedModel | None]:
+    """Return name and dimensions of a model such as ``nomic-512``, and its place here if it is one of ours."""
+    check_name(name)
+    if name == "auto":
+        raise InputError("auto is not a model: it chooses one of them. Name one: nomic, static or minilm.")
+    base, written = parted(name)
+    if written and dimensions and written != dimensions:
+        raise InputError(f"{name} has {written} dimensions, and --dims says {dimensions}. Say one of them.")
+    chosen, entry = written or dimensions, MODELS.get(base)
+    if entry and chosen and chosen not in entry.dimensions:
+        known = ", ".join(map(str, entry.dimensions))
+        raise InputError(f"{base} gives vectors of {known} dimensions, not {chosen}. Choose one with --dims.")
+    return base, chosen, CachedModel(models, entry) if entry else None
 
 
 def plan(cached: CachedModel) -> str:
@@ -86,12 +71,6 @@ def lacking(entry: ModelEntry, *, to_fetch: bool) -> list[tuple[str, str]]:
     return [("needs", f"{' and '.join(missing)}, not installed here"), ("installs", how)]
 
 
-def install(entry: ModelEntry, *, to_fetch: bool) -> str:
-    """Install the packages that a model needs, and say so; the caller has asked for consent."""
-    wheel.install_extra(entry, to_fetch=to_fetch)
-    return f"{wheel.EXTRA} is installed."
-
-
 def get(cached: CachedModel, path: str | None, *, progress: bool, dimensions: int | None = None) -> str:
     """Fetch a model, or take it from ``path``, and say so; the caller has asked for consent.
 
@@ -107,10 +86,10 @@ def get(cached: CachedModel, path: str | None, *, progress: bool, dimensions: in
     return f"{entry.name} is on this machine now: {cached.folder} ({size(cached.bytes)})"
 
 
-def switch(store: MemoryStore, wanted: Wanted, models: Path, *, progress: bool) -> str:
+def switch(store: MemoryStore, name: str, dimensions: int | None, models: Path, *, progress: bool) -> str:
     """Make a store search with a model that is here, and say so; an interruption changes nothing."""
     before = store.stats()["model"]
-    embedder = open_embedder(wanted.name, dimensions=wanted.dimensions, models=models)
+    embedder = open_embedder(name, dimensions=dimensions, models=models)
     written = store.reembed(embedder, progress=progress)
     known = store.stats()["models"]
     left = sorted({one["name"] for one in known if not one["active"] and one["vectors"]})

@@ -30,9 +30,8 @@ _PAGE = 4_096
 class Manifest:
     """The origin of a model's files.
 
-    ``identity`` is the ``weights_identity`` of the weights as they were published, ``kept`` that of those beside the
-    manifest. ``source`` and ``files`` map file names to the sha256 of what came and of what is kept; ``repository`` and
-    ``revision`` are empty for a folder that was given.
+    ``identity`` and ``kept`` are the `weights_identity` of the weights as published and as kept here; ``source`` and
+    ``files`` map file names to the sha256 of what came and of what is kept.
     """
 
     name: str
@@ -58,8 +57,7 @@ def read(folder: Path) -> Manifest | None:
 
 def identity(folder: Path) -> str:
     """Return 12 digits for the weights of a folder as they were published, empty where there are no weights."""
-    # What was made of them here (half precision, one file of several) has the identity of what it was made of, as long
-    # as nobody has changed it since.
+    # What was made of them here, in half precision, has the identity of what it was made of, unless it was changed.
     here = weights_identity(folder)
     said = read(folder)
     return said.identity if said is not None and here and said.kept == here else here
@@ -93,7 +91,7 @@ State = Literal["bundled", "here", "partly fetched", "not fetched"]
 
 @dataclass(frozen=True, slots=True)
 class CachedModel:
-    """One model's place in the folder of models. The folder is made when the first model is put in."""
+    """One model's place in the folder of models."""
 
     models: Path
     entry: ModelEntry
@@ -104,7 +102,7 @@ class CachedModel:
 
     @property
     def parts(self) -> Path:
-        """Return the folder for the files of a download that is running or was interrupted."""
+        """Return the folder of an unfinished download."""
         return self.models / f".{self.entry.name}.parts"
 
     @property

