@@ -150,8 +150,7 @@ def load_config(
 ) -> JupyterMemory:
     """Read the settings: config files, then ``more`` (configurations by origin), then the environment.
 
-    What is broken or unknown is told to ``on_problem`` with the file's name, and the value before it stays.
-    ``check_profile`` raises where no profile has a name, now and whenever the setting changes.
+    What is broken or unknown is told to ``on_problem``; ``check_profile`` raises where no profile has a name.
     """
     read: list[tuple[str, Config]] = []
     for folder in reversed(jupyter_config_path()):

@@ -79,12 +79,7 @@ class _Layer(nn.Module):  # type: ignore[misc]
 
     def __init__(self, shape: NomicShape | BertShape) -> None:
         super().__init__()
-        self.attention = Attention(
-            shape.width,
-            shape.heads,
-            bias=isinstance(shape, BertShape),
-            rotary_base=shape.rotary_base if isinstance(shape, NomicShape) else None,
-        )
+        self.attention = _Attention(shape)
         self.attention_norm = _Norm(shape.width, eps=shape.epsilon)
         self.mlp = _Mlp(shape)
         self.mlp_norm = _Norm(shape.width, eps=shape.epsilon)
@@ -117,17 +112,16 @@ class _Mlp(nn.Module):  # type: ignore[misc]
         return down
 
 
-class Attention(nn.Module):  # type: ignore[misc]
-    """Self-attention; with a ``rotary_base``, positions rotate the halves of queries and keys."""
+class _Attention(nn.Module):  # type: ignore[misc]
+    # With a base, positions rotate the halves of queries and keys.
 
-    def __init__(self, width: int, heads: int, *, bias: bool, rotary_base: float | None = None) -> None:
+    def __init__(self, shape: NomicShape | BertShape) -> None:
         super().__init__()
-        self.heads = heads
-        self.base = rotary_base
-        self.query = nn.Linear(width, width, bias=bias)
-        self.key = nn.Linear(width, width, bias=bias)
-        self.value = nn.Linear(width, width, bias=bias)
-        self.out = nn.Linear(width, width, bias=bias)
+        self.heads = shape.heads
+        self.base = shape.rotary_base if isinstance(shape, NomicShape) else None
+        self.query, self.key, self.value, self.out = (
+            nn.Linear(shape.width, shape.width, bias=self.base is None) for _ in range(4)
+        )
 
     def __call__(self, hidden: mx.array, mask: mx.array | None) -> mx.array:
         if on_cpu():

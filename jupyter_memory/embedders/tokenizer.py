@@ -75,13 +75,13 @@ class WordPiece:
 
     ``part_camel`` parts names such as ``parseJson`` before anything else.
 
-    >>> WordPiece(["[UNK]", "parse", "json", "##s", "."], part_camel=True).ids("parseJsons. Umsätze")
+    >>> WordPiece(["[UNK]", "parse", "json", "##s", "."], part_camel=True).tokens(["parseJsons. Umsätze"]).ids.tolist()
     [1, 2, 3, 4, 0]
     """
 
     def __init__(self, vocabulary: Sequence[str], *, part_camel: bool = False) -> None:
         self._numbers = {token: number for number, token in enumerate(vocabulary)}
-        self._unknown = self._numbers[UNKNOWN]
+        self.unknown = self._numbers[UNKNOWN]
         self._longest = max(map(len, vocabulary))
         self._vocabulary = vocabulary
         self._part_camel = part_camel
@@ -89,13 +89,8 @@ class WordPiece:
         self._words = Kept(self._of_word, _MOST, _KEPT)
         self._word_starts = Kept(self._starts_in_word, _MOST, _KEPT)
 
-    def ids(self, text: str) -> list[int]:
-        """Return the tokens of a text, without any that mark its beginning and end."""
-        ids: list[int] = self.tokens([text]).ids.tolist()
-        return ids
-
     def tokens(self, texts: Iterable[str]) -> Tokens:
-        """Return the tokens of texts."""
+        """Return the tokens of texts, without any that mark beginning and end."""
         found: list[bytes] = []
         last_words = []
         for text in texts:
@@ -123,21 +118,21 @@ class WordPiece:
 
     def _of_piece(self, piece: str) -> bytes:
         if len(piece) > _LONGEST:
-            return _bytes([self._unknown])
+            return _bytes([self.unknown])
         found, start, prefix = [], 0, ""
         while start < len(piece):
             end = min(len(piece), start + self._longest)
             while (number := self._numbers.get(prefix + piece[start:end])) is None:
                 end -= 1
                 if end == start:
-                    return _bytes([self._unknown])
+                    return _bytes([self.unknown])
             found.append(number)
             start, prefix = end, "##"
         return _bytes(found)
 
     def _starts_in_word(self, word: str) -> bytes:
         ids = _array(self._words[word])
-        if word.isascii() and word.isprintable() and self._unknown not in ids:
+        if word.isascii() and word.isprintable() and self.unknown not in ids:
             return _bytes(self._sums(ids))
         cuts = {match.start() for match in _CAMEL.finditer(word)} if self._part_camel else set()
         normal = [" " * (place in cuts) + word[place].translate(_NORMAL) for place in range(len(word))]
@@ -251,17 +246,12 @@ def half_precision(path: Path) -> NDArray[np.float16]:
 @cache
 def bundled_tokenizer() -> WordPiece:
     """Return the static model's tokenizer; chunks are counted in its tokens whatever the embedding model."""
-    return WordPiece(_vocabulary(), part_camel=True)
+    return WordPiece(bundled_file("vocabulary").read_text("utf-8").splitlines(), part_camel=True)
 
 
-@cache
 def unknown() -> int:
     """Return the token that stands for a text without words."""
-    return _vocabulary().index(UNKNOWN)
-
-
-def _vocabulary() -> list[str]:
-    return bundled_file("vocabulary").read_text("utf-8").splitlines()
+    return bundled_tokenizer().unknown
 
 
 def tokens(texts: Iterable[str]) -> Tokens:

@@ -72,10 +72,7 @@ def lacking(entry: ModelEntry, *, to_fetch: bool) -> list[tuple[str, str]]:
 
 
 def get(cached: CachedModel, path: str | None, *, progress: bool, dimensions: int | None = None) -> str:
-    """Fetch a model, or take it from ``path``, and say so; the caller has asked for consent.
-
-    ``path`` must hold a model whose vectors have at least ``dimensions``, by default the model's usual ones.
-    """
+    """Fetch a model, or take it from ``path``, and say so; the caller has asked for consent."""
     entry = cached.entry
     if not entry.is_fetched:
         raise InputError(f"{entry.name} comes with the package {entry.package}: leave --from out.")

@@ -62,11 +62,7 @@ _FEWEST, _MOST = 5, 50
 
 
 class Session(Front):
-    """The front of the magics in one shell.
-
-    The store is opened on first use, and again when the settings name another. ``latest`` are the last results of any
-    kind, ``measured`` is what the last ``%memeval run`` found.
-    """
+    """The front of the magics in one shell: ``latest`` are the last results, ``measured`` the last ``%memeval run``."""
 
     prefix = "%memory"
     recorder: Recorder

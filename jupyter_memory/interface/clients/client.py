@@ -137,11 +137,9 @@ def full(path: str) -> str:
 
 
 def command_of(store: StorePath | None, bounds: Bounds) -> tuple[str, list[str]]:
-    """Return the program that serves the memory, and its arguments; ``store`` is None for the default one.
-
-    It is this Python by its whole path: what starts it may have another PATH, or none. ``-P`` keeps Python from
-    importing modules of the folder in which it is started, which is the client's project.
-    """
+    """Return the program that serves the memory, and its arguments; ``store`` is None for the default one."""
+    # This Python by its whole path, as a client may have another PATH; ``-P`` keeps it from importing the modules of
+    # the client's project.
     if not sys.executable:
         raise ClientConfigError("This Python does not know where it is: run the command with its whole path.")
     chosen = [] if store is None else ["--store", str(store_at(store))]
@@ -232,8 +230,7 @@ def setting(name: str) -> Entry:
 class Target:
     """What can be connected, by ``edits``: a client, with its skill; the tools inside Jupyter; a skill by itself.
 
-    ``caution`` is shown before the question, ``done`` and ``removed`` afterwards; ``reads`` says whether it can read
-    the memory then. Methods raise ``ClientConfigError`` if a file cannot be read, or changed safely.
+    ``caution`` is shown before the question, ``done`` and ``removed`` afterwards; then it ``reads`` the memory.
     """
 
     name: str

@@ -340,8 +340,7 @@ _BOM = b"\xef\xbb\xbf"
 class ConfigChange:
     """A file as it is and as it is to be; None is a file that does not exist.
 
-    ``kept`` says that the copy beside the file stays unchanged; ``restores``, that the file becomes what the copy is;
-    ``own_folder``, that the folder is deleted with the file if nothing else is in it.
+    The copy beside it is ``kept``, or ``restores`` the file; an empty folder of our ``own_folder`` goes with the file.
     """
 
     path: Path

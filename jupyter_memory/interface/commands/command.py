@@ -53,10 +53,7 @@ def usage() -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """A word that a command takes, or several; the words of a text or a query are joined.
-
-    In a query, a dash before a word leaves the word out of what is searched.
-    """
+    """A word that a command takes, or several; those of a text or a query, where a dash leaves one out, are joined."""
 
     name: str
     many: bool = False
@@ -89,13 +86,9 @@ class Call:
 class Command(Generic[F]):
     """One command: a function, whose docstring is its help, and what can be typed after its name.
 
-    ``values`` are what a word can be, for completion: given words, or a kind of value such as ``"path"``. ``below``
-    are the commands that follow its name, as in ``model use``; its own function handles any other word.
-
-    A command that ``destroys`` something for good is never suggested for a misspelt name: see ``nearest_command``.
-
-    Where the sides differ, ``notebook_words`` is the usage of a notebook, whose words the function checks itself;
-    ``missing`` is the error for words that are missing; ``terminal_options`` and ``terminal_help`` are a terminal's.
+    ``values`` are what a word can be, for completion; ``below`` are the commands that follow its name, as in
+    ``model use``; ``missing`` is the error for words that are missing. ``notebook_words`` are the usage of a notebook,
+    whose words the function checks itself.
     """
 
     name: str
@@ -147,10 +140,7 @@ def offered(commands: Sequence[Command[F]], side: Side) -> dict[str, Command[F]]
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """Results that ranks stand for: the ids of their memories in order, and what was asked, if anything was.
-
-    ``what`` names them at the beginning of a message.
-    """
+    """Results that ranks stand for: their ids in order, and what was asked; ``what`` names them in a message."""
 
     ids: tuple[str, ...]
     query: str
@@ -163,9 +153,8 @@ class Front(Protocol):
     """A notebook or a terminal, as a command sees it.
 
     ``prefix`` begins a command that is typed here. ``greets`` decides whether a new store names the model it takes;
-    ``problems`` are what was wrong with the settings. ``last`` is the answer of the last search, ``ranked`` the last
-    results of a search or of `related`. A terminal has neither, nor a ``recorder`` of what a kernel runs, nor a
-    ``startup_folder`` of files that IPython runs when it starts.
+    ``problems`` are what was wrong with the settings. A notebook alone has the rest: ``last`` is the answer of the last
+    search, ``ranked`` the last results of a search or of `related`.
     """
 
     settings: JupyterMemory
@@ -186,8 +175,7 @@ class Front(Protocol):
     def store_if_any(self) -> MemoryStore | None:
         return self.store if has_store(self.settings) else None
 
-    # What ranks stand for: the last results here, in a terminal the last search that the store keeps; and what to say
-    # of a rank where nothing was shown yet.
+    # What ranks stand for, and what to say of a rank where nothing was shown yet.
     @property
     def shown(self) -> Shown | None: ...
     @property
@@ -202,8 +190,7 @@ class Front(Protocol):
     def is_loaded_at_start(self) -> bool:
         return False
 
-    # What the command did; something worth knowing, to standard error; advice that belongs to the result, below it in a
-    # notebook and to standard error in a terminal.
+    # What the command did; something worth knowing, to standard error; advice, below the result in a notebook.
     def say(self, text: str) -> None: ...
     def note(self, text: str) -> None: ...
     def hint(self, text: str) -> None:

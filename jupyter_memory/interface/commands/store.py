@@ -13,7 +13,7 @@ from platform import platform
 from threading import Event
 from typing import TYPE_CHECKING, get_args
 
-from jupyter_memory.config import load_config, models_folder, settings, store_path
+from jupyter_memory.config import models_folder, settings, store_path
 from jupyter_memory.errors import InputError, NoStore, UnknownProfile
 from jupyter_memory.interface import messages
 from jupyter_memory.interface.commands.command import Call, Front, Halted, WrongUsage, usage
@@ -97,7 +97,7 @@ def autoload(front: Front, call: Call) -> None:
 
 def doctor(front: Front, call: Call) -> None:
     """Check the installation, the settings and the store; say what is wrong and how to fix it."""
-    from jupyter_memory.embedders.download.cache import CachedModel
+    from jupyter_memory.embedders import damage
     from jupyter_memory.embedders.registry import MODELS
     from jupyter_memory.storage.databases import versions
 
@@ -106,8 +106,7 @@ def doctor(front: Front, call: Call) -> None:
     databases = f"{sqlite['SQLite']}, sqlite-vec {sqlite['sqlite-vec']}"
     facts = [("Python", python), ("SQLite", databases), ("store", str(store.path))]
     front.say(columns([("jupyter-memory", version("jupyter-memory")), *facts]))
-    models = models_folder(load_config(on_problem=lambda problem: None))
-    damaged = [damage for entry in MODELS.values() if (damage := CachedModel(models, entry).damage())]
+    damaged = [found for name in MODELS if (found := damage(name))]
     problems = [*front.problems, *store.doctor(), *damaged]
     front.say("\n".join(f"- {problem}" for problem in problems) or "All is well.")
     if problems:
