@@ -19,9 +19,8 @@ __getattr__, __dir__, __all__ = exports(
     {
         "base": "TokenEmbedder",
         "download.cache": "CachedModel",
-        "download.fetch": "check_allowed fetch take",
+        "download.fetch": "DOWNLOAD check_allowed fetch missing take",
         "download.hub": "address disk_explained",
-        "download.wheel": "DOWNLOAD missing",
         "lifecycle": "computing",
         "mlx_runtime": "batches",
         "bert_models": "MiniLmEmbedder NomicEmbedder",

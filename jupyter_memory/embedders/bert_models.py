@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.embedders.base import readable
+from jupyter_memory.embedders.base import RECIPE, readable
 from jupyter_memory.embedders.bert import Bert, BertShape, NomicShape
 from jupyter_memory.embedders.download import cache
 from jupyter_memory.embedders.lifecycle import computing, in_mlx_thread
@@ -325,10 +325,6 @@ def renamed(tensors: Mapping[str, mx.array], family: Family = _NOMIC) -> dict[st
     return renamed
 
 
-# Counts up when the text that an embedder receives is composed in another way.
-_RECIPE = "ctx1"
-
-
 @dataclass(frozen=True)
 class NomicEmbedder:
     """Embeds text with the nomic-bert model of a folder: ``config.json``, ``tokenizer.json`` and ``*.safetensors``."""
@@ -346,7 +342,7 @@ class NomicEmbedder:
 
     @cached_property
     def fingerprint(self) -> str:
-        return f"nomic-bert-{revision(self.path)}/d{self.dimensions}/search_query+search_document/mean-ln/{_RECIPE}"
+        return f"nomic-bert-{revision(self.path)}/d{self.dimensions}/search_query+search_document/mean-ln/{RECIPE}"
 
     def embed_documents(self, texts: Sequence[str], /) -> Vectors:
         # The model card normalises the mean before it is cut.
@@ -375,7 +371,7 @@ class MiniLmEmbedder:
 
     @cached_property
     def fingerprint(self) -> str:
-        return f"minilm-{revision(self.path)}/d{self.dimensions}/mean/{_RECIPE}"
+        return f"minilm-{revision(self.path)}/d{self.dimensions}/mean/{RECIPE}"
 
     def embed_documents(self, texts: Sequence[str], /) -> Vectors:
         return _embed(open_minilm, self.path, texts, self.dimensions)

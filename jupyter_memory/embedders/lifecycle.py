@@ -113,9 +113,6 @@ def in_mlx_thread(function: Callable[Given, Done]) -> Callable[Given, Done]:
     return handed_over
 
 
-Read = TypeVar("Read")
-
-
 class Computing:
     """Lets one computation run at a time, as two would be no faster, and releases models after idle minutes.
 
@@ -144,7 +141,7 @@ class Computing:
         finally:
             self._lock.release()
 
-    def kept(self, read: Callable[..., Read], most: int = 1) -> _lru_cache_wrapper[Read]:
+    def kept(self, read: Callable[..., Done], most: int = 1) -> _lru_cache_wrapper[Done]:
         """Decorate a function that loads a model: its last ``most`` results are kept until the models are released."""
         cached = lru_cache(maxsize=most)(read)
         self._caches.append(cached)

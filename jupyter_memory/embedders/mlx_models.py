@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NoReturn
 from tokenizers import Tokenizer
 
 from jupyter_memory.embedders import cpu_math
-from jupyter_memory.embedders.base import readable
+from jupyter_memory.embedders.base import RECIPE, readable
 from jupyter_memory.embedders.bert_models import check_length, read_json, read_model
 from jupyter_memory.embedders.download import cache
 from jupyter_memory.embedders.lifecycle import computing, in_mlx_thread
@@ -321,8 +321,6 @@ def open_mlx_folder(folder: Path, recipe: Recipe) -> tuple[Tokenizer, Compute]:
 # Files that decide a vector, besides the weights.
 _RECIPE_FILES = ("*.json", "*/config.json", "vocab.txt", "*.model")
 _OWN = ("manifest.json",)
-# Counts up when the text that an embedder receives is composed in another way.
-_RECIPE = "ctx1"
 
 
 @dataclass(frozen=True)
@@ -361,7 +359,7 @@ class MlxEmbedder:
         for file in files:
             digest.update(f"\0{file.relative_to(self.path)}\0".encode() + file.read_bytes())
         pooling = "+".join(self.recipe.pooling)
-        return f"mlx-{self.recipe.kind}-{weights}/d{self.dimensions}/{pooling}/{digest.hexdigest()[:12]}/{_RECIPE}"
+        return f"mlx-{self.recipe.kind}-{weights}/d{self.dimensions}/{pooling}/{digest.hexdigest()[:12]}/{RECIPE}"
 
     def embed_documents(self, texts: Sequence[str], /) -> Vectors:
         return self._embed(self.recipe.document_prefix, texts)

@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.embedders.base import NO_DIRECTION, readable
+from jupyter_memory.embedders.base import NO_DIRECTION, RECIPE, readable
 from jupyter_memory.embedders.tokenizer import WEIGHTS, Tokens, bundled_file, half_precision, tokens, unknown
 from jupyter_memory.errors import EmbedderError, InputError
 from jupyter_memory.runtime import one_core
@@ -96,8 +96,6 @@ def runs_mlx() -> bool:
 # with MiniLM: 11.4, 5.3, 0.4 and 6.8 % there (tests/benchmarks/test_judged.py).
 THRESHOLDS = {256: 0.22, 128: 0.23, 64: 0.29}
 
-# Counts up when the text that an embedder receives is composed in another way.
-_RECIPE = "ctx1"
 
 # Characters tokenised as one piece, and in one call: that needs about 100 bytes for each.
 _PIECE = 8_192
@@ -129,7 +127,7 @@ class StaticEmbedder:
 
     @property
     def fingerprint(self) -> str:
-        return f"static-wordpiece-{WEIGHTS}/d{self.dimensions}/pooled-{_SATURATION}-{_LEAD}/{_RECIPE}"
+        return f"static-wordpiece-{WEIGHTS}/d{self.dimensions}/pooled-{_SATURATION}-{_LEAD}/{RECIPE}"
 
     @property
     def threshold(self) -> float:

