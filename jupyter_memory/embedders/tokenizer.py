@@ -301,9 +301,6 @@ def chunk_tokens(chunks: Iterable[tuple[str, str]]) -> tuple[Tokens, list[ChunkT
 DIMENSIONS = 128
 # A copy of all vectors of a search leaves the processor's cache, and takes several times as long as their sums.
 _ROWS = 64
-_SIGN_AND_VALUE = np.array(0x8FFFE000, np.uint32).view(np.int32)
-# The exponent of 0 is written as 15 in 16 bits and as 127 in 32.
-_BIAS = np.float32(2.0 ** (127 - 15))
 
 
 class TokenVectors:
@@ -338,13 +335,8 @@ class TokenVectors:
     def _read(self, ids: NDArray[np.integer]) -> None:
         unknown = ids[~self._known[ids]]
         if unknown.size:
-            # Two threads may write the same; a row is known only once it is there. Exponent and fraction move to where
-            # 32 bits have them; the sign, which fills what the shift leaves, stays on top.
-            bits = self._halves[unknown].view(np.int16).astype(np.int32)
-            bits <<= 13
-            bits &= _SIGN_AND_VALUE
-            rows = bits.view(np.float32)
-            rows *= _BIAS
+            # Two threads may write the same; a row is known only once it is there.
+            rows = self._halves[unknown].astype(np.float32)
             lengths = np.maximum(np.sqrt(np.einsum("ij,ij->i", rows, rows)), 1e-9)[:, None]
             self._units[unknown] = rows / lengths
             self._lengths[unknown] = lengths
