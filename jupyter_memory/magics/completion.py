@@ -19,8 +19,8 @@ from jupyter_memory.interface.options import ADD, SEARCH, Option
 from jupyter_memory.magics.magics import IN_A_NOTEBOOK
 from jupyter_memory.magics.memeval import MEMEVAL
 from jupyter_memory.magics.memfix import FIX
+from jupyter_memory.magics.parsing import MEMORY
 from jupyter_memory.magics.session import Session
-from jupyter_memory.magics.subcommands import MEMORY
 
 IDENTIFIER = "jupyter_memory.magics"
 _LINE = re.compile(r"^\s*+(?:[\w.,\s]++=\s*+)?%{1,2}(memsearch|memadd|memfix|memory|memeval)\s++(.*)$")

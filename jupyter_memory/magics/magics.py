@@ -20,9 +20,8 @@ from jupyter_memory.interface.messages import as_typed
 from jupyter_memory.interface.options import ADD, SEARCH, Option, search_of, switch_among
 from jupyter_memory.magics.memeval import MEMEVAL, MEMEVAL_HELP
 from jupyter_memory.magics.memfix import FIX_PARSER, MemFix
-from jupyter_memory.magics.parsing import Line, LineParser, without_semicolon
+from jupyter_memory.magics.parsing import MEMORY, MEMORY_HELP, Line, LineParser, without_semicolon
 from jupyter_memory.magics.session import Session
-from jupyter_memory.magics.subcommands import MEMORY, MEMORY_HELP
 from jupyter_memory.text.unicode import marked
 from jupyter_memory.types import Memory
 
