@@ -181,13 +181,11 @@ def _whole_number(text: str) -> int:
 
 def _one_of(choices: Sequence[str]) -> Callable[[str], str]:
     def chosen(text: str) -> str:
-        value = _value(text)
-        if value.lower() in choices:
-            return value.lower()
+        value = _value(text).lower()
         if value not in choices:
-            near = get_close_matches(value.lower(), choices, n=1)
+            near = get_close_matches(value, choices, n=1)
             guess = f"Did you mean {near[0]}? " if near else ""
-            raise argparse.ArgumentTypeError(f"there is no {value!r}. {guess}Known: {', '.join(choices)}.")
+            raise argparse.ArgumentTypeError(f"there is no {_value(text)!r}. {guess}Known: {', '.join(choices)}.")
         return value
 
     return chosen

@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -212,10 +213,9 @@ class Session(Front):
         self.say(f"{profile.name}: {profile.summary}\nscore = {profile.formula}")
         for step in profile.steps:
             self.say(f"then: {step}")
-        rows = [(one.part, one.name, one.form, one.constant, one.value) for one in constants(profile)]
-        frame = pd.DataFrame(rows, columns=["part", "name", "form", "constant", "value"])
+        rows = list(map(asdict, constants(profile)))
+        frame = pd.DataFrame(rows, dtype=object)
         frame = frame.astype(dict.fromkeys(["part", "name", "form", "constant"], "str"))
-        frame["value"] = frame["value"].astype(object)
         frame.attrs["profile"] = {"name": profile.name, "formula": profile.formula}
         return frame
 

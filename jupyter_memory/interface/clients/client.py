@@ -186,6 +186,7 @@ class Target:
         cls, client: Client, places: Places, project: Path | None, command: tuple[str, list[str]], with_skill: bool
     ) -> Target:
         """Return a client, for one project or all of them; its skill is removed with the entry in any case."""
+        file: Path | None
         if project is None:
             file, folder = client.file(places), places.at(client.skills) if client.skills else None
         else:

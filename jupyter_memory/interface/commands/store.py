@@ -6,6 +6,7 @@ import atexit
 import sys
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import asdict
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -239,10 +240,7 @@ def show(front: Front, call: Call) -> object:
     elif call.values.get("json"):
         from jupyter_memory.search.profiles.profile import constants
 
-        rows = [
-            {"part": one.part, "name": one.name, "form": one.form, "constant": one.constant, "value": one.value}
-            for one in constants(chosen)
-        ]
+        rows = list(map(asdict, constants(chosen)))
         about = {"name": chosen.name, "summary": chosen.summary, "formula": chosen.formula, "constants": rows}
         front.say(json_text(about, indent=2))
     else:
