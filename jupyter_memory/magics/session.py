@@ -168,11 +168,10 @@ class Session(Front):
     def say(self, text: str) -> None:
         sys.stdout.write(marked(text) + "\n")
 
+    hint = say
+
     def note(self, text: str) -> None:
         sys.stderr.write(f"jupyter-memory: {marked(as_typed(text))}\n")
-
-    def hint(self, text: str) -> None:
-        self.say(text)
 
     def frame(self, answer: Answer, *, short: bool = False) -> pd.DataFrame:
         """Return an answer as a DataFrame, and write its notices."""

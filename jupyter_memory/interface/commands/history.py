@@ -39,7 +39,19 @@ def history(front: Front, call: Call) -> None:
         %memory history import
         %memory history clear
     """
-    status(front, call)
+    held = None if (store := front.store_if_any) is None else store.history.status()
+    rows = []
+    if (recorder := front.recorder) is not None:
+        noted, left_out = count_of(recorder.noted, "run"), f"{recorder.excluded:,} left out"
+        rows.append(("this kernel", f"on: {noted} noted, {left_out}" if recorder.is_on else "off"))
+        lost = [(why, number) for why, number in recorder.problems.lost.items() if number]
+        rows += [("lost", f"{count_of(number, 'run')}: {why}") for why, number in lost]
+    rows += [
+        ("new kernels", "on" if load_config(on_problem=lambda problem: None).history else "off"),
+        ("recording now", count_of(0 if store is None else store.stats()["history"]["recording"], "kernel")),
+        ("remembered", "no runs" if held is None else str(held)),
+    ]
+    front.say(columns(rows))
 
 
 def on(front: Front, call: Call) -> None:
@@ -77,23 +89,6 @@ def off(front: Front, call: Call) -> None:
     front.say("off: what this kernel runs is no longer remembered" if was_on else "The history was already off.")
     if not call.values["always"] and load_config(on_problem=lambda problem: None).history:
         front.hint("New kernels begin with it on: `%memory history off --always` ends that.")
-
-
-def status(front: Front, call: Call) -> None:
-    """Show whether runs are recorded, how many are remembered, and what was lost."""
-    held = None if (store := front.store_if_any) is None else store.history.status()
-    rows = []
-    if (recorder := front.recorder) is not None:
-        noted, left_out = count_of(recorder.noted, "run"), f"{recorder.excluded:,} left out"
-        rows.append(("this kernel", f"on: {noted} noted, {left_out}" if recorder.is_on else "off"))
-        lost = [(why, number) for why, number in recorder.problems.lost.items() if number]
-        rows += [("lost", f"{count_of(number, 'run')}: {why}") for why, number in lost]
-    rows += [
-        ("new kernels", "on" if load_config(on_problem=lambda problem: None).history else "off"),
-        ("recording now", count_of(0 if store is None else store.stats()["history"]["recording"], "kernel")),
-        ("remembered", "no runs" if held is None else str(held)),
-    ]
-    front.say(columns(rows))
 
 
 def clear(front: Front, call: Call) -> None:

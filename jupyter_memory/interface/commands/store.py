@@ -202,18 +202,11 @@ def profile(front: Front, call: Call) -> None:
         %memory profile ./mine.toml
     """
     # Imported late, here and below: help and wrong usage need no profiles.
-    from jupyter_memory.search.profiles import profile_named
+    from jupyter_memory.search.profiles import PROFILES, profile_named
 
     for name in call.words:
         profile_named(name)  # a mistake in it is reported before it is chosen
         front.settings.profile = name
-    list_profiles(front, call)
-
-
-def list_profiles(front: Front, call: Call) -> None:
-    """Show the profiles; a star marks the one that the settings choose."""
-    from jupyter_memory.search.profiles import PROFILES, profile_named
-
     active = front.settings.profile
     rows = [("*" if name == active else " ", name, one.summary) for name, one in PROFILES.items()]
     if active not in PROFILES:
@@ -274,11 +267,6 @@ def model(front: Front, call: Call) -> None:
         %memory model drop
         %memory model remove nomic
     """
-    list_models(front, call)
-
-
-def list_models(front: Front, call: Call) -> None:
-    """Show the models: name, size, dimensions, licence, languages, whether it is here; and what the store uses."""
     # Imported late, here and below: a kernel that only searches need not wait for models and their downloads.
     from jupyter_memory.interface import models
 

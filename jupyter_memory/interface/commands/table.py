@@ -88,7 +88,12 @@ COMMANDS: tuple[Command[Front], ...] = (
         (_MAYBE_NAME,),
         values="profile",
         below=(
-            Command("list", store.list_profiles, offered="terminal"),
+            Command(
+                "list",
+                store.profile,
+                offered="terminal",
+                terminal_help="Show the profiles; a star marks the one that the settings choose.",
+            ),
             Command(
                 "show",
                 store.show,
@@ -115,7 +120,13 @@ COMMANDS: tuple[Command[Front], ...] = (
         store.model,
         options=options.MODEL,
         below=(
-            Command("list", store.list_models, options=(options.JSON,)),
+            Command(
+                "list",
+                store.model,
+                options=(options.JSON,),
+                terminal_help="Show the models: name, size, dimensions, licence, languages, whether it is here; "
+                "and what the store uses.",
+            ),
             Command(
                 "use",
                 store.use,
@@ -145,7 +156,11 @@ COMMANDS: tuple[Command[Front], ...] = (
         below=(
             Command("on", history.on, offered="notebook"),
             Command("off", history.off, offered="notebook"),
-            Command("status", history.status),
+            Command(
+                "status",
+                history.history,
+                terminal_help="Show whether runs are recorded, how many are remembered, and what was lost.",
+            ),
             Command(
                 "clear",
                 history.clear,
