@@ -75,8 +75,6 @@ class _Norm(nn.LayerNorm):  # type: ignore[misc]
 
 
 class _Layer(nn.Module):  # type: ignore[misc]
-    # Attention, then the MLP; each is added to its input, and the sum is normalised.
-
     def __init__(self, shape: NomicShape | BertShape) -> None:
         super().__init__()
         self.attention = _Attention(shape)
@@ -91,8 +89,6 @@ class _Layer(nn.Module):  # type: ignore[misc]
 
 
 class _Mlp(nn.Module):  # type: ignore[misc]
-    # ``down(silu(gate) * up)`` for nomic, else ``down(gelu(up))``.
-
     def __init__(self, shape: NomicShape | BertShape) -> None:
         super().__init__()
         gated = isinstance(shape, NomicShape)
