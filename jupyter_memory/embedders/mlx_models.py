@@ -387,7 +387,7 @@ def open_mlx(name: str, dimensions: int | None = None) -> MlxEmbedder:
     """Return the embedder of ``"mlx:FOLDER"``, or of ``"mlx:owner/repository"`` if that is in the hub's cache here."""
     given = name.removeprefix(MLX).strip()
     if not given:
-        raise UnknownEmbedder('Say which model: "mlx:FOLDER" or "mlx:owner/repository".')
+        raise UnknownEmbedder('Name a model: "mlx:FOLDER" or "mlx:owner/repository".')
     if find_spec("mlx_embeddings") is None:
         raise EmbedderUnavailable(
             f"The model {name!r} needs mlx-embeddings. Install it with: pip install 'jupyter-memory[models]'"

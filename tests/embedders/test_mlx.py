@@ -81,7 +81,7 @@ def test_not_here(tmp_path, monkeypatch, name):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     with pytest.raises(EmbedderUnavailable, match="is not on this machine"):
         open_embedder(f"mlx:{name}")
-    with pytest.raises(UnknownEmbedder, match="Say which model"):
+    with pytest.raises(UnknownEmbedder, match="Name a model"):
         open_embedder("mlx: ")
 
 

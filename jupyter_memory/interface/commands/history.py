@@ -70,7 +70,7 @@ def on(front: Front, call: Call) -> None:
         if not front.is_loaded_at_start:
             front.hint("New kernels do not load the extension by themselves: `%memory autoload on` changes that.")
     recorder.start()
-    front.say("on: this kernel remembers what it runs from the next cell on. `%memory history off` ends that.")
+    front.say("History is on, starting with the next cell. Turn it off with `%memory history off`.")
 
 
 def off(front: Front, call: Call) -> None:

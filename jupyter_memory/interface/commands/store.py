@@ -185,8 +185,8 @@ def copy(front: Front, call: Call) -> None:
     front.say(str(report))
     if report.without_vectors:
         front.hint(
-            f"{count_of(report.without_vectors, 'memory', 'memories')} came without vectors. To write them, open that "
-            "store and name its model: `model use NAME`"
+            f"{count_of(report.without_vectors, 'memory has', 'memories have')} no vectors yet. To create them, open "
+            "that store and run `model use NAME`"
         )
 
 
@@ -249,7 +249,7 @@ def save(front: Front, call: Call) -> None:
     if file.suffix != ".toml" or file.stem in PROFILES:
         raise WrongUsage(f"Name a new file that ends in .toml, such as my-{chosen.name}.toml")
     if file.exists():
-        raise WrongUsage(f"{file} is there already: name a new one.")
+        raise WrongUsage(f"{file} already exists: name a new one.")
     file.write_text(chosen.replace(name=file.stem).to_toml(), encoding="utf-8")
     profile_named(str(file))
     front.say(f"{chosen.name} is written to {file}. Change it, and search with it: %memory profile {file}")
@@ -332,7 +332,7 @@ def remove(front: Front, call: Call) -> None:
     if not cached.bytes:
         if package := entry.package or (entry.wheel and cached.is_here and entry.wheel.package):
             raise InputError(f"{entry.name} is part of the package {package}: pip removes it.")
-        raise InputError(f"{entry.name} is not on this machine, so there is nothing to remove.")
+        raise InputError(f"{entry.name} is not installed, so there is nothing to remove.")
     if not yes and (store := front.store_if_any) is not None and store.stats()["model"] == entry.name:
         raise InputError(
             f"The store searches with {entry.name}. Change it first: {front.command('model use static')}; "
