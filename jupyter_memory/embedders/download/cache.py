@@ -161,23 +161,20 @@ class CachedModel:
         from filelock import FileLock, Timeout
 
         make_private(self.models)
-        lock = FileLock(self.models / f".{self.entry.name}.lock", timeout=0, mode=0o600)
         try:
-            lock.acquire()
+            held = FileLock(self.models / f".{self.entry.name}.lock", timeout=0, mode=0o600).acquire()
         except Timeout:
             raise FetchError(
                 f"Another program is fetching or removing {self.entry.name} at this moment. "
                 "Wait until it has finished, then look with `model list`."
             ) from None
-        try:
+        with held:
             if self._old.exists() and not self.folder.exists():
                 self._old.rename(self.folder)
             for left in (self._old, *self.models.glob(f".{self.entry.name}.new-*")):
                 shutil.rmtree(left, ignore_errors=True)
 
             yield
-        finally:
-            lock.release()
 
     @contextmanager
     def new(self) -> Iterator[Path]:

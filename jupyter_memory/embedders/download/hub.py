@@ -32,10 +32,7 @@ _SHA1 = re.compile(r"[0-9a-f]{40}")
 _ATTEMPTS = 3
 _PAUSE = 0.5
 _SECONDS = 20.0
-
-
-class _BrokenOff(Exception):
-    pass
+_AGAIN = "Type the same again to go on from there."
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +104,10 @@ def transfer(remote: Remote, file: Path, moved: Callable[[int], object]) -> None
         if _size(file) > furthest:
             failed, furthest = 0, _size(file)
         elif (failed := failed + 1) >= _ATTEMPTS:
-            raise _BrokenOff(f"{remote.name} broke off after {_size(file):,} of {remote.bytes:,} bytes ({reason})")
+            raise FetchError(
+                f"The connection to {address()} is lost: {remote.name} broke off after {_size(file):,} of "
+                f"{remote.bytes:,} bytes ({reason}). {_AGAIN}"
+            )
         if _size(file) < remote.bytes:
             time.sleep(_PAUSE * (failed + 1))
 
@@ -169,9 +169,6 @@ def _size(file: Path) -> int:
     return file.stat().st_size if file.exists() else 0
 
 
-_AGAIN = "Type the same again to go on from there."
-
-
 @contextmanager
 def disk_explained(folder: str) -> Iterator[None]:
     """Context manager: turn what the disk refuses while something is written into ``folder`` into a ``FetchError``."""
@@ -202,8 +199,6 @@ def explained(entry: ModelEntry, folder: str) -> Iterator[None]:
     try:
         with disk_explained(folder):
             yield
-    except _BrokenOff as broken:
-        raise FetchError(f"The connection to {address()} is lost: {broken}. {_AGAIN}") from broken
     except OSError as error:
         # The hub's own errors are OSErrors too.
         from huggingface_hub.errors import HfHubHTTPError
