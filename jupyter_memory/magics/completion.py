@@ -28,6 +28,7 @@ _TIMES = ("today", "yesterday", '"last week"', '"last month"', '"this year"')
 # A filter among the words, or an option with an equals sign: values follow both.
 _NAMED = re.compile(r"-?(?P<filter>[a-z]+):|(?P<flag>--[a-z-]+)=")
 _SAME = {"after": "since", "before": "until"}
+_OPTIONS = {"memsearch": (*SEARCH, *IN_A_NOTEBOOK), "memadd": ADD, "memfix": FIX}
 _LANGUAGES = ("python", "markdown", "text", "r", "julia", "sql")
 
 
@@ -97,10 +98,8 @@ def _values(session: Session, kind: str | tuple[str, ...], typed: str) -> Collec
 
 
 def _grammar(magic: str, before: Sequence[str]) -> tuple[Sequence[Option], Sequence[str | tuple[str, ...]]]:
-    if magic == "memsearch":
-        return (*SEARCH, *IN_A_NOTEBOOK), ()
-    if magic in ("memadd", "memfix"):
-        return ADD if magic == "memadd" else FIX, ()
+    if magic in _OPTIONS:
+        return _OPTIONS[magic], ()
     commands: Mapping[str, Command[Any]] = (MEMEVAL if magic == "memeval" else MEMORY).commands
     if not before:
         return (), (tuple(commands),)
@@ -140,9 +139,3 @@ def install(shell: InteractiveShell, session: Session) -> None:
         return {"completions": completions, "suppress": bool(found), "ordered": True}
 
     shell.Completer.custom_matchers.append(match)
-
-
-def remove(shell: InteractiveShell) -> None:
-    """Take our matcher out of a shell's completer."""
-    matchers = shell.Completer.custom_matchers
-    matchers[:] = [one for one in matchers if getattr(one, "matcher_identifier", "") != IDENTIFIER]
