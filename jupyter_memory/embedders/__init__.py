@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jupyter_memory.embedders.registry import MLX, MODELS, NOMIC, built_in, names, parted, registered
+from jupyter_memory.embedders.registry import MLX, MODELS, built_in, names, parted, registered
 from jupyter_memory.errors import EmbedderError, EmbedderUnavailable, InputError, UnknownEmbedder
 from jupyter_memory.lazy import exports
 from jupyter_memory.text.display import size
@@ -24,7 +24,7 @@ __getattr__, __dir__, __all__ = exports(
         "lifecycle": "computing",
         "mlx_runtime": "batches",
         "bert_models": "MiniLmEmbedder NomicEmbedder",
-        "registry": "MINILM STATIC ModelEntry",
+        "registry": "MINILM NOMIC STATIC ModelEntry",
         "static": "StaticEmbedder arithmetic runs_mlx",
         "tokenizer": "Tokens WordPiece chunk_tokens starts token_vectors tokens unknown",
     },
@@ -119,9 +119,9 @@ def _by_name(name: str, dimensions: int | None, models: Path | None) -> Embedder
                 f"The weights of {base} are not on this machine. To fetch them ({size(cached.entry.download)}), type "
                 f"%memory model use {base}, or in a terminal jupyter-memory model use {base}."
             )
-        from jupyter_memory.embedders.bert_models import MiniLmEmbedder, NomicEmbedder
+        from jupyter_memory.embedders.bert_models import BertEmbedder
 
-        return MiniLmEmbedder(folder) if base == "minilm" else NomicEmbedder(folder, wanted or NOMIC.default)
+        return BertEmbedder(base, folder, wanted or 0)
     except ImportError as missing:
         raise EmbedderUnavailable(
             f"The embedding model {name!r} cannot run here: {missing}. Keyword search works without it. "

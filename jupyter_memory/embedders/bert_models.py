@@ -20,7 +20,7 @@ from jupyter_memory.embedders.download import cache
 from jupyter_memory.embedders.lifecycle import computing, in_mlx_thread
 from jupyter_memory.embedders.mlx import mx, nn, on_cpu
 from jupyter_memory.embedders.mlx_runtime import Tokenise, embedded, read_tensors, shorten
-from jupyter_memory.embedders.registry import NOMIC
+from jupyter_memory.embedders.registry import MODELS
 from jupyter_memory.embedders.tokenizer import UNKNOWN, WordPiece, safetensors_header
 from jupyter_memory.errors import EmbedderUnavailable, InputError
 from jupyter_memory.types.protocols import Vectors
@@ -238,12 +238,16 @@ class Family:
     sizes: Mapping[str, Sequence[str]]
     names: Mapping[str, str]
     unused: str
+    made: Sequence[str]
+    query: str = ""
+    document: str = ""
+    layer_norm: bool = False
 
 
 _FAMILIES = {
     name: Family(**row) for name, row in tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8")).items()
 }
-_NOMIC, _MINILM = _FAMILIES["nomic"], _FAMILIES["minilm"]
+_NOMIC = _FAMILIES["nomic"]
 _STACKED = re.compile(r"\.Wqkv\.")
 
 
@@ -275,8 +279,7 @@ def read_folder(folder: Path, family: Family = _NOMIC) -> tuple[Bert, Tokenise]:
 
 
 # One model of each, as it takes half a gigabyte.
-open_nomic = computing.kept(read_folder)
-open_minilm = computing.kept(partial(read_folder, family=_MINILM))
+_OPENED = {name: computing.kept(partial(read_folder, family=family)) for name, family in _FAMILIES.items()}
 
 
 @lru_cache(maxsize=8)
@@ -290,8 +293,8 @@ def revision(folder: Path) -> str:
 
 def forget_folders() -> None:
     """Load folders again from now on: another model has taken the place of a loaded one."""
-    open_nomic.cache_clear()
-    open_minilm.cache_clear()
+    for opened in _OPENED.values():
+        opened.cache_clear()
     revision.cache_clear()
 
 
@@ -326,75 +329,49 @@ def renamed(tensors: Mapping[str, mx.array], family: Family = _NOMIC) -> dict[st
 
 
 @dataclass(frozen=True)
-class NomicEmbedder:
-    """Embeds text with the nomic-bert model of a folder: ``config.json``, ``tokenizer.json`` and ``*.safetensors``."""
+class BertEmbedder:
+    """Embeds text with ``"nomic"`` or ``"minilm"`` of a folder: config.json, tokenizer.json and ``*.safetensors``."""
 
+    name: str
     path: Path
-    dimensions: int = 256
-    name: ClassVar[str] = "nomic"
+    dimensions: int = 0
     threshold: ClassVar[float] = 0.3
 
     def __post_init__(self) -> None:
-        if self.dimensions not in NOMIC.dimensions:
-            allowed = ", ".join(map(str, NOMIC.dimensions))
-            raise InputError(f"The nomic model has {allowed} dimensions, not {self.dimensions}.")
+        sizes, given = MODELS[self.name].dimensions, self.dimensions or MODELS[self.name].default
         object.__setattr__(self, "path", Path(self.path))
+        if len(sizes) == 1:
+            given = width_of(self.path, self.name)
+        elif given not in sizes:
+            allowed = ", ".join(map(str, sizes))
+            raise InputError(f"The {self.name} model has {allowed} dimensions, not {given}.")
+        object.__setattr__(self, "dimensions", given)
 
     @cached_property
     def fingerprint(self) -> str:
-        return f"nomic-bert-{revision(self.path)}/d{self.dimensions}/search_query+search_document/mean-ln/{RECIPE}"
+        made = _FAMILIES[self.name].made
+        return f"{made[0]}-{revision(self.path)}/d{self.dimensions}/{made[1]}/{RECIPE}"
 
     def embed_documents(self, texts: Sequence[str], /) -> Vectors:
-        # The model card normalises the mean before it is cut.
-        prefixed = ["search_document: " + text for text in texts]
-        return _embed(open_nomic, self.path, prefixed, self.dimensions, layer_norm=True)
+        return self._embed([_FAMILIES[self.name].document + text for text in texts])
 
     def embed_query(self, text: str, /) -> Vectors:
-        vector: Vectors = _embed(open_nomic, self.path, ["search_query: " + text], self.dimensions, layer_norm=True)[0]
+        vector: Vectors = self._embed([_FAMILIES[self.name].query + text])[0]
         return vector
 
+    def _embed(self, texts: Sequence[str]) -> Vectors:
+        def finish(means: mx.array) -> mx.array:
+            # As the model card says, the mean is normalised before it is cut.
+            means = mx.fast.layer_norm(means, None, None, 1e-5) if _FAMILIES[self.name].layer_norm else means
+            return shorten(means, self.dimensions)
 
-@dataclass(frozen=True)
-class MiniLmEmbedder:
-    """Embeds text with the model of a folder: ``config.json``, ``tokenizer.json`` and ``*.safetensors``."""
-
-    path: Path
-    name: ClassVar[str] = "minilm"
-    threshold: ClassVar[float] = 0.3
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "path", Path(self.path))
-
-    @cached_property
-    def dimensions(self) -> int:
-        return width_of(self.path, "minilm")
-
-    @cached_property
-    def fingerprint(self) -> str:
-        return f"minilm-{revision(self.path)}/d{self.dimensions}/mean/{RECIPE}"
-
-    def embed_documents(self, texts: Sequence[str], /) -> Vectors:
-        return _embed(open_minilm, self.path, texts, self.dimensions)
-
-    def embed_query(self, text: str, /) -> Vectors:
-        vector: Vectors = self.embed_documents([text])[0]
-        return vector
+        with computing:
+            model, tokenise = _OPENED[self.name](self.path)
+            compute = partial(_means, model) if on_cpu() else _compiled(model)
+            return embedded(texts, self.dimensions, tokenise, compute, finish)
 
 
-def _embed(
-    opened: Callable[[Path], tuple[Bert, Tokenise]],
-    folder: Path,
-    texts: Sequence[str],
-    dimensions: int,
-    layer_norm: bool = False,
-) -> Vectors:
-    def finish(means: mx.array) -> mx.array:
-        return shorten(mx.fast.layer_norm(means, None, None, 1e-5) if layer_norm else means, dimensions)
-
-    with computing:
-        model, tokenise = opened(folder)
-        compute = partial(_means, model) if on_cpu() else _compiled(model)
-        return embedded(texts, dimensions, tokenise, compute, finish)
+NomicEmbedder, MiniLmEmbedder = partial(BertEmbedder, "nomic"), partial(BertEmbedder, "minilm")
 
 
 @computing.kept
