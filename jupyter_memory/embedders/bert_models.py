@@ -280,22 +280,14 @@ def read_folder(folder: Path, family: Family = _NOMIC) -> tuple[Bert, Tokenise]:
 
 # One model of each, as it takes half a gigabyte.
 _OPENED = {name: computing.kept(partial(read_folder, family=family)) for name, family in _FAMILIES.items()}
-
-
-@lru_cache(maxsize=8)
-def revision(folder: Path) -> str:
-    """Return 12 digits for the weights as they were published: a digest of 256 pages of each file."""
-    found = cache.identity(folder)
-    if not found:
-        raise EmbedderUnavailable(f"There are no weights in {folder}: model.safetensors is missing.")
-    return found
+_revision = lru_cache(maxsize=8)(cache.identity)
 
 
 def forget_folders() -> None:
     """Load folders again from now on: another model has taken the place of a loaded one."""
     for opened in _OPENED.values():
         opened.cache_clear()
-    revision.cache_clear()
+    _revision.cache_clear()
 
 
 def width_of(folder: Path, kind: str) -> int:
@@ -350,7 +342,7 @@ class BertEmbedder:
     @cached_property
     def fingerprint(self) -> str:
         made = _FAMILIES[self.name].made
-        return f"{made[0]}-{revision(self.path)}/d{self.dimensions}/{made[1]}/{RECIPE}"
+        return f"{made[0]}-{_revision(self.path)}/d{self.dimensions}/{made[1]}/{RECIPE}"
 
     def embed_documents(self, texts: Sequence[str], /) -> Vectors:
         return self._embed([_FAMILIES[self.name].document + text for text in texts])

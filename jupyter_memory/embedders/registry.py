@@ -90,10 +90,7 @@ STATIC, NOMIC, MINILM = MODELS["static"], MODELS["nomic"], MODELS["minilm"]
 def parted(name: str) -> tuple[str, int | None]:
     """Return a model's name and the dimensions written behind it, None where there are none."""
     base, _, size = name.rpartition("-")
-    entry = MODELS.get(base)
-    if entry is not None and size.isdecimal() and int(size) in entry.dimensions and size == str(int(size)):
-        return base, int(size)
-    return name, None
+    return (base, int(size)) if base in MODELS and name in built_in() else (name, None)
 
 
 def built_in() -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from jupyter_memory.embedders.registry import ModelEntry
-from jupyter_memory.errors import FetchError
+from jupyter_memory.errors import EmbedderUnavailable, FetchError
 from jupyter_memory.text.display import size
 from jupyter_memory.text.paths import make_private
 
@@ -55,11 +55,12 @@ def read(folder: Path) -> Manifest | None:
 
 
 def identity(folder: Path) -> str:
-    """Return 12 digits for the weights of a folder as they were published, empty where there are no weights."""
+    """Return 12 digits for the weights of a folder as they were published."""
     # What was made of them here, in half precision, has the identity of what it was made of, unless it was changed.
-    here = weights_identity(folder)
-    said = read(folder)
-    return said.identity if said is not None and here and said.kept == here else here
+    here, said = weights_identity(folder), read(folder)
+    if not here:
+        raise EmbedderUnavailable(f"There are no weights in {folder}: model.safetensors is missing.")
+    return said.identity if said is not None and said.kept == here else here
 
 
 def sha256_of(file: Path) -> str:
