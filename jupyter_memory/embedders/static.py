@@ -171,9 +171,7 @@ class StaticEmbedder:
         return not words or bool((ids != unknown()).any())
 
     def embed_query(self, text: str, /) -> Vectors:
-        few = len(text) <= _PIECE
-        vectors = self.embed_tokens(tokens([readable(text)])) if few else self.embed_documents([text])
-        vector: Vectors = vectors[0]
+        vector: Vectors = self.embed_documents([text])[0]
         return vector
 
 
