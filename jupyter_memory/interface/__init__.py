@@ -7,9 +7,8 @@ __getattr__, __dir__, __all__ = exports(
     {
         "clients.client": "CLIENTS Places Target",
         "clients.config_files": "backup_of",
-        "commands.command": (
-            "F Argument Call Command Front Halted SeveralErrors Shown WrongUsage nearest_command offered usage"
-        ),
+        "commands.command": ("F Argument Call Command Front Halted SeveralErrors Shown WrongUsage offered usage"),
+        "commands.table": "nearest_command",
         "commands.history": "NOTHING_ALIKE headline nothing_found",
         "messages": "as_typed",
         "models": "listed",

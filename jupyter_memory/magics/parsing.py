@@ -17,7 +17,7 @@ from IPython.core.error import UsageError
 from IPython.core.magic_arguments import MagicArgumentParser
 
 from jupyter_memory.interface.commands import table
-from jupyter_memory.interface.commands.command import Call, Command, F, Front, Halted, nearest_command, offered
+from jupyter_memory.interface.commands.command import Call, Command, F, Front, Halted, offered
 from jupyter_memory.interface.options import SHIELD, Option, is_option, nearest, refuse_unquoted_times
 
 # "two words", --since="last week", don't: a quote opens only where a word or a value begins.
@@ -261,7 +261,7 @@ class Subcommands(Generic[F]):
             return f" That is {_DESTROYING[name]}."
         if self.magic == "memory" and name in _ELSEWHERE:
             return f" Did you mean {_ELSEWHERE[name]}?"
-        if near := nearest_command(name, self.commands):
+        if near := table.nearest_command(name, self.commands):
             return f" Did you mean %{self.magic} {near}?"
         known = get_close_matches(name, _ELSEWHERE, n=1) if self.magic == "memory" else []
         return f" Did you mean {_ELSEWHERE[known[0]]}?" if known else ""

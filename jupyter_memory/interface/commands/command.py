@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from difflib import get_close_matches
 from inspect import cleandoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
@@ -125,12 +124,6 @@ class Command(Generic[F]):
         """Return whether so many words are not more than the command takes in a notebook."""
         checks_itself = self.notebook_words is not None and not self.below
         return checks_itself or any(one.takes_all for one in self.arguments) or count <= len(self.arguments)
-
-
-def nearest_command(name: str, commands: Mapping[str, Command[F]]) -> str | None:
-    """Return the command that a misspelt name may mean, None if there is none, or if it destroys something."""
-    near = next(iter(get_close_matches(name, commands, n=1)), None)
-    return None if near is None or commands[near].destroys else near
 
 
 def offered(commands: Sequence[Command[F]], side: Side) -> dict[str, Command[F]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 
 from jupyter_memory.interface import options
 from jupyter_memory.interface.commands import history, memories, store
@@ -243,3 +244,9 @@ def grouped(commands: Mapping[str, Command[F]]) -> dict[str, list[Command[F]]]:
     groups = {title: [commands[name] for name in names if name in commands] for title, names in _GROUPS.items()}
     groups[""] = [command for name, command in commands.items() if name in rest]
     return {title: of_it for title, of_it in groups.items() if of_it}
+
+
+def nearest_command(name: str, commands: Mapping[str, Command[F]]) -> str | None:
+    """Return the command that a misspelt name may mean, None if there is none, or if it destroys something."""
+    near = next(iter(get_close_matches(name, commands, n=1)), None)
+    return None if near is None or commands[near].destroys else near
