@@ -126,6 +126,7 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
         return problems
 
 
+# Each of them can be set.
 for _trait in JupyterMemory.class_own_traits().values():
     _trait.tag(config=True)
 

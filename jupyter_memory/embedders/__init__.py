@@ -23,7 +23,7 @@ __getattr__, __dir__, __all__ = exports(
         "download.hub": "address disk_explained",
         "lifecycle": "computing",
         "mlx_runtime": "batches",
-        "bert_models": "MiniLmEmbedder NomicEmbedder",
+        "bert_models": "BertEmbedder",
         "registry": "MINILM NOMIC STATIC ModelEntry",
         "static": "StaticEmbedder arithmetic runs_mlx",
         "tokenizer": "Tokens WordPiece chunk_tokens starts token_vectors tokens unknown",

@@ -363,9 +363,6 @@ class BertEmbedder:
             return embedded(texts, self.dimensions, tokenise, compute, finish)
 
 
-NomicEmbedder, MiniLmEmbedder = partial(BertEmbedder, "nomic"), partial(BertEmbedder, "minilm")
-
-
 @computing.kept
 def _compiled(model: Bert) -> Any:
     return mx.compile(lambda ids, mask: _means(model, ids, mask))
