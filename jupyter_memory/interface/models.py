@@ -63,7 +63,6 @@ def plan(cached: CachedModel) -> str:
 
 def lacking(entry: ModelEntry, *, to_fetch: bool) -> list[tuple[str, str]]:
     """Return the packages that a model needs and that are not installed, as rows for a person to agree to."""
-    fetch.check_machine(entry)
     if not (needed := fetch.missing(entry, to_fetch=to_fetch)):
         return []
     how = f"{fetch.INSTALL} (about {size(fetch.DOWNLOAD)} to fetch)"

@@ -57,10 +57,11 @@ def fetch(cached: CachedModel, *, progress: bool) -> Manifest:
 
 def check_allowed(entry: ModelEntry) -> None:
     """Raise ``FetchError`` if fetching is forbidden or useless here; it uses no network, so call it before consent."""
-    check_machine(entry)
+    missing(entry)
     if entry.wheel is not None:
         return
-    if hub.offline():
+    offline = os.environ.get("HF_HUB_OFFLINE") or os.environ.get("TRANSFORMERS_OFFLINE") or ""
+    if offline.upper() in ("1", "ON", "YES", "TRUE"):
         raise FetchError(
             f"HF_HUB_OFFLINE is set, so {entry.name} is not fetched. Unset it, or give a folder that has the files: "
             f"model use {entry.name} --from PATH"
@@ -344,27 +345,26 @@ DOWNLOAD = 37_000_000
 
 
 def missing(entry: ModelEntry, *, to_fetch: bool = False) -> tuple[str, ...]:
-    """Return the packages without which a model cannot run here, or with ``to_fetch`` not be fetched."""
+    """Return the packages without which a model cannot run here, or with ``to_fetch`` not be fetched.
+
+    Raises:
+        FetchError: it needs MLX, and there is none for this kind of machine.
+    """
     if not entry.is_fetched:
         return ()
+    if not is_installed() and not runs_mlx():
+        raise FetchError(
+            f"{entry.name} needs MLX, which has no packages for this machine, so nothing was fetched or copied. "
+            "The store goes on with: model use static"
+        )
     lacking = [] if is_installed() else ["mlx"]
     if to_fetch and entry.repository and not is_installed("huggingface_hub"):
         lacking.append("huggingface-hub")
     return tuple(lacking)
 
 
-def check_machine(entry: ModelEntry) -> None:
-    """Raise ``FetchError`` where a model needs MLX and there is none for this kind of machine."""
-    if entry.is_fetched and not is_installed() and not runs_mlx():
-        raise FetchError(
-            f"{entry.name} needs MLX, which has no packages for this machine, so nothing was fetched or copied. "
-            "The store goes on with: model use static"
-        )
-
-
 def check(entry: ModelEntry, *, to_fetch: bool = False) -> None:
     """Raise ``FetchError`` unless the packages that a model needs are here, or, ``to_fetch``, those to fetch it."""
-    check_machine(entry)
     if lacking := missing(entry, to_fetch=to_fetch):
         raise FetchError(
             f"{entry.name} needs {' and '.join(lacking)}, which this Python environment does not have, so nothing was "

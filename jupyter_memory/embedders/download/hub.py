@@ -61,12 +61,6 @@ def address() -> str:
     return re.sub(r"//[^/@]*@", "//", endpoint())
 
 
-def offline() -> bool:
-    """Return whether the environment forbids asking the hub."""
-    value = os.environ.get("HF_HUB_OFFLINE") or os.environ.get("TRANSFORMERS_OFFLINE") or ""
-    return value.upper() in ("1", "ON", "YES", "TRUE")
-
-
 def describe(entry: ModelEntry, name: str) -> Remote:
     """Return the hub's description of a file at the pinned revision."""
     from huggingface_hub import get_hf_file_metadata, hf_hub_url
