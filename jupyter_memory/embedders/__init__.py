@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jupyter_memory.embedders.registry import MLX, MODELS, built_in, names, parted, registered
+from jupyter_memory.embedders.registry import MLX, MODELS, NOMIC, built_in, names, parted, registered
 from jupyter_memory.errors import EmbedderError, EmbedderUnavailable, InputError, UnknownEmbedder
 from jupyter_memory.lazy import exports
 from jupyter_memory.text.display import size
@@ -24,7 +24,7 @@ __getattr__, __dir__, __all__ = exports(
         "lifecycle": "computing",
         "mlx_runtime": "batches",
         "bert_models": "BertEmbedder",
-        "registry": "MINILM NOMIC STATIC ModelEntry",
+        "registry": "MINILM STATIC ModelEntry",
         "static": "StaticEmbedder arithmetic runs_mlx",
         "tokenizer": "Tokens WordPiece chunk_tokens starts token_vectors tokens unknown",
     },
@@ -80,7 +80,7 @@ def check_name(name: str) -> None:
 
 def default_name(models: Path | None = None) -> str:
     """Return the name that ``"auto"`` means in a new store."""
-    return "nomic" if is_here("nomic", models) else "static"
+    return NOMIC.name if is_here(NOMIC.name, models) else "static"
 
 
 def is_here(name: str, models: Path | None = None) -> bool:
