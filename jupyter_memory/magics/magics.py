@@ -187,7 +187,7 @@ class MemoryMagics(Magics):
     @line_magic
     @_magic(FIX_PARSER.help)
     def memfix(self, line: str) -> pd.DataFrame | None:
-        return self.fixing.run(line)
+        return self.fixing.run(FIX_PARSER.parse(line))
 
     @line_magic
     @_magic(MEMEVAL_HELP)
