@@ -116,11 +116,11 @@ def in_mlx_thread(function: Callable[Given, Done]) -> Callable[Given, Done]:
 class Computing:
     """Lets one computation run at a time, as two would be no faster, and releases models after idle minutes.
 
-    It is a context manager around every use. A forked child keeps what its parent had loaded.
+    It is a context manager around every use; 0 ``minutes`` keep them. A forked child keeps what its parent had loaded.
     """
 
-    def __init__(self) -> None:
-        self._seconds = 900.0
+    def __init__(self, minutes: float = 15.0) -> None:
+        self._seconds = 60 * minutes
         self._used = monotonic()
         self._caches: list[_lru_cache_wrapper[Any]] = []
         self._begin()
