@@ -125,9 +125,9 @@ def on_mlx(model: str, folder: Path) -> tuple[str, Callable]:
     """Load our model."""
     from mlx import core as mx
 
-    from jupyter_memory.embedders import MiniLmEmbedder, NomicEmbedder
+    from jupyter_memory.embedders import BertEmbedder
 
-    embedder = (NomicEmbedder if model == "nomic" else MiniLmEmbedder)(folder)
+    embedder = BertEmbedder(model, folder)
     added, _ = LIMITS[model]
 
     def forward(ids: list[list[int]]) -> None:

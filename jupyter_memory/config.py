@@ -31,52 +31,38 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
 
     path = Unicode(
         "", help="The store: a file, or postgresql://HOST/DATABASE; empty: memory.sqlite in Jupyter's data folder."
-    ).tag(config=True)
-    space = Unicode("", help="The space to search and to add to; empty: all of them.").tag(config=True)
-    profile = Unicode("auto", help="How results are ranked: see `%memory profile`.").tag(config=True)
-    embedder = Unicode("auto", help="What turns text into vectors: see `%memory model`.").tag(config=True)
-    dimensions = Int(None, allow_none=True, min=1, help="Length of the vectors.").tag(config=True)
-    models = Unicode("", help="Folder of fetched models; empty: memory/models in Jupyter's data folder.").tag(
-        config=True
     )
-    threshold = Float(None, allow_none=True, min=-1, max=1, help="Results with a cosine below this are dropped.").tag(
-        config=True
-    )
-    idle_minutes = Float(
-        15.0, min=0, max=_MONTH, help="Minutes after which an unused model is unloaded; 0: never."
-    ).tag(config=True)
-    cache_queries = Bool(True, help="Keep the vectors of your last 1,000 questions.").tag(config=True)
-    log_searches = Bool(True, help="Keep your last 200 searches, to find them again.").tag(config=True)
-    history = Bool(False, help="Remember what every kernel runs: see `%memory history`.").tag(config=True)
-    history_days = Float(0.0, min=0, help="Days that the history is kept; 0: for ever.").tag(config=True)
-    history_runs = Int(100_000, min=0, help="How many runs the history keeps; 0: all of them.").tag(config=True)
-    history_ignore = List(Unicode(), help="Lines whose cells stay out of the history, such as '%sql *'.").tag(
-        config=True
-    )
-    fix_hint = Bool(False, help="Say after an exception that a fix is known: see `%memfix`.").tag(config=True)
-    jupyter_mcp = Bool(False, help="Let agents in Jupyter read this memory: `jupyter-memory connect jupyter`.").tag(
-        config=True
-    )
-    limit = Int(10, min=1, max=10_000, help="How many results a search gives.").tag(config=True)
-    redact = Bool(True, help="Replace passwords, tokens and keys before storing.").tag(config=True)
-    ignore = List(Unicode(), help="Files never to index: patterns as in .gitignore.").tag(config=True)
-    thumbnails = Bool(
-        True, help="Keep the pictures in notebooks as thumbnails; off: the next `index` removes them."
-    ).tag(config=True)
-    thumbnails_max_mb = Float(200.0, min=0, help="What all thumbnails of a store may take; more are left out.").tag(
-        config=True
-    )
+    space = Unicode("", help="The space to search and to add to; empty: all of them.")
+    profile = Unicode("auto", help="How results are ranked: see `%memory profile`.")
+    embedder = Unicode("auto", help="What turns text into vectors: see `%memory model`.")
+    dimensions = Int(None, allow_none=True, min=1, help="Length of the vectors.")
+    models = Unicode("", help="Folder of fetched models; empty: memory/models in Jupyter's data folder.")
+    threshold = Float(None, allow_none=True, min=-1, max=1, help="Results with a cosine below this are dropped.")
+    idle_minutes = Float(15.0, min=0, max=_MONTH, help="Minutes after which an unused model is unloaded; 0: never.")
+    cache_queries = Bool(True, help="Keep the vectors of your last 1,000 questions.")
+    log_searches = Bool(True, help="Keep your last 200 searches, to find them again.")
+    history = Bool(False, help="Remember what every kernel runs: see `%memory history`.")
+    history_days = Float(0.0, min=0, help="Days that the history is kept; 0: for ever.")
+    history_runs = Int(100_000, min=0, help="How many runs the history keeps; 0: all of them.")
+    history_ignore = List(Unicode(), help="Lines whose cells stay out of the history, such as '%sql *'.")
+    fix_hint = Bool(False, help="Say after an exception that a fix is known: see `%memfix`.")
+    jupyter_mcp = Bool(False, help="Let agents in Jupyter read this memory: `jupyter-memory connect jupyter`.")
+    limit = Int(10, min=1, max=10_000, help="How many results a search gives.")
+    redact = Bool(True, help="Replace passwords, tokens and keys before storing.")
+    ignore = List(Unicode(), help="Files never to index: patterns as in .gitignore.")
+    thumbnails = Bool(True, help="Keep the pictures in notebooks as thumbnails; off: the next `index` removes them.")
+    thumbnails_max_mb = Float(200.0, min=0, help="What all thumbnails of a store may take; more are left out.")
     max_store_mb = Float(
         0.0, min=0, help="The size that the store should not exceed, with a notice at 90 %; 0: any size."
-    ).tag(config=True)
-    max_file_mb = Float(20.0, min=0.001, help="Larger files are not indexed.").tag(config=True)
+    )
+    max_file_mb = Float(20.0, min=0.001, help="Larger files are not indexed.")
     undo_minutes = Float(
         0.0,
         min=0,
         max=_MONTH,
         help="Minutes in which `%memory undo` brings back what was forgotten; 0: it is gone at once.",
-    ).tag(config=True)
-    busy_seconds = Float(30.0, min=0, help="How long to wait for another writer.").tag(config=True)
+    )
+    busy_seconds = Float(30.0, min=0, help="How long to wait for another writer.")
 
     def __init__(self, **values: Any) -> None:
         # Raises where no profile has a name; set by those who know the profiles, which this module may not import.
@@ -140,6 +126,11 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
         return problems
 
 
+# Each of them can be set.
+for _trait in JupyterMemory.class_own_traits().values():
+    _trait.tag(config=True)
+
+
 class Setting(NamedTuple):
     """One setting as `%memory config` shows it."""
 
@@ -160,8 +151,7 @@ def load_config(
 ) -> JupyterMemory:
     """Read the settings: config files, then ``more`` (configurations by origin), then the environment.
 
-    What is broken or unknown is told to ``on_problem`` with the file's name, and the value before it stays.
-    ``check_profile`` raises where no profile has a name, now and whenever the setting changes.
+    What is broken or unknown is told to ``on_problem``; ``check_profile`` raises where no profile has a name.
     """
     read: list[tuple[str, Config]] = []
     for folder in reversed(jupyter_config_path()):
@@ -197,13 +187,10 @@ def store_path(config: JupyterMemory) -> StorePath:
     Raises:
         InputError: JUPYTER_MEMORY_PATH is a URL of no PostgreSQL server, or one with a password.
     """
-    from_environment = os.environ.get(ENVIRONMENT_VARIABLE)
-    if from_environment and config.origin("path") != SESSION:
-        return _placed(from_environment)
-    return _placed(config.path) if config.path else default_path()
-
-
-def _placed(written: str) -> StorePath:
+    from_environment = None if config.origin("path") == SESSION else os.environ.get(ENVIRONMENT_VARIABLE)
+    written = from_environment or config.path
+    if not written:
+        return default_path()
     return database_address(written) if is_address(written) else Path(written).expanduser()
 
 

@@ -7,8 +7,8 @@ import logging
 import sys
 from pathlib import Path
 
-from jupyter_memory.embedders import MEAN, Pooling
 from training.pipeline import Pipeline, Places
+from training.tables import MEAN, Pooling
 from training.train import Recipe
 
 PROJECT = Path(__file__).resolve().parents[1]

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jupyter_memory.embedders import MEAN, Pooling
 from jupyter_memory.evaluation import METRICS
 from training.judged import Texts
-from training.tables import DIMENSIONS, Floats, unit, vectors
+from training.tables import DIMENSIONS, MEAN, Floats, Pooling, unit, vectors
 from training.tokens import Tokenizer, Tokens
 
 # Candidates of each question that MaxSim ranks, and by how many dimensions, as the product does.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -9,13 +10,27 @@ from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
 from scipy.sparse import csr_matrix
 
-from jupyter_memory.embedders import MEAN, Pooling
 from training.tokens import Tokens
 
 Floats = NDArray[np.float32]
 DIMENSIONS = (256, 128, 64)
 _NAME = "embedding.weight"
 _BLOCK = 4_096
+
+
+@dataclass(frozen=True, slots=True)
+class Pooling:
+    """How the tokens of a text are weighed in their sum; by default, all alike.
+
+    ``saturation`` is the share of a text at which a token counts half, so that brackets do not drown names. With a
+    ``lead``, the first token counts double, as a title or a signature does; the excess falls to a third in so many.
+    """
+
+    saturation: float = 0.0
+    lead: float = 0.0
+
+
+MEAN = Pooling()
 
 
 def load_table(path: Path) -> Floats:

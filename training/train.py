@@ -10,10 +10,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.embedders import MEAN, Pooling
 from training.losses import contrast, distil
 from training.prepared import Prepared
-from training.tables import DIMENSIONS, Floats, bags
+from training.tables import DIMENSIONS, MEAN, Floats, Pooling, bags
 from training.tokens import Tokens
 
 _log = logging.getLogger(__name__)

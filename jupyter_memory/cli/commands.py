@@ -13,17 +13,7 @@ import click
 
 from jupyter_memory.config import default_path, store_path
 from jupyter_memory.errors import ClientConfigError, JupyterMemoryError, MissingExtra
-from jupyter_memory.interface.clients.client import (
-    CLIENTS,
-    Bounds,
-    Places,
-    Target,
-    client_target,
-    command_of,
-    full,
-    jupyter_target,
-    skill_target,
-)
+from jupyter_memory.interface.clients.client import CLIENTS, Bounds, Places, Target, command_of, full
 from jupyter_memory.interface.clients.config_files import backup_of
 from jupyter_memory.interface.commands.command import Argument, Call, Command, Front, SeveralErrors, WrongUsage, usage
 from jupyter_memory.interface.options import Option, yes
@@ -47,7 +37,7 @@ def connect(front: Front, call: Call) -> None:
     every = _targets(front, call)
     chosen = [target for name in call.words for target in every if target.name == name]
     if values["skill_to"] is not None:
-        chosen.append(skill_target(absolute(values["skill_to"])))
+        chosen.append(Target.of_skill(absolute(values["skill_to"])))
     chosen = chosen or _found(front, every, values)
     if not remove and any(target.reads for target in chosen):
         withheld = "The history of what you ran is withheld: --history allows it."
@@ -83,8 +73,8 @@ def _targets(front: Front, call: Call) -> list[Target]:
     )
     file = store_path(front.settings)
     command = command_of(None if file == default_path() else file, bounds)
-    every = [client_target(client, Places(), project, command, values["skill"]) for client in CLIENTS]
-    jupyter = jupyter_target()
+    every = [Target.of_client(client, Places(), project, command, values["skill"]) for client in CLIENTS]
+    jupyter = Target.of_jupyter()
     every.append(jupyter)
 
     known = [target.name for target in every]

@@ -17,16 +17,7 @@ from jupyter_memory.cli.commands import COMMANDS
 from jupyter_memory.cli.terminal import INTERRUPTED, Terminal
 from jupyter_memory.errors import JupyterMemoryError, QueryError
 from jupyter_memory.interface.commands import table
-from jupyter_memory.interface.commands.command import (
-    Call,
-    Command,
-    Front,
-    Halted,
-    SeveralErrors,
-    WrongUsage,
-    nearest_command,
-    offered,
-)
+from jupyter_memory.interface.commands.command import Call, Command, Front, Halted, SeveralErrors, WrongUsage, offered
 from jupyter_memory.interface.options import SHIELD, Option, is_option, nearest, refuse_unquoted_times
 from jupyter_memory.text.unicode import marked
 
@@ -109,7 +100,7 @@ class _Rows(click.Group):
         # The guess at what was meant names no command that destroys something.
         name = args[0]
         if name not in self._rows and not name.startswith("-"):
-            near = nearest_command(name, self._rows)
+            near = table.nearest_command(name, self._rows)
             guess = f"There are: {', '.join(self._rows)}." if near is None else f"Did you mean {near!r}?"
             ctx.fail(f"There is no command {name!r}. {guess}")
         return super().resolve_command(ctx, args)

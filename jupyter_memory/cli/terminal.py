@@ -142,6 +142,8 @@ class Terminal(Front):
     def note(self, text: str) -> None:
         click.echo(marked(text), err=True)
 
+    hint = note
+
     def show_list(self, answer: Answer) -> None:
         for notice in answer.notices:
             self.note(notice)

@@ -19,14 +19,13 @@ __getattr__, __dir__, __all__ = exports(
     {
         "base": "TokenEmbedder",
         "download.cache": "CachedModel",
-        "download.fetch": "check_allowed fetch take",
+        "download.fetch": "DOWNLOAD check_allowed fetch missing take",
         "download.hub": "address disk_explained",
-        "download.wheel": "DOWNLOAD missing",
         "lifecycle": "computing",
         "mlx_runtime": "batches",
-        "bert_models": "MiniLmEmbedder NomicEmbedder",
+        "bert_models": "BertEmbedder",
         "registry": "MINILM STATIC ModelEntry",
-        "static": "MEAN Pooling StaticEmbedder arithmetic runs_mlx",
+        "static": "StaticEmbedder arithmetic runs_mlx",
         "tokenizer": "Tokens WordPiece chunk_tokens starts token_vectors tokens unknown",
     },
 )
@@ -81,7 +80,7 @@ def check_name(name: str) -> None:
 
 def default_name(models: Path | None = None) -> str:
     """Return the name that ``"auto"`` means in a new store."""
-    return "nomic" if is_here("nomic", models) else "static"
+    return NOMIC.name if is_here(NOMIC.name, models) else "static"
 
 
 def is_here(name: str, models: Path | None = None) -> bool:
@@ -120,9 +119,9 @@ def _by_name(name: str, dimensions: int | None, models: Path | None) -> Embedder
                 f"The weights of {base} are not on this machine. To fetch them ({size(cached.entry.download)}), type "
                 f"%memory model use {base}, or in a terminal jupyter-memory model use {base}."
             )
-        from jupyter_memory.embedders.bert_models import MiniLmEmbedder, NomicEmbedder
+        from jupyter_memory.embedders.bert_models import BertEmbedder
 
-        return MiniLmEmbedder(folder) if base == "minilm" else NomicEmbedder(folder, wanted or NOMIC.default)
+        return BertEmbedder(base, folder, wanted or 0)
     except ImportError as missing:
         raise EmbedderUnavailable(
             f"The embedding model {name!r} cannot run here: {missing}. Keyword search works without it. "

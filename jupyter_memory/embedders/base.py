@@ -11,6 +11,8 @@ from jupyter_memory.embedders.tokenizer import Tokens
 from jupyter_memory.errors import EmbedderError
 from jupyter_memory.types.protocols import Embedder, Vectors
 
+# Part of every fingerprint: counts up when the text that an embedder receives is composed in another way.
+RECIPE = "ctx1"
 NO_DIRECTION = (
     "A vector has no direction (all zeros, or not a number), so it cannot be compared with others. "
     "The model's files may be damaged: `%memory doctor` checks them."

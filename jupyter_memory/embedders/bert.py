@@ -55,10 +55,7 @@ class Bert(nn.Module):  # type: ignore[misc]
         self.layers = [_Layer(shape) for _ in range(shape.layers)]
 
     def __call__(self, ids: mx.array, mask: mx.array | None = None) -> mx.array:
-        """Return ``(batch, tokens, width)`` for int ``ids`` of ``(batch, tokens)``.
-
-        ``mask`` is 1 for tokens and 0 for padding, of the same shape; leave it out where nothing is padding.
-        """
+        """Return ``(batch, tokens, width)`` for ``(batch, tokens)``; ``mask`` is 1 for tokens and 0 for padding."""
         # Every token is of the first type: a text, not the second half of a pair.
         places = self.types(mx.zeros((1,), mx.int32))
         if "positions" in self:
@@ -70,8 +67,6 @@ class Bert(nn.Module):  # type: ignore[misc]
 
 
 class _Norm(nn.LayerNorm):  # type: ignore[misc]
-    # On the CPU its means are matrix products.
-
     def __call__(self, hidden: mx.array) -> mx.array:
         if on_cpu():
             return cpu_math.layer_norm(hidden, self.weight, self.bias, self.eps)
@@ -80,16 +75,9 @@ class _Norm(nn.LayerNorm):  # type: ignore[misc]
 
 
 class _Layer(nn.Module):  # type: ignore[misc]
-    # Attention, then the MLP; each is added to its input, and the sum is normalised.
-
     def __init__(self, shape: NomicShape | BertShape) -> None:
         super().__init__()
-        self.attention = Attention(
-            shape.width,
-            shape.heads,
-            bias=isinstance(shape, BertShape),
-            rotary_base=shape.rotary_base if isinstance(shape, NomicShape) else None,
-        )
+        self.attention = _Attention(shape)
         self.attention_norm = _Norm(shape.width, eps=shape.epsilon)
         self.mlp = _Mlp(shape)
         self.mlp_norm = _Norm(shape.width, eps=shape.epsilon)
@@ -101,8 +89,6 @@ class _Layer(nn.Module):  # type: ignore[misc]
 
 
 class _Mlp(nn.Module):  # type: ignore[misc]
-    # ``down(silu(gate) * up)`` for nomic, else ``down(gelu(up))``.
-
     def __init__(self, shape: NomicShape | BertShape) -> None:
         super().__init__()
         gated = isinstance(shape, NomicShape)
@@ -122,17 +108,16 @@ class _Mlp(nn.Module):  # type: ignore[misc]
         return down
 
 
-class Attention(nn.Module):  # type: ignore[misc]
-    """Self-attention; with a ``rotary_base``, positions rotate the halves of queries and keys."""
+class _Attention(nn.Module):  # type: ignore[misc]
+    # With a base, positions rotate the halves of queries and keys.
 
-    def __init__(self, width: int, heads: int, *, bias: bool, rotary_base: float | None = None) -> None:
+    def __init__(self, shape: NomicShape | BertShape) -> None:
         super().__init__()
-        self.heads = heads
-        self.base = rotary_base
-        self.query = nn.Linear(width, width, bias=bias)
-        self.key = nn.Linear(width, width, bias=bias)
-        self.value = nn.Linear(width, width, bias=bias)
-        self.out = nn.Linear(width, width, bias=bias)
+        self.heads = shape.heads
+        self.base = shape.rotary_base if isinstance(shape, NomicShape) else None
+        self.query, self.key, self.value, self.out = (
+            nn.Linear(shape.width, shape.width, bias=self.base is None) for _ in range(4)
+        )
 
     def __call__(self, hidden: mx.array, mask: mx.array | None) -> mx.array:
         if on_cpu():

@@ -14,13 +14,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.embedders.base import readable
+from jupyter_memory.embedders.base import RECIPE, readable
 from jupyter_memory.embedders.bert import Bert, BertShape, NomicShape
 from jupyter_memory.embedders.download import cache
 from jupyter_memory.embedders.lifecycle import computing, in_mlx_thread
 from jupyter_memory.embedders.mlx import mx, nn, on_cpu
 from jupyter_memory.embedders.mlx_runtime import Tokenise, embedded, read_tensors, shorten
-from jupyter_memory.embedders.registry import NOMIC
+from jupyter_memory.embedders.registry import MODELS
 from jupyter_memory.embedders.tokenizer import UNKNOWN, WordPiece, safetensors_header
 from jupyter_memory.errors import EmbedderUnavailable, InputError
 from jupyter_memory.types.protocols import Vectors
@@ -50,7 +50,7 @@ def check_length(file: Path) -> None:
 
 
 def write_half(source: Path, file: Path, moved: Callable[[int], object]) -> None:
-    """Write the tensors of a folder into one safetensors file, one after the other."""
+    """Write the tensors of a folder into one safetensors file, in half precision."""
     # By hand, as MLX writes all at once and says nothing when the disk is full.
     tensors: dict[str, mx.array] = {}
     for part in sorted(source.glob("*.safetensors")):
@@ -123,10 +123,7 @@ def read_config(folder: Path, family: Family) -> dict[str, Any]:
 
 
 def fill(model: nn.Module, weights: Mapping[str, mx.array], config: Mapping[str, Any], folder: Path) -> None:
-    """Give a model its weights, and compute what that needs; those of another model, or damaged ones, are named.
-
-    On the CPU all arithmetic is in float32; on a GPU weights of 32 bits become 16, and quantised ones stay so.
-    """
+    """Give a model its weights, in float32 on the CPU; those of another model, or damaged ones, are named."""
     expected = dict(nn.utils.tree_flatten(model.parameters()))
     quantised = {name.removesuffix(".scales") for name in weights if name.endswith(".scales")}
     how: Any = config.get("quantization")
@@ -190,10 +187,7 @@ _UNCASED: dict[str, dict[str, Any]] = {
 
 
 def read_tokenizer(folder: Path, known: int, most: int) -> Tokenise:
-    """Return the tokenizer of a model whose weights know so many tokens and which reads ``most`` of a text.
-
-    The marks of beginning and end are among them.
-    """
+    """Return the tokenizer of a model whose weights know so many tokens, and which reads ``most`` with two marks."""
     file = folder / "tokenizer.json"
     missing = f"The tokenizer is missing in {folder}: copy tokenizer.json of the model's repository there."
     vocabulary = _vocabulary(read_json(file, missing))
@@ -244,18 +238,22 @@ class Family:
     sizes: Mapping[str, Sequence[str]]
     names: Mapping[str, str]
     unused: str
+    made: Sequence[str]
+    query: str = ""
+    document: str = ""
+    layer_norm: bool = False
 
 
 _FAMILIES = {
     name: Family(**row) for name, row in tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8")).items()
 }
-_NOMIC, _MINILM = _FAMILIES["nomic"], _FAMILIES["minilm"]
+_NOMIC = _FAMILIES["nomic"]
 _STACKED = re.compile(r"\.Wqkv\.")
 
 
 @in_mlx_thread
-def read_folder(folder: Path, family: Family = _NOMIC) -> tuple[Bert, Tokenise]:
-    """Return the model of a folder that holds ``config.json`` and ``*.safetensors``, with its tokenizer."""
+def read_model(folder: Path, family: Family = _NOMIC) -> Bert:
+    """Return the model of a folder that holds ``config.json`` and ``*.safetensors``."""
     config = read_config(folder, family)
     shape = shape_in(config, family)
     if shape.width % (family.parts * shape.heads):
@@ -271,28 +269,25 @@ def read_folder(folder: Path, family: Family = _NOMIC) -> tuple[Bert, Tokenise]:
         check_length(file)
         tensors.update(read_tensors(file))
     fill(model, renamed(tensors, family), config, folder)
-    return model, read_tokenizer(folder, shape.vocabulary, family.tokens)
+    return model
+
+
+def read_folder(folder: Path, family: Family = _NOMIC) -> tuple[Bert, Tokenise]:
+    """Return the model of a folder with its tokenizer."""
+    model = read_model(folder, family)
+    return model, read_tokenizer(folder, model.shape.vocabulary, family.tokens)
 
 
 # One model of each, as it takes half a gigabyte.
-open_nomic = computing.kept(read_folder)
-open_minilm = computing.kept(partial(read_folder, family=_MINILM))
-
-
-@lru_cache(maxsize=8)
-def revision(folder: Path) -> str:
-    """Return 12 digits for the weights as they were published: a digest of 256 pages of each file."""
-    found = cache.identity(folder)
-    if not found:
-        raise EmbedderUnavailable(f"There are no weights in {folder}: model.safetensors is missing.")
-    return found
+_OPENED = {name: computing.kept(partial(read_folder, family=family)) for name, family in _FAMILIES.items()}
+_revision = lru_cache(maxsize=8)(cache.identity)
 
 
 def forget_folders() -> None:
     """Load folders again from now on: another model has taken the place of a loaded one."""
-    open_nomic.cache_clear()
-    open_minilm.cache_clear()
-    revision.cache_clear()
+    for opened in _OPENED.values():
+        opened.cache_clear()
+    _revision.cache_clear()
 
 
 def width_of(folder: Path, kind: str) -> int:
@@ -325,80 +320,47 @@ def renamed(tensors: Mapping[str, mx.array], family: Family = _NOMIC) -> dict[st
     return renamed
 
 
-# Counts up when the text that an embedder receives is composed in another way.
-_RECIPE = "ctx1"
-
-
 @dataclass(frozen=True)
-class NomicEmbedder:
-    """Embeds text with the nomic-bert model of a folder: ``config.json``, ``tokenizer.json`` and ``*.safetensors``."""
+class BertEmbedder:
+    """Embeds text with ``"nomic"`` or ``"minilm"`` of a folder: config.json, tokenizer.json and ``*.safetensors``."""
 
+    name: str
     path: Path
-    dimensions: int = 256
-    name: ClassVar[str] = "nomic"
+    dimensions: int = 0
     threshold: ClassVar[float] = 0.3
 
     def __post_init__(self) -> None:
-        if self.dimensions not in NOMIC.dimensions:
-            allowed = ", ".join(map(str, NOMIC.dimensions))
-            raise InputError(f"The nomic model has {allowed} dimensions, not {self.dimensions}.")
+        sizes, given = MODELS[self.name].dimensions, self.dimensions or MODELS[self.name].default
         object.__setattr__(self, "path", Path(self.path))
+        if len(sizes) == 1:
+            given = width_of(self.path, self.name)
+        elif given not in sizes:
+            allowed = ", ".join(map(str, sizes))
+            raise InputError(f"The {self.name} model has {allowed} dimensions, not {given}.")
+        object.__setattr__(self, "dimensions", given)
 
     @cached_property
     def fingerprint(self) -> str:
-        return f"nomic-bert-{revision(self.path)}/d{self.dimensions}/search_query+search_document/mean-ln/{_RECIPE}"
+        made = _FAMILIES[self.name].made
+        return f"{made[0]}-{_revision(self.path)}/d{self.dimensions}/{made[1]}/{RECIPE}"
 
     def embed_documents(self, texts: Sequence[str], /) -> Vectors:
-        # The model card normalises the mean before it is cut.
-        prefixed = ["search_document: " + text for text in texts]
-        return _embed(open_nomic, self.path, prefixed, self.dimensions, layer_norm=True)
+        return self._embed([_FAMILIES[self.name].document + text for text in texts])
 
     def embed_query(self, text: str, /) -> Vectors:
-        vector: Vectors = _embed(open_nomic, self.path, ["search_query: " + text], self.dimensions, layer_norm=True)[0]
+        vector: Vectors = self._embed([_FAMILIES[self.name].query + text])[0]
         return vector
 
+    def _embed(self, texts: Sequence[str]) -> Vectors:
+        def finish(means: mx.array) -> mx.array:
+            # As the model card says, the mean is normalised before it is cut.
+            means = mx.fast.layer_norm(means, None, None, 1e-5) if _FAMILIES[self.name].layer_norm else means
+            return shorten(means, self.dimensions)
 
-@dataclass(frozen=True)
-class MiniLmEmbedder:
-    """Embeds text with the model of a folder: ``config.json``, ``tokenizer.json`` and ``*.safetensors``."""
-
-    path: Path
-    name: ClassVar[str] = "minilm"
-    threshold: ClassVar[float] = 0.3
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "path", Path(self.path))
-
-    @cached_property
-    def dimensions(self) -> int:
-        return width_of(self.path, "minilm")
-
-    @cached_property
-    def fingerprint(self) -> str:
-        return f"minilm-{revision(self.path)}/d{self.dimensions}/mean/{_RECIPE}"
-
-    def embed_documents(self, texts: Sequence[str], /) -> Vectors:
-        return _embed(open_minilm, self.path, texts, self.dimensions)
-
-    def embed_query(self, text: str, /) -> Vectors:
-        vector: Vectors = self.embed_documents([text])[0]
-        return vector
-
-
-def _embed(
-    opened: Callable[[Path], tuple[Bert, Tokenise]],
-    folder: Path,
-    texts: Sequence[str],
-    dimensions: int,
-    layer_norm: bool = False,
-) -> Vectors:
-    def finish(means: mx.array) -> mx.array:
-        return shorten(mx.fast.layer_norm(means, None, None, 1e-5) if layer_norm else means, dimensions)
-
-    with computing:
-        model, tokenise = opened(folder)
-        compute = partial(_means, model) if on_cpu() else _compiled(model)
-        return embedded(texts, dimensions, tokenise, compute, finish)
+        with computing:
+            model, tokenise = _OPENED[self.name](self.path)
+            compute = partial(_means, model) if on_cpu() else _compiled(model)
+            return embedded(texts, self.dimensions, tokenise, compute, finish)
 
 
 @computing.kept

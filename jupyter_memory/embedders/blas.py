@@ -40,10 +40,7 @@ class Blas:
 
 @cache
 def fast_blas() -> Blas:
-    """Load OpenBLAS where MLX needs it, and return what MLX uses. It helps only before the first import of MLX.
-
-    Nothing is loaded on macOS, where MLX uses Apple's own.
-    """
+    """Load OpenBLAS where MLX needs it, which helps only before the first import of MLX; return what MLX uses."""
     if sys.platform != "linux":
         return Blas("Apple's BLAS")
     if "mlx.core" in sys.modules:

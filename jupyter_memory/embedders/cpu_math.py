@@ -1,10 +1,8 @@
 """A transformer's costly functions, from operations that MLX's CPU backend runs fast.
 
-On Linux MLX computes ``exp`` one value at a time, about 27 ns each, and softmax, sigmoid and silu with it; sums and
-products take 0.3 ns while their arrays stay in the cache. So powers of two are polynomials here: the 32nd power of a
-`root` where MLX finds a compiler (g++), which makes a few loops over whole arrays of them; else `by_bits`, each of
-whose operations is a loop of its own, in slices that stay in the cache. nomic embeds texts of 512 tokens 1.5 times as
-fast so, and the cells of notebooks 1.4 times (benchmarks/README.md). A GPU is faster with MLX's own functions.
+On Linux MLX computes ``exp`` one value at a time, about 27 ns each; sums and products take 0.3 ns while their arrays
+stay in the cache. So powers of two are polynomials here: the 32nd power of a `root` where MLX finds a compiler (g++),
+else `by_bits` in slices that stay in the cache. benchmarks/README.md has what that gains.
 """
 
 from __future__ import annotations
@@ -44,8 +42,7 @@ _NORMAL = 126.0
 _ABOVE = (0.398963573, 0.0291830194, 0.00427043907, 5.96408041e-05)
 _BELOW = (1.0, 0.239982841, 0.0255282654, 0.00147158456, 3.44604578e-06)
 _WIDEST = 4.9
-# Values of a slice: half a megabyte, so that a few of them share a core's cache. Attention, whose slices are small
-# matrices, loses less to their beginnings if they are twice as long.
+# Values of a slice: half a megabyte, so that a few of them share a core's cache; attention is faster with twice that.
 _SLICE = 131_072
 _SCORES = 262_144
 
@@ -131,8 +128,7 @@ def _gated(root: mx.array, gate: mx.array, up: mx.array) -> mx.array:
 
 
 def _gelu(x: mx.array, widest: mx.array) -> mx.array:
-    # The sums are in pairs, and the bound is an argument, as in `root`. What lies beyond |x| on one side is taken from
-    # x or 0, so that the error does not grow with x.
+    # As in `root`; beyond the bound it is x or 0, so that the error does not grow with x.
     inside = mx.minimum(mx.abs(x), widest)
     square = inside * inside
     fourth = square * square
@@ -168,8 +164,7 @@ def in_turn(
 
 def root(x: mx.array, smallest: mx.array) -> mx.array:
     """Return 2**(x / 32), at least 2**(smallest / 32); summed in pairs, as MLX fuses only 11 steps in a row."""
-    # The bound is an argument: with a constant, the compiler would prepare a path for values at the bound, and then
-    # compute one value at a time.
+    # The bound is an argument: with a constant, the compiler would compute one value at a time.
     x = mx.maximum(x, smallest)
     square = x * x
     first, second, third, fourth = (_ROOT[one] + _ROOT[one + 1] * x for one in range(0, 8, 2))

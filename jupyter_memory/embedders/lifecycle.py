@@ -7,6 +7,7 @@ import gc
 import os
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future
 from functools import lru_cache, partial, wraps
 from queue import SimpleQueue
 from time import monotonic
@@ -22,46 +23,22 @@ Done = TypeVar("Done")
 _PATIENCE = 5.0
 
 
-class _Job:
-    __slots__ = ("done", "error", "result", "work")
-
-    def __init__(self, work: Callable[[], Any]) -> None:
-        self.work = work
-        self.result: Any = None
-        self.error: BaseException | None = None
-        # A lock, as an event takes twice as long to make and to wait for.
-        self.done = threading.Lock()
-        self.done.acquire()
-
-    def run(self) -> None:
-        try:
-            self.result = self.work()
-        except BaseException as error:  # noqa: BLE001  it is the caller's, whatever it is
-            self.error = error
-        finally:
-            self.done.release()
-
-
 class _Worker:
-    # A thread that runs calls one after another; it begins with the first one, and again in a forked child. Notebooks,
-    # servers and watchers start threads for a moment, and MLX would never end what it has opened for them.
-    #
-    # A caller may be interrupted while it waits: the call is run to its end, and what it returns is dropped. So calls
-    # should be short, and own what they write to.
+    # A thread that runs calls one after another; it begins with the first one, and again in a forked child. A caller
+    # may be interrupted while it waits: the call is run to its end, so it should be short, and own what it writes to.
     #
     # A fork waits for the calls that were asked for before it, and those that are asked for meanwhile wait for the
     # fork: a child would never get a lock that a call holds, be it MLX's or that of a module that is imported.
 
     def __init__(self) -> None:
         self._begin()
-        # A thread that is stopped within MLX would crash the program: it ends its call and begins no other, though
-        # threads that still compute ask for more.
+        # A thread that is stopped within MLX would crash the program: it ends its call and begins no other.
         atexit.register(lambda: self._park(threading.Event()))
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(before=self._before_fork, after_in_parent=self._go_on, after_in_child=self._begin)
 
     def _begin(self) -> None:
-        self._jobs: SimpleQueue[_Job] = SimpleQueue()
+        self._jobs: SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = SimpleQueue()
         self._starting = threading.Lock()
         self._forked = threading.Event()
         self._thread: threading.Thread | None = None
@@ -89,22 +66,24 @@ class _Worker:
                     self._thread = thread
         if self._thread is threading.current_thread():
             return work()
-        job = _Job(work)
-        self._jobs.put(job)
-        job.done.acquire()
-        if job.error is None:
-            found: Done = job.result
-            return found
+        found: Future[Done] = Future()
+        self._jobs.put((found, work))
         try:
-            raise job.error
+            return found.result()
         finally:
-            # The error's traceback holds this frame.
-            del job
+            # An error's traceback holds this frame.
+            del found
 
     @staticmethod
-    def _work(jobs: SimpleQueue[_Job]) -> None:
+    def _work(jobs: SimpleQueue[tuple[Future[Any], Callable[[], Any]]]) -> None:
         while True:
-            jobs.get().run()
+            found, work = jobs.get()
+            try:
+                found.set_result(work())
+            except BaseException as error:  # noqa: BLE001  it is the caller's, whatever it is
+                found.set_exception(error)
+            # Until the next call, nothing holds what this one had.
+            del found, work
 
     def _park(self, until: threading.Event) -> None:
         if self._thread is not None and self._thread is not threading.current_thread():
@@ -114,7 +93,7 @@ class _Worker:
                 parked.set()
                 until.wait()
 
-            self._jobs.put(_Job(park))
+            self._jobs.put((Future(), park))
             parked.wait(_PATIENCE)
 
 
@@ -134,14 +113,10 @@ def in_mlx_thread(function: Callable[Given, Done]) -> Callable[Given, Done]:
     return handed_over
 
 
-Read = TypeVar("Read")
-
-
 class Computing:
-    """Lets one computation run at a time, and releases models that are idle: ``with computing:`` around every use.
+    """Lets one computation run at a time, as two would be no faster, and releases models after idle minutes.
 
-    Two at a time would need twice the memory and be no faster. Models are released after ``minutes`` without a
-    computation, never during one; 0 keeps them. A forked child keeps what its parent had loaded.
+    It is a context manager around every use; 0 ``minutes`` keep them. A forked child keeps what its parent had loaded.
     """
 
     def __init__(self, minutes: float = 15.0) -> None:
@@ -166,7 +141,7 @@ class Computing:
         finally:
             self._lock.release()
 
-    def kept(self, read: Callable[..., Read], most: int = 1) -> _lru_cache_wrapper[Read]:
+    def kept(self, read: Callable[..., Done], most: int = 1) -> _lru_cache_wrapper[Done]:
         """Decorate a function that loads a model: its last ``most`` results are kept until the models are released."""
         cached = lru_cache(maxsize=most)(read)
         self._caches.append(cached)

@@ -7,28 +7,18 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any
 
 from jupyter_memory.embedders.blas import fast_blas
 
 BLAS = fast_blas()
-# Batches run side by side, each on its own stream, only where MLX walks their graph breadth first. A graph wider than
-# this limit is walked depth first, one stream after the other; a long text's graph is wider than the default of 20.
+# Wider graphs are walked depth first, so that batches on different streams wait for each other; by default from 20 on.
 if sys.platform == "linux":
     os.environ.setdefault("MLX_BFS_MAX_WIDTH", "400")
 
 import mlx.core as mx  # noqa: E402
+from mlx import nn  # noqa: E402
 
-__all__ = ["mx", "nn", "on_cpu", "BLAS"]  # noqa: F822
-
-
-def __getattr__(name: str) -> Any:
-    # The static model has no layers, so it does not import them.
-    if name == "nn":
-        import mlx.nn
-
-        return mlx.nn
-    raise AttributeError(name)
+__all__ = ["mx", "nn", "on_cpu", "BLAS"]
 
 
 def on_cpu() -> bool:

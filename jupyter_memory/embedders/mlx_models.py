@@ -15,9 +15,8 @@ from typing import Any, ClassVar, NoReturn
 from tokenizers import Tokenizer
 
 from jupyter_memory.embedders import cpu_math
-from jupyter_memory.embedders.base import readable
-from jupyter_memory.embedders.bert import Bert
-from jupyter_memory.embedders.bert_models import check_length, read_json, renamed, shape_in
+from jupyter_memory.embedders.base import RECIPE, readable
+from jupyter_memory.embedders.bert_models import check_length, read_json, read_model
 from jupyter_memory.embedders.download import cache
 from jupyter_memory.embedders.lifecycle import computing, in_mlx_thread
 from jupyter_memory.embedders.mlx import mx, nn, on_cpu
@@ -210,11 +209,13 @@ _NO_TEXT = ("base", "colidefics3", "colqwen2_5", "lfm2", "llama_nemotron_vl", "q
 
 
 def _load(folder: Path, recipe: Recipe) -> Any:
+    if recipe.kind == "nomic_bert":
+        return read_model(folder)
     # mlx-embeddings comes with an extra.
     from mlx_embeddings import models, utils
 
     known = sorted(module.name for module in pkgutil.iter_modules(models.__path__) if module.name not in _NO_TEXT)
-    if recipe.kind not in (*known, "nomic_bert"):
+    if recipe.kind not in known:
         raise EmbedderUnavailable(
             f"The model in {folder} is of the type {recipe.kind!r}, and mlx-embeddings runs {', '.join(known)}."
         )
@@ -246,37 +247,10 @@ def _load(folder: Path, recipe: Recipe) -> Any:
     return model
 
 
-class _Arguments:
-    @staticmethod
-    def from_dict(config: Mapping[str, Any]) -> Any:
-        return shape_in(config)
-
-
-class _PluggedNomicBert(Bert):
-    # Takes weights of every naming, and returns what the models of mlx-embeddings return.
-
-    def sanitize(self, weights: Mapping[str, mx.array]) -> dict[str, mx.array]:
-        ours = renamed(weights)
-        if any(name.endswith(".scales") for name in ours):
-            return ours
-        return {name: value.astype(mx.float32) for name, value in ours.items()} if on_cpu() else ours
-
-    def __call__(self, input_ids: mx.array, attention_mask: mx.array | None = None) -> Any:
-        from mlx_embeddings.models.base import BaseModelOutput, mean_pooling, normalize_embeddings
-
-        hidden = super().__call__(input_ids, attention_mask)
-        mask = mx.ones(input_ids.shape) if attention_mask is None else attention_mask
-        return BaseModelOutput(last_hidden_state=hidden, text_embeds=normalize_embeddings(mean_pooling(hidden, mask)))
-
-
 def _classes(config: Mapping[str, Any]) -> tuple[Any, ...]:
-    # Ours for nomic-bert, its own for everything else.
-    if config.get("model_type") == "nomic_bert":
-        model, *others = _PluggedNomicBert, _Arguments, None, None
-    else:
-        from mlx_embeddings import utils
+    from mlx_embeddings import utils
 
-        model, *others = utils._get_classes(dict(config))
+    model, *others = utils._get_classes(dict(config))
     kind = str(config["model_type"]).replace("-", "_")
     if kind in _DENSE_INSIDE:
         return (model, *others)
@@ -316,6 +290,8 @@ def open_mlx_folder(folder: Path, recipe: Recipe) -> tuple[Tokenizer, Compute]:
             hidden: mx.array = model.model(ids, attention_mask=mask)["last_hidden_state"]
         elif recipe.kind == "qwen3":
             hidden = model.model(ids, attention_mask=mask)
+        elif recipe.kind == "nomic_bert":
+            hidden = model(ids, mask)
         else:
             hidden = model(ids, attention_mask=mask).last_hidden_state
         hidden = hidden.astype(mx.float32)
@@ -345,8 +321,6 @@ def open_mlx_folder(folder: Path, recipe: Recipe) -> tuple[Tokenizer, Compute]:
 # Files that decide a vector, besides the weights.
 _RECIPE_FILES = ("*.json", "*/config.json", "vocab.txt", "*.model")
 _OWN = ("manifest.json",)
-# Counts up when the text that an embedder receives is composed in another way.
-_RECIPE = "ctx1"
 
 
 @dataclass(frozen=True)
@@ -385,7 +359,7 @@ class MlxEmbedder:
         for file in files:
             digest.update(f"\0{file.relative_to(self.path)}\0".encode() + file.read_bytes())
         pooling = "+".join(self.recipe.pooling)
-        return f"mlx-{self.recipe.kind}-{weights}/d{self.dimensions}/{pooling}/{digest.hexdigest()[:12]}/{_RECIPE}"
+        return f"mlx-{self.recipe.kind}-{weights}/d{self.dimensions}/{pooling}/{digest.hexdigest()[:12]}/{RECIPE}"
 
     def embed_documents(self, texts: Sequence[str], /) -> Vectors:
         return self._embed(self.recipe.document_prefix, texts)
@@ -413,7 +387,7 @@ def open_mlx(name: str, dimensions: int | None = None) -> MlxEmbedder:
     """Return the embedder of ``"mlx:FOLDER"``, or of ``"mlx:owner/repository"`` if that is in the hub's cache here."""
     given = name.removeprefix(MLX).strip()
     if not given:
-        raise UnknownEmbedder('Say which model: "mlx:FOLDER" or "mlx:owner/repository".')
+        raise UnknownEmbedder('Name a model: "mlx:FOLDER" or "mlx:owner/repository".')
     if find_spec("mlx_embeddings") is None:
         raise EmbedderUnavailable(
             f"The model {name!r} needs mlx-embeddings. Install it with: pip install 'jupyter-memory[models]'"

@@ -40,11 +40,8 @@ class Batch:
 
 
 def batches(lengths: Sequence[int], budget: int) -> Iterator[Batch]:
-    """Yield batches, the longest texts first, that hold every row once.
-
-    A batch has a power of two of rows, and one of eight lengths to an octave, so that few shapes occur and compiled
-    graphs are used again; it has at most ``budget`` slots, or one row.
-    """
+    """Yield batches of at most ``budget`` slots, or of one row, the longest texts first."""
+    # A power of two of rows, and one of eight lengths to an octave: few shapes, whose compiled graphs are used again.
     order = sorted(range(len(lengths)), key=lambda row: -lengths[row])
     start = 0
     while start < len(order):
@@ -68,9 +65,8 @@ def embedded(
 ) -> Vectors:
     """Return float32 ``(len(texts), dimensions)``: ``finish`` of what ``compute`` makes of ids and mask of each batch.
 
-    Both are ``(rows, tokens)``. Ids behind the end of a text are ``padding``; the mask, float32, is 1 for tokens and 0
-    for padding, and None on the CPU where nothing is. ``compute`` only describes a graph, so that batches run side by
-    side; ``finish`` may wait for values.
+    Both are ``(rows, tokens)``; the mask is 1 for tokens and 0 for padding, or None on the CPU where nothing is
+    padding. ``compute`` only describes a graph, so that batches run side by side; ``finish`` may wait for values.
     """
     vectors = np.empty((len(texts), dimensions), dtype=np.float32)
     is_cpu = on_cpu()

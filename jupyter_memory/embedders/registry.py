@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-# The entry points of packages that add an embedder: a name, and a function that takes the wanted dimensions or None and
-# returns the embedder.
+# Entry points of packages that add an embedder: functions that take dimensions or None, and return the embedder.
 GROUP = "jupyter_memory.embedders"
 # What begins the name of a model that mlx-embeddings runs.
 MLX = "mlx:"
@@ -47,10 +46,8 @@ class Wheel:
 
 @dataclass(frozen=True, slots=True)
 class ModelEntry:
-    """What is known of a model before it is on this machine.
+    """What is known of a model: it is in a ``repository`` of the hub, in a ``wheel``, or part of a ``package``.
 
-    A model has either a ``repository`` to fetch ``files`` from, at ``revision``, or a ``wheel`` to fetch that holds the
-    ``files``, or it is part of a ``package``.
     ``dimensions`` are the lengths that its vectors can have, the longest first; ``bytes`` is what it takes on the disk.
     """
 
@@ -93,10 +90,7 @@ STATIC, NOMIC, MINILM = MODELS["static"], MODELS["nomic"], MODELS["minilm"]
 def parted(name: str) -> tuple[str, int | None]:
     """Return a model's name and the dimensions written behind it, None where there are none."""
     base, _, size = name.rpartition("-")
-    entry = MODELS.get(base)
-    if entry is not None and size.isdecimal() and int(size) in entry.dimensions and size == str(int(size)):
-        return base, int(size)
-    return name, None
+    return (base, int(size)) if base in MODELS and name in built_in() else (name, None)
 
 
 def built_in() -> tuple[str, ...]:
@@ -108,7 +102,7 @@ def built_in() -> tuple[str, ...]:
 
 
 def registered() -> dict[str, EntryPoint]:
-    """Return the embedders that installed packages register, by name; our own names stay ours. Nothing is imported."""
+    """Return the embedders that installed packages register, by name; nothing of theirs is imported."""
     # Imported late: it reads the metadata of every installed package, and most names are ours.
     from importlib.metadata import entry_points
 

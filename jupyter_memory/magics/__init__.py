@@ -48,4 +48,5 @@ def unload(shell: InteractiveShell) -> None:
     shell.configurables[:] = [one for one in shell.configurables if not isinstance(one, JupyterMemory | MemoryMagics)]
     transforms = shell.input_transformers_cleanup
     transforms[:] = [one for one in transforms if one is not keep_questions]
-    completion.remove(shell)
+    matchers = shell.Completer.custom_matchers
+    matchers[:] = [one for one in matchers if getattr(one, "matcher_identifier", "") != completion.IDENTIFIER]

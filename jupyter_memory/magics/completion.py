@@ -7,8 +7,10 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from glob import escape, glob
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from weakref import WeakSet
+from typing import Any
+
+from IPython.core.completer import CompletionContext, SimpleCompletion, SimpleMatcherResult, context_matcher
+from IPython.core.interactiveshell import InteractiveShell
 
 from jupyter_memory.config import has_store
 from jupyter_memory.errors import JupyterMemoryError
@@ -17,21 +19,16 @@ from jupyter_memory.interface.options import ADD, SEARCH, Option
 from jupyter_memory.magics.magics import IN_A_NOTEBOOK
 from jupyter_memory.magics.memeval import MEMEVAL
 from jupyter_memory.magics.memfix import FIX
+from jupyter_memory.magics.parsing import MEMORY
 from jupyter_memory.magics.session import Session
-from jupyter_memory.magics.subcommands import MEMORY
-
-if TYPE_CHECKING:
-    from IPython.core.completer import CompletionContext, SimpleMatcherResult
-    from IPython.core.interactiveshell import InteractiveShell
 
 IDENTIFIER = "jupyter_memory.magics"
-# Our matchers, one a shell.
-_INSTALLED: WeakSet[object] = WeakSet()
 _LINE = re.compile(r"^\s*+(?:[\w.,\s]++=\s*+)?%{1,2}(memsearch|memadd|memfix|memory|memeval)\s++(.*)$")
 _TIMES = ("today", "yesterday", '"last week"', '"last month"', '"this year"')
 # A filter among the words, or an option with an equals sign: values follow both.
 _NAMED = re.compile(r"-?(?P<filter>[a-z]+):|(?P<flag>--[a-z-]+)=")
 _SAME = {"after": "since", "before": "until"}
+_OPTIONS = {"memsearch": (*SEARCH, *IN_A_NOTEBOOK), "memadd": ADD, "memfix": FIX}
 _LANGUAGES = ("python", "markdown", "text", "r", "julia", "sql")
 
 
@@ -101,10 +98,8 @@ def _values(session: Session, kind: str | tuple[str, ...], typed: str) -> Collec
 
 
 def _grammar(magic: str, before: Sequence[str]) -> tuple[Sequence[Option], Sequence[str | tuple[str, ...]]]:
-    if magic == "memsearch":
-        return (*SEARCH, *IN_A_NOTEBOOK), ()
-    if magic in ("memadd", "memfix"):
-        return ADD if magic == "memadd" else FIX, ()
+    if magic in _OPTIONS:
+        return _OPTIONS[magic], ()
     commands: Mapping[str, Command[Any]] = (MEMEVAL if magic == "memeval" else MEMORY).commands
     if not before:
         return (), (tuple(commands),)
@@ -134,14 +129,7 @@ def _paths(typed: str) -> list[str]:
 
 
 def install(shell: InteractiveShell, session: Session) -> None:
-    """Add our matcher to a shell's completer, once; where the provisional API has changed, there is none."""
-    remove(shell)
-    try:
-        from IPython.core.completer import SimpleCompletion, context_matcher
-
-        matchers = shell.Completer.custom_matchers
-    except (ImportError, AttributeError):
-        return
+    """Add our matcher to a shell's completer."""
 
     @context_matcher(identifier=IDENTIFIER, priority=100)  # type: ignore[untyped-decorator]
     def match(context: CompletionContext) -> SimpleMatcherResult:
@@ -150,14 +138,4 @@ def install(shell: InteractiveShell, session: Session) -> None:
         completions = [SimpleCompletion(text, type="option") for text in found]
         return {"completions": completions, "suppress": bool(found), "ordered": True}
 
-    _INSTALLED.add(match)
-    matchers.append(match)
-
-
-def remove(shell: InteractiveShell) -> None:
-    """Take our matcher out of a shell's completer."""
-    try:
-        matchers = shell.Completer.custom_matchers
-    except AttributeError:
-        return
-    matchers[:] = [one for one in matchers if one not in _INSTALLED]
+    shell.Completer.custom_matchers.append(match)

@@ -5,19 +5,24 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class, needs_local_scope, no_var_expand
+from traitlets import TraitError
 
+from jupyter_memory.errors import JupyterMemoryError
+from jupyter_memory.interface.commands.command import Halted
 from jupyter_memory.interface.commands.memories import remember
+from jupyter_memory.interface.messages import as_typed
 from jupyter_memory.interface.options import ADD, SEARCH, Option, search_of, switch_among
-from jupyter_memory.magics import memeval
+from jupyter_memory.magics.memeval import MEMEVAL, MEMEVAL_HELP
 from jupyter_memory.magics.memfix import FIX_PARSER, MemFix
-from jupyter_memory.magics.parsing import Line, LineParser, without_semicolon
-from jupyter_memory.magics.session import Session, one_line_errors
-from jupyter_memory.magics.subcommands import MEMORY, MEMORY_HELP
+from jupyter_memory.magics.parsing import MEMORY, MEMORY_HELP, Line, LineParser, without_semicolon
+from jupyter_memory.magics.session import Session
+from jupyter_memory.text.unicode import marked
 from jupyter_memory.types import Memory
 
 if TYPE_CHECKING:
@@ -78,10 +83,25 @@ class _Remembered(str):
         return str(self)
 
 
-def _documented(doc: str) -> Callable[[Any], Any]:
+# A magic with this help. Errors are shown in one line without a traceback, which IPython does only for `UsageError`.
+def _magic(help_text: str) -> Callable[[Any], Any]:
     def decorate(function: Any) -> Any:
-        function.__doc__ = doc
-        return function
+        @wraps(function)
+        def run(self: MemoryMagics, *given: Any, **named: Any) -> Any:
+            try:
+                return function(self, *given, **named)
+            except Halted as halted:
+                return self.session.say(str(halted))
+            except (JupyterMemoryError, TraitError) as error:
+                said = as_typed(" ".join(str(error).split()))
+            except UsageError as error:
+                said = str(error)
+            except OSError as error:
+                said = f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"
+            raise UsageError(marked(said))
+
+        run.__doc__ = help_text
+        return run
 
     return decorate
 
@@ -98,40 +118,35 @@ class MemoryMagics(Magics):
     @no_var_expand
     @needs_local_scope
     @line_cell_magic
-    @_documented(_SEARCH_PARSER.help)
+    @_magic(_SEARCH_PARSER.help)
     def memsearch(
         self, line: str, cell: str | None = None, local_ns: Mapping[str, Any] | None = None
     ) -> pd.DataFrame | MemoryExplorer | None:
-        session = self.session
-        with one_line_errors():
-            if _SEARCH_PARSER.is_call_for_help(line):
-                session.say(_SEARCH_PARSER.help)
-                return None
-            parsed = _SEARCH_PARSER.parse(line)
-            names = ChainMap(dict(local_ns or {}), session.shell.user_ns)
-            session.note_unexpanded(line, names, "To search for the value of a variable, use --var NAME.")
-            query, silent = self._query(parsed, cell, names)
-            if said := switch_among(parsed.words, SEARCH):
-                session.note(said)
-            widget, short = parsed.values["widget"], parsed.values["scan"]
-            if widget and short:
-                raise UsageError("--widget shows whole rows and --scan short ones: leave one of them out.")
-            if widget and not session.shell.has_trait("kernel"):
-                session.note("Sliders need a notebook; this is the result without them.")
-                widget = False
+        session, parsed = self.session, _SEARCH_PARSER.parse(line)
+        names = ChainMap(dict(local_ns or {}), session.shell.user_ns)
+        session.note_unexpanded(line, names, "To search for the value of a variable, use --var NAME.")
+        query, silent = self._query(parsed, cell, names)
+        if said := switch_among(parsed.words, SEARCH):
+            session.note(said)
+        widget, short = parsed.values["widget"], parsed.values["scan"]
+        if widget and short:
+            raise UsageError("--widget shows whole rows and --scan short ones: leave one of them out.")
+        if widget and not session.shell.has_trait("kernel"):
+            session.note("Sliders need a notebook; this is the result without them.")
+            widget = False
 
-            found: pd.DataFrame | MemoryExplorer
-            arguments = {"profile": session.settings.profile, **search_of(parsed.values, datetime.now(UTC))}
-            if widget:
-                found = session.store.explore(query, **arguments)
-                session.searched(found.answer)
-            elif not query.strip() and parsed.values["var"] is None:
-                session.latest = session.store.browsed(limit=arguments.get("limit"), filters=arguments["filters"])
-                found = session.frame(session.latest, short=short)
-            else:
-                answer = session.store.hits(query, **arguments)
-                session.searched(answer)
-                found = session.frame(answer, short=short)
+        found: pd.DataFrame | MemoryExplorer
+        arguments = {"profile": session.settings.profile, **search_of(parsed.values, datetime.now(UTC))}
+        if widget:
+            found = session.store.explore(query, **arguments)
+            session.searched(found.answer)
+        elif not query.strip() and parsed.values["var"] is None:
+            session.latest = session.store.browsed(limit=arguments.get("limit"), filters=arguments["filters"])
+            found = session.frame(session.latest, short=short)
+        else:
+            answer = session.store.hits(query, **arguments)
+            session.searched(answer)
+            found = session.frame(answer, short=short)
         return None if silent else found
 
     def _query(self, line: Line, cell: str | None, known: Mapping[str, Any]) -> tuple[str, bool]:
@@ -153,40 +168,33 @@ class MemoryMagics(Magics):
 
     @no_var_expand
     @line_cell_magic
-    @_documented(_ADD_PARSER.help)
+    @_magic(_ADD_PARSER.help)
     def memadd(self, line: str, cell: str | None = None) -> _Remembered | None:
-        with one_line_errors():
-            if _ADD_PARSER.is_call_for_help(line):
-                self.session.say(_ADD_PARSER.help)
-                return None
-            parsed = _ADD_PARSER.parse(line)
-            if cell is not None and parsed.words:
-                raise UsageError(f"The text belongs below the line of %%memadd; for a title write: --title {line}")
-            text = parsed.text if cell is None else cell.strip("\n")
-            add = 'To remember a value: from jupyter_memory import open_store; open_store().add(f"…").'
-            self.session.note_unexpanded(line, self.session.shell.user_ns, add)
-            if not text.strip():
-                raise UsageError("There is nothing to remember: %memadd is followed by a text.")
-            memory, line = remember(self.session, text, parsed.values)
-            said = _Remembered(line)
-            said.memory = memory
-        return None if parsed.silent else said
+        parsed = _ADD_PARSER.parse(line)
+        if cell is not None and parsed.words:
+            raise UsageError(f"The text belongs below the line of %%memadd; for a title write: --title {line}")
+        text = parsed.text if cell is None else cell.strip("\n")
+        add = 'To remember a value: from jupyter_memory import open_store; open_store().add(f"…").'
+        self.session.note_unexpanded(line, self.session.shell.user_ns, add)
+        if not text.strip():
+            raise UsageError("There is nothing to remember: %memadd is followed by a text.")
+        memory, said = remember(self.session, text, parsed.values)
+        remembered = _Remembered(said)
+        remembered.memory = memory
+        return None if parsed.silent else remembered
 
     @no_var_expand
     @line_magic
-    @_documented(FIX_PARSER.help)
+    @_magic(FIX_PARSER.help)
     def memfix(self, line: str) -> pd.DataFrame | None:
-        with one_line_errors():
-            return self.fixing.run(line)
+        return self.fixing.run(FIX_PARSER.parse(line))
 
     @line_magic
-    @_documented(memeval.MEMEVAL_HELP)
+    @_magic(MEMEVAL_HELP)
     def memeval(self, line: str) -> Any:
-        with one_line_errors():
-            return memeval.MEMEVAL.run(self.session, line)
+        return MEMEVAL.run(self.session, line)
 
     @line_magic
-    @_documented(MEMORY_HELP)
+    @_magic(MEMORY_HELP)
     def memory(self, line: str) -> Any:
-        with one_line_errors():
-            return MEMORY.run(self.session, line)
+        return MEMORY.run(self.session, line)

@@ -8,8 +8,8 @@ from IPython.core.error import UsageError
 
 from jupyter_memory.interface.commands.command import Call, Command
 from jupyter_memory.interface.options import Option
+from jupyter_memory.magics.parsing import Subcommands
 from jupyter_memory.magics.session import Session
-from jupyter_memory.magics.subcommands import Subcommands
 from jupyter_memory.text.display import columns, count_of, fit
 
 if TYPE_CHECKING:

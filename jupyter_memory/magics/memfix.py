@@ -16,7 +16,7 @@ from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.history.recorder import last_shown
 from jupyter_memory.interface.commands.history import NOTHING_ALIKE, headline, nothing_found
 from jupyter_memory.interface.options import Option
-from jupyter_memory.magics.parsing import LineParser
+from jupyter_memory.magics.parsing import Line, LineParser
 from jupyter_memory.magics.session import Session
 from jupyter_memory.types import Fix, Run, RunError
 
@@ -127,13 +127,9 @@ class MemFix:
         if found:
             self._session.note("You mended an error like this one before: %memfix shows how.")
 
-    def run(self, source: str) -> pd.DataFrame | None:
+    def run(self, line: Line) -> pd.DataFrame | None:
         """Run a line of the magic."""
         session = self._session
-        if FIX_PARSER.is_call_for_help(source):
-            session.say(FIX_PARSER.help)
-            return None
-        line = FIX_PARSER.parse(source)
         if line.words:
             raise UsageError(f"%memfix takes options alone; there is: {line.text}")
         if (rank := line.values["insert"]) is not None:

@@ -1,18 +1,23 @@
-"""Parses lines of free text with options in between, and keeps their question marks from IPython."""
+"""Reads the lines of magics: free text with options in between, and subcommands."""
 
 from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from difflib import get_close_matches
-from typing import Any
+from functools import cache
+from itertools import zip_longest
+from textwrap import wrap
+from typing import Any, Generic
 
 from IPython.core.error import UsageError
 from IPython.core.magic_arguments import MagicArgumentParser
 
+from jupyter_memory.interface.commands import table
+from jupyter_memory.interface.commands.command import Call, Command, F, Front, Halted, offered
 from jupyter_memory.interface.options import SHIELD, Option, is_option, nearest, refuse_unquoted_times
 
 # "two words", --since="last week", don't: a quote opens only where a word or a value begins.
@@ -22,8 +27,6 @@ _WHOLE_QUOTED = re.compile(r"""(["'])(.*)\1$""", re.DOTALL)
 _END = re.compile(r"(?<![\s;])\s*+;[\s;]*+$")
 # A question mark behind the space that ``keep_questions`` puts before it.
 _QUESTION_MARK = re.compile(r"(?<!\s)\s++(\?{1,2})$")
-# What IPython puts values in for, in the lines of other magics.
-_EXPANDED = re.compile(r"\{([A-Za-z_]\w{0,99}+)\}|\$([A-Za-z_]\w{0,99}+)")
 _MAGIC = r"%mem(?:search|add|fix|ory|eval)\s+\S"
 _QUESTION = re.compile(rf"^(\s*+(?:[\w.,\s]++=\s*+)?{_MAGIC}.*?)(\?{{1,2}}\s*)$", re.DOTALL)
 _SILENCED_ASSIGNMENT = re.compile(rf"^([\w.,\s]++=\s*+{_MAGIC}.*?)(?<!\s)\s*+;\s*+$", re.DOTALL)
@@ -109,12 +112,10 @@ class LineParser:
         """Return the description with the usage and the options."""
         return str(self._parser.format_help())
 
-    def is_call_for_help(self, source: str) -> bool:
-        """Return whether a line only asks for help."""
-        return source.strip() in ("-h", "--help", "?", "??")
-
     def parse(self, source: str) -> Line:
-        """Parse a line; raise ``UsageError`` or ``QueryError`` for what cannot be read."""
+        """Parse a line; raise ``UsageError`` or ``QueryError`` for what cannot be read, ``Halted`` with asked help."""
+        if source.strip() in ("-h", "--help", "?", "??"):
+            raise Halted(self.help)
         source, silent = without_semicolon(source)
         source = _QUESTION_MARK.sub(r"\1", source)
         pieces = [Word(match[0], match.span()) for match in _PIECE.finditer(source)]
@@ -155,12 +156,6 @@ def keep_questions(lines: list[str]) -> list[str]:
     return [_SILENCED_ASSIGNMENT.sub(r"\1\n", _QUESTION.sub(r"\1 \2", line)) for line in lines]
 
 
-def unexpanded(source: str, variables: Container[str]) -> str:
-    """Return the first ``{name}`` or ``$name`` that other magics would put a value in for, empty without one."""
-    found = (match for match in _EXPANDED.finditer(source) if (match[1] or match[2]) in variables)
-    return next((match[0] for match in found), "")
-
-
 def without_semicolon(source: str) -> tuple[str, bool]:
     """Return a line without the ``;`` that silences it, and whether there was one."""
     stripped = _END.sub("", source.strip())
@@ -186,13 +181,100 @@ def _whole_number(text: str) -> int:
 
 def _one_of(choices: Sequence[str]) -> Callable[[str], str]:
     def chosen(text: str) -> str:
-        value = _value(text)
-        if value.lower() in choices:
-            return value.lower()
+        value = _value(text).lower()
         if value not in choices:
-            near = get_close_matches(value.lower(), choices, n=1)
+            near = get_close_matches(value, choices, n=1)
             guess = f"Did you mean {near[0]}? " if near else ""
-            raise argparse.ArgumentTypeError(f"there is no {value!r}. {guess}Known: {', '.join(choices)}.")
+            raise argparse.ArgumentTypeError(f"there is no {_value(text)!r}. {guess}Known: {', '.join(choices)}.")
         return value
 
     return chosen
+
+
+# Names that people try, and what to type instead.
+_ELSEWHERE = {
+    **dict.fromkeys(("search", "find", "ask", "query"), "%memsearch WORDS"),
+    **dict.fromkeys(("add", "remember", "note"), "%memadd TEXT"),
+    **dict.fromkeys(("eval", "bench"), "%memeval run"),
+    "show": "%memory list",
+}
+# The same for names of what cannot be undone: they must be written just so, since no guess may end here.
+_DESTROYING = {
+    **dict.fromkeys(("delete", "remove", "rm"), "%memory forget ID"),
+    "restore": "`jupyter-memory restore FILE` in a terminal, when no kernel uses the store",
+}
+# The help is read in windows 80 characters wide: a call that is longer than its column gets its own line.
+_CALL_WIDTH, _SUMMARY_WIDTH = 31, 46
+
+
+class Subcommands(Generic[F]):
+    """The subcommands of one magic, by name."""
+
+    def __init__(self, magic: str, commands: Mapping[str, Command[F]]) -> None:
+        self.magic = magic
+        self.commands = commands
+
+    def run(self, front: F, source: str) -> Any:
+        """Run the subcommand that a line of the magic names."""
+        commands = self.commands
+        name, _, rest = source.strip().partition(" ")
+        if name.endswith(";"):
+            name, rest = name.rstrip(";"), ";"
+        if name in ("", "help", "?", "??", "-h", "--help"):
+            raise Halted(self.overview())
+        if name not in commands and name.rstrip("?") in commands:
+            name, rest = name.rstrip("?"), "?"
+        if name not in commands:
+            raise UsageError(f"There is no %{self.magic} {name}.{self._guess(name)} There are: {', '.join(commands)}.")
+        command = commands[name]
+        line = _parser(self.magic, command).parse(rest)
+        words = tuple(line.arguments)
+        chosen = offered(command.below, "notebook").get(words[0], command) if words else command
+        if chosen is not command:
+            words = words[1:]
+        if chosen.notebook_words is None and len(words) < sum(argument.required for argument in chosen.arguments):
+            raise UsageError(chosen.missing or f"%{self.magic} {name} is followed by {chosen.words}.")
+        if not chosen.takes(len(words)):
+            takes = command.words or "nothing but options"
+            raise UsageError(command.missing or f"%{self.magic} {name} takes {takes}; there is: {line.text}")
+        result = chosen.run(front, Call(words, line.values, line.source.strip()))
+        return None if line.silent else result
+
+    def overview(self) -> str:
+        """Return a line for each subcommand."""
+        lines: list[str] = []
+        for title, of_it in table.grouped(self.commands).items():
+            lines += ["", title] if title else []
+            for one in of_it:
+                call = f"%{self.magic} {one.name} {one.words}".rstrip()
+                summary = wrap(one.summary, _SUMMARY_WIDTH)
+                if len(call) > _CALL_WIDTH:
+                    lines.append(call)
+                    call = ""
+                pairs = zip_longest([call], summary, fillvalue="")
+                lines += [f"{left:{_CALL_WIDTH}}  {right}" for left, right in pairs]
+        return "\n".join(lines).lstrip("\n") + f"\n\n`%{self.magic} NAME --help` shows its help."
+
+    def _guess(self, name: str) -> str:
+        # No guess names a command that destroys something.
+        if self.magic == "memory" and name in _DESTROYING:
+            return f" That is {_DESTROYING[name]}."
+        if self.magic == "memory" and name in _ELSEWHERE:
+            return f" Did you mean {_ELSEWHERE[name]}?"
+        if near := table.nearest_command(name, self.commands):
+            return f" Did you mean %{self.magic} {near}?"
+        known = get_close_matches(name, _ELSEWHERE, n=1) if self.magic == "memory" else []
+        return f" Did you mean {_ELSEWHERE[known[0]]}?" if known else ""
+
+
+@cache
+def _parser(magic: str, command: Command[Any]) -> LineParser:
+    return LineParser(f"{magic} {command.name}", command.help, command.options, command.words.rstrip("…"))
+
+
+MEMORY: Subcommands[Front] = Subcommands("memory", offered(table.COMMANDS, "notebook"))
+MEMORY_HELP = f"""Look after the memory. `%memsearch?` searches, `%memadd?` adds a note, `%memeval?` compares rankings.
+
+{MEMORY.overview()}
+`{{name}}` and `$name` are replaced by the values of variables, which %memsearch and %memadd leave as they are.
+"""

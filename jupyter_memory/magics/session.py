@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from IPython.core.error import StdinNotImplementedError, UsageError
+from IPython.core.error import StdinNotImplementedError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.shellapp import InteractiveShellApp
-from traitlets import Bunch, TraitError
+from traitlets import Bunch
 
 from jupyter_memory.config import JupyterMemory, companion, existing_path, has_store, store_path
 from jupyter_memory.errors import JupyterMemoryError
@@ -19,7 +21,6 @@ from jupyter_memory.history.recorder import Recorder
 from jupyter_memory.interface.commands.command import Front, Shown, WrongUsage
 from jupyter_memory.interface.commands.store import STARTUP_FILE
 from jupyter_memory.interface.messages import as_typed
-from jupyter_memory.magics.parsing import unexpanded
 from jupyter_memory.text.display import WholeText, html
 from jupyter_memory.text.unicode import marked
 from jupyter_memory.types.search import UNANSWERED
@@ -51,34 +52,18 @@ class Links(list[str]):
         return "<br>".join(self._html)
 
 
-@contextmanager
-def one_line_errors() -> Iterator[None]:
-    """Show errors in one line without a traceback, which IPython does only for ``UsageError``."""
-    try:
-        yield
-    except (JupyterMemoryError, TraitError) as error:
-        raise UsageError(marked(as_typed(" ".join(str(error).split())))) from None
-    except UsageError as error:
-        raise UsageError(marked(str(error))) from None
-    except OSError as error:
-        where = f": {error.filename}" if error.filename else ""
-        raise UsageError(marked(f"{error.strerror or error}{where}")) from None
-
-
 # The settings that affect ranking, and those that a store is opened with; it reads the others each time.
 _WATCHED = ("profile", "threshold", "embedder", "dimensions")
 _OF_THE_STORE = ("space", "embedder", "dimensions", "busy_seconds", "idle_minutes")
+# What IPython puts values in for, in the lines of other magics.
+_EXPANDED = re.compile(r"\{([A-Za-z_]\w{0,99}+)\}|\$([A-Za-z_]\w{0,99}+)")
 # Questions of a golden set below which nothing is compared; of a large set only the newest are measured, so that a
 # change of settings stays quick.
 _FEWEST, _MOST = 5, 50
 
 
 class Session(Front):
-    """The front of the magics in one shell.
-
-    The store is opened on first use, and again when the settings name another. ``latest`` are the last results of any
-    kind, ``measured`` is what the last ``%memeval run`` found.
-    """
+    """The front of the magics in one shell: ``latest`` are the last results, ``measured`` the last ``%memeval run``."""
 
     prefix = "%memory"
     recorder: Recorder
@@ -160,7 +145,8 @@ class Session(Front):
 
     def note_unexpanded(self, line: str, variables: Container[str], instead: str) -> None:
         """Say, once, that a name in a line stands for itself, where other magics would put in the variable's value."""
-        if not self._told_of_names and (found := unexpanded(line, variables)):
+        found = next((match[0] for match in _EXPANDED.finditer(line) if (match[1] or match[2]) in variables), "")
+        if found and not self._told_of_names:
             self._told_of_names = True
             self.note(f"{found} is taken literally: this magic does not insert the values of variables. {instead}")
 
@@ -182,11 +168,10 @@ class Session(Front):
     def say(self, text: str) -> None:
         sys.stdout.write(marked(text) + "\n")
 
+    hint = say
+
     def note(self, text: str) -> None:
         sys.stderr.write(f"jupyter-memory: {marked(as_typed(text))}\n")
-
-    def hint(self, text: str) -> None:
-        self.say(text)
 
     def frame(self, answer: Answer, *, short: bool = False) -> pd.DataFrame:
         """Return an answer as a DataFrame, and write its notices."""
@@ -227,15 +212,13 @@ class Session(Front):
         self.say(f"{profile.name}: {profile.summary}\nscore = {profile.formula}")
         for step in profile.steps:
             self.say(f"then: {step}")
-        rows = [(one.part, one.name, one.form, one.constant, one.value) for one in constants(profile)]
-        frame = pd.DataFrame(rows, columns=["part", "name", "form", "constant", "value"])
+        rows = list(map(asdict, constants(profile)))
+        frame = pd.DataFrame(rows, dtype=object)
         frame = frame.astype(dict.fromkeys(["part", "name", "form", "constant"], "str"))
-        frame["value"] = frame["value"].astype(object)
         frame.attrs["profile"] = {"name": profile.name, "formula": profile.formula}
         return frame
 
-    def with_commands(self, text: str) -> str:
-        return as_typed(text)
+    with_commands = staticmethod(as_typed)
 
     def confirm(self, question: str, *, yes: bool, command: str, loss: str = "", plan: str = "") -> bool:
         if plan:

@@ -5,61 +5,49 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from threading import Lock
-from typing import Any, TypeVar
+from typing import TypeVar
 
 Item = TypeVar("Item")
 
 
-def shown(items: Iterable[Item], progress: bool, what: str) -> Iterable[Item]:
-    """Return the items, with a progress bar in a notebook or a terminal if ``progress``."""
-    if not (progress and _is_seen()):
-        return items
-
-    def with_bar() -> Iterator[Item]:
-        with _bar(iterable=items, desc=what) as bar:
-            yield from bar
-
-    return with_bar()
+def shown(items: Iterable[Item], progress: bool, what: str) -> Iterator[Item]:
+    """Yield the items, with a progress bar in a notebook or a terminal if ``progress``."""
+    with counted(len(items) if isinstance(items, Sized) else None, progress, what, "it") as done:
+        for item in items:
+            yield item
+            done(1)
 
 
 @contextmanager
-def counted(total: int, progress: bool, what: str, unit: str) -> Iterator[Callable[[int], object]]:
+def counted(total: int | None, progress: bool, what: str, unit: str) -> Iterator[Callable[[int], object]]:
     """Yield a function that takes how many more are done; if ``progress``, a notebook or terminal shows a bar."""
-    if not (progress and _is_seen()):
+    stream = sys.stderr
+    # A kernel's stream is no terminal, but a notebook shows it.
+    is_seen = stream is not None and (stream.isatty() or type(stream).__module__.startswith("ipykernel."))
+    if not (progress and is_seen):
         yield lambda done: None
         return
-    with _bar(total=total, desc=what, unit=unit, unit_scale=unit == "B") as bar:
-        yield bar.update
-
-
-@contextmanager
-def _bar(**how: Any) -> Iterator[Any]:
     from tqdm.auto import tqdm
 
+    how = {"total": total, "desc": what, "unit": unit, "unit_scale": unit == "B", "leave": False}
     if not any(one.__module__ == "tqdm.notebook" for one in tqdm.__mro__):
-        with tqdm(**how, leave=False) as bar:
-            yield bar
+        with tqdm(**how) as bar:
+            yield bar.update
         return
     from IPython.display import display
 
-    with tqdm(**how, leave=False, display=False) as bar:
+    with tqdm(**how, display=False) as bar:
         place = display(bar.container, display_id=True)  # type: ignore[no-untyped-call]
         try:
-            yield bar
+            yield bar.update
         finally:
             # A notebook keeps its outputs. Without this it would keep a dead widget, an error when it is reopened.
             place.update({"text/plain": ""}, raw=True)
-
-
-def _is_seen() -> bool:
-    stream = sys.stderr
-    # A kernel's stream is no terminal, but a notebook shows it.
-    return stream is not None and (stream.isatty() or type(stream).__module__.startswith("ipykernel."))
 
 
 def batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:

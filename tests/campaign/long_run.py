@@ -10,7 +10,7 @@ from file_changes import KINDS, Changes
 
 from campaign import Dose, Figures, Loss
 from jupyter_memory import MemoryStore
-from jupyter_memory.embedders import NomicEmbedder, StaticEmbedder
+from jupyter_memory.embedders import BertEmbedder, StaticEmbedder
 
 _PROCESS = Path("/proc/self")
 _SMALL = Path(__file__).parents[1] / "embedders" / "nomic_small"
@@ -50,7 +50,7 @@ class _Work:
         self._folder = dose.folder
         self._changes = Changes([dose.folder / "files"])
         self._store = MemoryStore(dose.folder / "store.sqlite")
-        self._embedders = (StaticEmbedder(64), NomicEmbedder(_SMALL, 64))
+        self._embedders = (StaticEmbedder(64), BertEmbedder("nomic", _SMALL, 64))
         self._kinds = (self._add, self._search, self._search, self._search, self._index, self._embed, self._reopen)
 
     def step(self) -> None:

@@ -1,12 +1,13 @@
 """Models by folder or repository: names, sizes, fingerprints, and what sentence-transformers' files say of them.
 
-What they compute is held in test_reference.py.
+What mlx-embeddings computes is held in test_reference.py.
 """
 
 import json
 import shutil
 import sys
 
+import numpy as np
 import pytest
 
 from jupyter_memory import EmbedderUnavailable, InputError, UnknownEmbedder
@@ -15,7 +16,7 @@ from jupyter_memory.embedders import open_embedder
 
 @pytest.fixture(autouse=True)
 def extra(tmp_path_factory, monkeypatch):
-    """Open models as if mlx-embeddings were installed; nothing here computes."""
+    """Open models as if mlx-embeddings were installed; nothing here computes with it."""
     site = tmp_path_factory.mktemp("site")
     (site / "mlx_embeddings").mkdir()
     (site / "mlx_embeddings" / "__init__.py").write_text("raise SystemExit('imported')")
@@ -54,6 +55,14 @@ def test_folder(small, monkeypatch):
     assert open_embedder(embedder.name) == embedder
 
 
+def test_nomic_by_its_folder(nomic):
+    """A folder with nomic-bert opens as ``mlx:`` too, and our own model computes it."""
+    one = nomic.expected[1]
+    found = opened(nomic.folder).embed_documents([one["text"]])[0]
+    wanted = np.mean(one["tokens"], axis=0)
+    assert found @ wanted / np.linalg.norm(wanted) >= 0.9999
+
+
 def test_repository_that_was_fetched(small, tmp_path, monkeypatch):
     """A repository is opened from the hub's cache, without a network."""
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
@@ -72,7 +81,7 @@ def test_not_here(tmp_path, monkeypatch, name):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     with pytest.raises(EmbedderUnavailable, match="is not on this machine"):
         open_embedder(f"mlx:{name}")
-    with pytest.raises(UnknownEmbedder, match="Say which model"):
+    with pytest.raises(UnknownEmbedder, match="Name a model"):
         open_embedder("mlx: ")
 
 

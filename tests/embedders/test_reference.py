@@ -215,15 +215,6 @@ def test_cut(tmp_path):
 
 
 @needs_models
-def test_nomic_by_its_folder(nomic):
-    """A folder with nomic-bert opens as ``mlx:`` too: mlx-embeddings' loader loads our own."""
-    one = nomic.expected[1]
-    found = open_embedder(f"mlx:{nomic.folder}").embed_documents([one["text"]])[0]
-    wanted = np.mean(one["tokens"], axis=0)
-    assert found @ wanted / np.linalg.norm(wanted) >= 0.9999
-
-
-@needs_models
 def test_another_type(tmp_path):
     """A type that mlx-embeddings does not know is named, and so are those that it runs."""
     (tmp_path / "config.json").write_text('{"model_type": "mpnet", "hidden_size": 64}')

@@ -69,7 +69,7 @@ file = next(file for file in metadata.files("cmeel-openblas") if file.name.start
 def test_mlx_multiplies_with_openblas():
     """With the package installed the first function that MLX finds for a product is OpenBLAS's."""
     said = run(
-        "from jupyter_memory.embedders import NomicEmbedder, arithmetic\nimport mlx.core as mx\n"
+        "from jupyter_memory.embedders import BertEmbedder, arithmetic\nimport mlx.core as mx\n"
         f"{FIND}\n"
         "functions = [ctypes.CDLL(name).cblas_sgemm for name in (None, str(file.locate()))]\n"
         "print(arithmetic(), len({ctypes.cast(one, ctypes.c_void_p).value for one in functions}))\n"
@@ -82,7 +82,7 @@ def test_mlx_multiplies_with_openblas():
 @pytest.mark.parametrize(
     ("name", "wakes"),
     [
-        ("NomicEmbedder", True),
+        ("BertEmbedder", True),
         ("batches", True),
         ("open_embedder('nomic-64', models=models)", True),
         ("StaticEmbedder().embed_query('λ')", False),
@@ -124,7 +124,7 @@ def test_without_openblas(tmp_path, code, said):
     (tmp_path / "libopenblas.so.0").write_bytes(b"not a library")
     found = run(
         f"{code}{PRINT}print(StaticEmbedder().embed_query('λ').shape)\n"
-        "from jupyter_memory.embedders import NomicEmbedder\nimport mlx.core as mx\n"
+        "from jupyter_memory.embedders import BertEmbedder\nimport mlx.core as mx\n"
         "print(mx.sum(mx.ones((4, 4)) @ mx.ones((4, 4))).item())",
         tmp_path / "libopenblas.so.0",
     )
@@ -137,7 +137,7 @@ def test_without_openblas(tmp_path, code, said):
 def test_threads_of_openblas_as_before(nomic):
     """After a computation OpenBLAS uses as many threads as before, also after an error."""
     said = run(
-        "import sys\nfrom pathlib import Path\nfrom jupyter_memory.embedders import NomicEmbedder, open_embedder\n"
+        "import sys\nfrom pathlib import Path\nfrom jupyter_memory.embedders import BertEmbedder, open_embedder\n"
         f"{FIND}\n"
         "openblas = ctypes.CDLL(str(file.locate()))\n"
         "openblas.openblas_set_num_threads(3)\n"
@@ -155,7 +155,7 @@ def test_no_notice():
     """On macOS, where MLX has Apple's BLAS, none is loaded."""
     said = run(
         "import sys\nfrom pathlib import Path\nsys.platform = 'darwin'\n"
-        f"from jupyter_memory.embedders import NomicEmbedder\n{PRINT}"
+        f"from jupyter_memory.embedders import BertEmbedder\n{PRINT}"
         "maps = Path('/proc/self/maps')\nprint('cmeel' in (maps.read_text() if maps.exists() else ''))"
     )
     assert said.splitlines() == ["NumPy; for larger models MLX with Apple's BLAS", "False"]

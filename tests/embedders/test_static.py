@@ -284,7 +284,7 @@ for init in Path(jupyter_memory.__file__).parent.glob("*/__init__.py"):
     scope = {}
     exec(f"import jupyter_memory.{init.parent.name} as room", scope)
     for name in getattr(scope["room"], "__all__", []):
-        name in ("batches", "MiniLmEmbedder", "NomicEmbedder") or getattr(scope["room"], name)
+        name in ("batches", "BertEmbedder") or getattr(scope["room"], name)
 print("all")
 """
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from jupyter_memory import Embedder
-from jupyter_memory.embedders import NomicEmbedder, open_embedder
+from jupyter_memory.embedders import BertEmbedder, open_embedder
 
-assert NomicEmbedder  # which brings MLX, after the BLAS that has to be there first
+assert BertEmbedder  # which brings MLX, after the BLAS that has to be there first
 import mlx.core as mx  # noqa: E402
 
 EMBEDDERS = Path(__file__).parents[1] / "embedders"

@@ -360,7 +360,7 @@ def test_the_cell_that_kills_the_kernel_is_found_by_the_next(tmp_path: Path):
     """After kill -9 in a cell, this cell has the outcome "unknown", and those before it have their own."""
     deadly = "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)  # λ"
     with kernel(tmp_path) as (manager, client):
-        assert "on: this kernel remembers" in run(client, "%memory history on")
+        assert "History is on" in run(client, "%memory history on")
         run(client, "prices = [1, 2]")
         run(client, "prices[7]")
         die(manager, client, deadly)

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jupyter_memory import ClientConfigError, JupyterMemory
-from jupyter_memory.interface import CLIENTS, Places, backup_of, client_target, skill_target
+from jupyter_memory.interface import CLIENTS, Places, Target, backup_of
 
 HOME = Path("/home/ada")
 LINUX = Places(HOME, {}, "linux")
@@ -27,7 +27,7 @@ CURSOR = BY_NAME["cursor"].shape
 def target(name: str, places: Places = LINUX, project: Path | None = None, *more: str, skill: bool = False) -> Any:
     """Return a client with the command of our entry, and some more arguments."""
     command = (ENTRY["command"], [*ENTRY["args"], *more])
-    return client_target(BY_NAME[name], places, project, command, skill)
+    return Target.of_client(BY_NAME[name], places, project, command, skill)
 
 
 @pytest.mark.parametrize(
@@ -405,7 +405,7 @@ def test_the_diff_hides_secrets_and_cuts_long_lines(places: Places) -> None:
 
 def test_the_skill_is_written_and_taken_away(tmp_path: Path) -> None:
     """The skill comes into a folder of its own, and that goes with it; one that somebody changed leaves a copy."""
-    skill = skill_target(tmp_path)
+    skill = Target.of_skill(tmp_path)
     for changed in (False, True):
         carried_out(skill.connection())
         assert skill.connection() == [] and skill.is_connected
@@ -419,7 +419,7 @@ def test_the_skill_is_written_and_taken_away(tmp_path: Path) -> None:
 
 def test_the_skill_is_short_and_names_tools_that_exist(tmp_path: Path) -> None:
     """It begins with its name and when to use it, within what clients read of that; its tools are the server's."""
-    text = skill_target(tmp_path).connection()[0].after.decode()
+    text = Target.of_skill(tmp_path).connection()[0].after.decode()
     head, body = text.split("---\n")[1:]
     fields = dict(line.split(": ", 1) for line in head.splitlines())
     assert fields["name"] == "jupyter-memory"

@@ -158,7 +158,7 @@ def test_a_profile_of_ones_own(week, home: Path) -> None:
         ("%memory profile {bad}", "bad.toml: columns.titl is not known. Did you mean title?"),
         ("%memory profile save", "Name the file to write: %memory profile save"),
         ("%memsearch λ -p {bad}", "bad.toml: columns.titl"),
-        ("%memory profile save {bad}", "is there already"),
+        ("%memory profile save {bad}", "already exists"),
         ("%memory profile save auto.toml", "ends in .toml"),
         ("%memory profile show trovela", "Did you mean 'trovella'"),
         ("%memory profile trovela", "Did you mean 'trovella'"),

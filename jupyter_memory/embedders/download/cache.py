@@ -11,10 +11,9 @@ from dataclasses import asdict, dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Literal
 
 from jupyter_memory.embedders.registry import ModelEntry
-from jupyter_memory.errors import FetchError
+from jupyter_memory.errors import EmbedderUnavailable, FetchError
 from jupyter_memory.text.display import size
 from jupyter_memory.text.paths import make_private
 
@@ -30,9 +29,8 @@ _PAGE = 4_096
 class Manifest:
     """The origin of a model's files.
 
-    ``identity`` is the ``weights_identity`` of the weights as they were published, ``kept`` that of those beside the
-    manifest. ``source`` and ``files`` map file names to the sha256 of what came and of what is kept; ``repository`` and
-    ``revision`` are empty for a folder that was given.
+    ``identity`` and ``kept`` are the `weights_identity` of the weights as published and as kept here; ``source`` and
+    ``files`` map file names to the sha256 of what came and of what is kept.
     """
 
     name: str
@@ -57,12 +55,12 @@ def read(folder: Path) -> Manifest | None:
 
 
 def identity(folder: Path) -> str:
-    """Return 12 digits for the weights of a folder as they were published, empty where there are no weights."""
-    # What was made of them here (half precision, one file of several) has the identity of what it was made of, as long
-    # as nobody has changed it since.
-    here = weights_identity(folder)
-    said = read(folder)
-    return said.identity if said is not None and here and said.kept == here else here
+    """Return 12 digits for the weights of a folder as they were published."""
+    # What was made of them here, in half precision, has the identity of what it was made of, unless it was changed.
+    here, said = weights_identity(folder), read(folder)
+    if not here:
+        raise EmbedderUnavailable(f"There are no weights in {folder}: model.safetensors is missing.")
+    return said.identity if said is not None and said.kept == here else here
 
 
 def sha256_of(file: Path) -> str:
@@ -88,12 +86,10 @@ def weights_identity(folder: Path) -> str:
 # Bytes to leave free on the disk.
 _SPARE = 50_000_000
 
-State = Literal["bundled", "here", "partly fetched", "not fetched"]
-
 
 @dataclass(frozen=True, slots=True)
 class CachedModel:
-    """One model's place in the folder of models. The folder is made when the first model is put in."""
+    """One model's place in the folder of models."""
 
     models: Path
     entry: ModelEntry
@@ -104,11 +100,11 @@ class CachedModel:
 
     @property
     def parts(self) -> Path:
-        """Return the folder for the files of a download that is running or was interrupted."""
+        """Return the folder of an unfinished download."""
         return self.models / f".{self.entry.name}.parts"
 
     @property
-    def state(self) -> State:
+    def state(self) -> str:
         if not self.entry.is_fetched:
             return "bundled"
         if self.is_here:
@@ -166,23 +162,20 @@ class CachedModel:
         from filelock import FileLock, Timeout
 
         make_private(self.models)
-        lock = FileLock(self.models / f".{self.entry.name}.lock", timeout=0, mode=0o600)
         try:
-            lock.acquire()
+            held = FileLock(self.models / f".{self.entry.name}.lock", timeout=0, mode=0o600).acquire()
         except Timeout:
             raise FetchError(
                 f"Another program is fetching or removing {self.entry.name} at this moment. "
                 "Wait until it has finished, then look with `model list`."
             ) from None
-        try:
+        with held:
             if self._old.exists() and not self.folder.exists():
                 self._old.rename(self.folder)
             for left in (self._old, *self.models.glob(f".{self.entry.name}.new-*")):
                 shutil.rmtree(left, ignore_errors=True)
 
             yield
-        finally:
-            lock.release()
 
     @contextmanager
     def new(self) -> Iterator[Path]:

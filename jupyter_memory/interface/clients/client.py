@@ -17,17 +17,7 @@ from jupyter_core.paths import jupyter_config_dir
 
 from jupyter_memory.config import FILE_NAME
 from jupyter_memory.errors import ClientConfigError
-from jupyter_memory.interface.clients.config_files import (
-    NAME,
-    ConfigChange,
-    JsonEntry,
-    Shape,
-    TomlTable,
-    backup_of,
-    decoded,
-    encoded,
-    read,
-)
+from jupyter_memory.interface.clients.config_files import ConfigChange, Entry, JsonEntry, Shape, Skill, TomlTable
 from jupyter_memory.text.paths import StorePath, absolute, store_at
 
 
@@ -137,90 +127,13 @@ def full(path: str) -> str:
 
 
 def command_of(store: StorePath | None, bounds: Bounds) -> tuple[str, list[str]]:
-    """Return the program that serves the memory, and its arguments; ``store`` is None for the default one.
-
-    It is this Python by its whole path: what starts it may have another PATH, or none. ``-P`` keeps Python from
-    importing modules of the folder in which it is started, which is the client's project.
-    """
+    """Return the program that serves the memory, and its arguments; ``store`` is None for the default one."""
+    # This Python by its whole path, as a client may have another PATH; ``-P`` keeps it from importing the modules of
+    # the client's project.
     if not sys.executable:
         raise ClientConfigError("This Python does not know where it is: run the command with its whole path.")
     chosen = [] if store is None else ["--store", str(store_at(store))]
     return sys.executable, ["-P", "-m", "jupyter_memory", *chosen, "mcp", *bounds.options()]
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """What is ours in a configuration; ``added`` and ``removed`` return the change, None if there is nothing to do."""
-
-    shape: Shape
-    file: Path
-    value: Any = True
-
-    @property
-    def is_there(self) -> bool:
-        """Return whether the file has and enables it; a file that cannot be read does not."""
-        try:
-            return self.shape.entry_of(decoded(read(self.file))) not in (None, False)
-        except ClientConfigError:
-            return False
-
-    def added(self) -> ConfigChange | None:
-        before = read(self.file)
-        after = self._edited(before, lambda text: self.shape.with_entry(text, self.value))
-        return None if after == before else ConfigChange(self.file, before, after, kept=self._is_all_that_came(before))
-
-    def removed(self) -> ConfigChange | None:
-        before = read(self.file)
-        after = self._edited(before, self.shape.without_entry)
-        if before is None or after == before:
-            return None
-        # Where nothing but the entry came since, the file becomes what it was, to the last byte.
-        if self._is_all_that_came(before):
-            return ConfigChange(self.file, before, read(backup_of(self.file)), restores=True)
-        return ConfigChange(self.file, before, after)
-
-    def _is_all_that_came(self, now: bytes | None) -> bool:
-        if now is None:
-            return False
-        copy = read(backup_of(self.file))
-        try:
-            entry = self.shape.entry_of(decoded(now))
-            alone = entry is not None and self.shape.entry_of(decoded(copy)) is None
-            return alone and encoded(self.shape.with_entry(decoded(copy), entry), copy) == now
-        except ClientConfigError:
-            return False
-
-    def _edited(self, before: bytes | None, edit: Callable[[str], str]) -> bytes:
-        try:
-            return encoded(edit(decoded(before)), before)
-        except ClientConfigError as error:
-            reason = str(error)
-        raise ClientConfigError(f"{self.file} was left as it is: {reason}. Mend it, then try again.")
-
-
-@dataclass(frozen=True, slots=True)
-class Skill:
-    """Our skill in a folder of skills; ``added`` and ``removed`` return the change, None if there is nothing to do."""
-
-    folder: Path
-    is_wanted: bool = True
-
-    @property
-    def file(self) -> Path:
-        return self.folder / NAME / "SKILL.md"
-
-    @property
-    def is_there(self) -> bool:
-        return self.file.exists()
-
-    def added(self) -> ConfigChange | None:
-        before, after = read(self.file), (files(__package__) / "SKILL.md").read_text("utf-8").encode()
-        return ConfigChange(self.file, before, after) if self.is_wanted and before != after else None
-
-    def removed(self) -> ConfigChange | None:
-        before, ours = read(self.file), (files(__package__) / "SKILL.md").read_text("utf-8").encode()
-        # A copy stays only of a changed skill.
-        return None if before is None else ConfigChange(self.file, before, None, kept=before == ours, own_folder=True)
 
 
 def setting(name: str) -> Entry:
@@ -232,8 +145,7 @@ def setting(name: str) -> Entry:
 class Target:
     """What can be connected, by ``edits``: a client, with its skill; the tools inside Jupyter; a skill by itself.
 
-    ``caution`` is shown before the question, ``done`` and ``removed`` afterwards; ``reads`` says whether it can read
-    the memory then. Methods raise ``ClientConfigError`` if a file cannot be read, or changed safely.
+    ``caution`` is shown before the question, ``done`` and ``removed`` afterwards; then it ``reads`` the memory.
     """
 
     name: str
@@ -269,56 +181,56 @@ class Target:
             raise ClientConfigError(f"{self.title} has one configuration for all projects: leave out --project.")
         return self.edits
 
+    @classmethod
+    def of_client(
+        cls, client: Client, places: Places, project: Path | None, command: tuple[str, list[str]], with_skill: bool
+    ) -> Target:
+        """Return a client, for one project or all of them; its skill is removed with the entry in any case."""
+        file: Path | None
+        if project is None:
+            file, folder = client.file(places), places.at(client.skills) if client.skills else None
+        else:
+            file = project / client.project_file if client.project_file else None
+            folder = project / client.project_skills if client.project_skills else None
+        edits: list[Entry | Skill] = [] if file is None else [Entry(client.shape, file, client.entry(*command))]
+        if edits and folder is not None:
+            edits.append(Skill(folder, with_skill))
+        no_folder = f"{client.title} has no folder of skills: write the skill with --skill-to FOLDER."
+        return cls(
+            client.name,
+            client.title,
+            edits,
+            is_here=lambda: file is not None and client.is_here(places),
+            done=f"connected. {client.then}",
+            removed="no longer connected. If it runs, it keeps its server until it is restarted.",
+            caution=no_folder if with_skill and folder is None else "",
+        )
 
-def client_target(
-    client: Client, places: Places, project: Path | None, command: tuple[str, list[str]], with_skill: bool
-) -> Target:
-    """Return a client, for one project or all of them; its skill is removed with the entry in any case."""
-    file: Path | None
-    if project is None:
-        file, folder = client.file(places), places.at(client.skills) if client.skills else None
-    else:
-        file = project / client.project_file if client.project_file else None
-        folder = project / client.project_skills if client.project_skills else None
-    edits: list[Entry | Skill] = [] if file is None else [Entry(client.shape, file, client.entry(*command))]
-    if edits and folder is not None:
-        edits.append(Skill(folder, with_skill))
-    return Target(
-        client.name,
-        client.title,
-        edits,
-        is_here=lambda: file is not None and client.is_here(places),
-        done=f"connected. {client.then}",
-        removed="no longer connected. If it runs, it keeps its server until it is restarted.",
-        caution=f"{client.title} has no folder of skills: write the skill with --skill-to FOLDER."
-        if with_skill and folder is None
-        else "",
-    )
+    @classmethod
+    def of_jupyter(cls) -> Target:
+        """Return the tools that jupyter-server-mcp offers inside Jupyter: a setting of ours."""
+        entry = setting("jupyter_mcp")
+        return cls(
+            "jupyter",
+            "Agents in Jupyter",
+            [entry],
+            is_here=lambda: find_spec("jupyter_server_mcp") is not None or entry.is_there,
+            done="on. Start Jupyter anew.",
+            removed="off, at once.",
+            caution="Where jupyter-server-mcp is installed, Jupyter then offers the tools that read the memory on a "
+            "port, 3001 by default. That asks for no password: every program on this machine can read the memory "
+            "through it.",
+        )
 
-
-def jupyter_target() -> Target:
-    """Return the tools that jupyter-server-mcp offers inside Jupyter: a setting of ours."""
-    entry = setting("jupyter_mcp")
-    return Target(
-        "jupyter",
-        "Agents in Jupyter",
-        [entry],
-        is_here=lambda: find_spec("jupyter_server_mcp") is not None or entry.is_there,
-        done="on. Start Jupyter anew.",
-        removed="off, at once.",
-        caution="Where jupyter-server-mcp is installed, Jupyter then offers the tools that read the memory on a port, "
-        "3001 by default. That asks for no password: every program on this machine can read the memory through it.",
-    )
-
-
-def skill_target(folder: Path) -> Target:
-    """Return the skill by itself; nothing is connected by it."""
-    return Target(
-        "",
-        "The skill",
-        [Skill(folder)],
-        is_here=folder.is_dir,
-        done="written. Agents that read this folder find it in a new session.",
-        removed="removed.",
-        reads=False,
-    )
+    @classmethod
+    def of_skill(cls, folder: Path) -> Target:
+        """Return the skill by itself; nothing is connected by it."""
+        return cls(
+            "",
+            "The skill",
+            [Skill(folder)],
+            is_here=folder.is_dir,
+            done="written. Agents that read this folder find it in a new session.",
+            removed="removed.",
+            reads=False,
+        )

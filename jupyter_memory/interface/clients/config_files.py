@@ -7,10 +7,11 @@ import os
 import re
 import stat
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import unified_diff
+from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -340,8 +341,7 @@ _BOM = b"\xef\xbb\xbf"
 class ConfigChange:
     """A file as it is and as it is to be; None is a file that does not exist.
 
-    ``kept`` says that the copy beside the file stays unchanged; ``restores``, that the file becomes what the copy is;
-    ``own_folder``, that the folder is deleted with the file if nothing else is in it.
+    The copy beside it is ``kept``, or ``restores`` the file; an empty folder of our ``own_folder`` goes with the file.
     """
 
     path: Path
@@ -366,7 +366,7 @@ class ConfigChange:
     def apply(self) -> None:
         """Replace the file as a whole, after a copy of it was made; a link stays one."""
         with _named(self.path):
-            if read(self.path) != self.before:
+            if _read(self.path) != self.before:
                 raise ClientConfigError(f"{self.path} was changed just now, so it was left as it is. Try again.")
             target = Path(os.path.realpath(self.path))
             if target.exists() and not (target.stat().st_mode & 0o222 and os.access(target, os.W_OK)):
@@ -392,8 +392,7 @@ def backup_of(path: Path) -> Path:
     return target.with_name(target.name + ".jupyter-memory.bak")
 
 
-def read(path: Path) -> bytes | None:
-    """Return what a file holds, None if it does not exist."""
+def _read(path: Path) -> bytes | None:
     with _named(path):
         try:
             return path.read_bytes()
@@ -401,16 +400,14 @@ def read(path: Path) -> bytes | None:
             return None
 
 
-def decoded(data: bytes | None) -> str:
-    """Return the text of a file, without the mark at its beginning; an absent file is empty."""
+def _decoded(data: bytes | None) -> str:
     try:
         return (data or b"").removeprefix(_BOM).decode("utf-8")
     except UnicodeDecodeError:
         raise ClientConfigError("it is not UTF-8") from None
 
 
-def encoded(text: str, before: bytes | None) -> bytes:
-    """Return a text as the file that held ``before`` is to hold it."""
+def _encoded(text: str, before: bytes | None) -> bytes:
     return (_BOM if (before or b"").startswith(_BOM) else b"") + text.encode("utf-8")
 
 
@@ -440,3 +437,81 @@ def _replace(path: Path, data: bytes, like: Path) -> None:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+# What is ours in the files of a client.
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What is ours in a configuration; ``added`` and ``removed`` return the change, None if there is nothing to do."""
+
+    shape: Shape
+    file: Path
+    value: Any = True
+
+    @property
+    def is_there(self) -> bool:
+        """Return whether the file has and enables it; a file that cannot be read does not."""
+        try:
+            return self.shape.entry_of(_decoded(_read(self.file))) not in (None, False)
+        except ClientConfigError:
+            return False
+
+    def added(self) -> ConfigChange | None:
+        before = _read(self.file)
+        after = self._edited(before, lambda text: self.shape.with_entry(text, self.value))
+        return None if after == before else ConfigChange(self.file, before, after, kept=self._is_all_that_came(before))
+
+    def removed(self) -> ConfigChange | None:
+        before = _read(self.file)
+        after = self._edited(before, self.shape.without_entry)
+        if before is None or after == before:
+            return None
+        # Where nothing but the entry came since, the file becomes what it was, to the last byte.
+        if self._is_all_that_came(before):
+            return ConfigChange(self.file, before, _read(backup_of(self.file)), restores=True)
+        return ConfigChange(self.file, before, after)
+
+    def _is_all_that_came(self, now: bytes | None) -> bool:
+        if now is None:
+            return False
+        copy = _read(backup_of(self.file))
+        try:
+            entry = self.shape.entry_of(_decoded(now))
+            alone = entry is not None and self.shape.entry_of(_decoded(copy)) is None
+            return alone and _encoded(self.shape.with_entry(_decoded(copy), entry), copy) == now
+        except ClientConfigError:
+            return False
+
+    def _edited(self, before: bytes | None, edit: Callable[[str], str]) -> bytes:
+        try:
+            return _encoded(edit(_decoded(before)), before)
+        except ClientConfigError as error:
+            reason = str(error)
+        raise ClientConfigError(f"{self.file} was left as it is: {reason}. Mend it, then try again.")
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """Our skill in a folder of skills; ``added`` and ``removed`` return the change, None if there is nothing to do."""
+
+    folder: Path
+    is_wanted: bool = True
+
+    @property
+    def file(self) -> Path:
+        return self.folder / NAME / "SKILL.md"
+
+    @property
+    def is_there(self) -> bool:
+        return self.file.exists()
+
+    def added(self) -> ConfigChange | None:
+        before, after = _read(self.file), (files(__package__) / "SKILL.md").read_text("utf-8").encode()
+        return ConfigChange(self.file, before, after) if self.is_wanted and before != after else None
+
+    def removed(self) -> ConfigChange | None:
+        before, ours = _read(self.file), (files(__package__) / "SKILL.md").read_text("utf-8").encode()
+        # A copy stays only of a changed skill.
+        return None if before is None else ConfigChange(self.file, before, None, kept=before == ours, own_folder=True)

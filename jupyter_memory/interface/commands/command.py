@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from difflib import get_close_matches
 from inspect import cleandoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
@@ -39,7 +38,7 @@ class SeveralErrors(JupyterMemoryError):
 
 
 class Halted(Exception):
-    """A command was interrupted; the text says what it leaves."""
+    """A command ends here, with a last word: what an interruption leaves, or the help that was asked for."""
 
 
 @contextmanager
@@ -53,10 +52,7 @@ def usage() -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """A word that a command takes, or several; the words of a text or a query are joined.
-
-    In a query, a dash before a word leaves the word out of what is searched.
-    """
+    """A word that a command takes, or several; those of a text or a query, where a dash leaves one out, are joined."""
 
     name: str
     many: bool = False
@@ -89,13 +85,9 @@ class Call:
 class Command(Generic[F]):
     """One command: a function, whose docstring is its help, and what can be typed after its name.
 
-    ``values`` are what a word can be, for completion: given words, or a kind of value such as ``"path"``. ``below``
-    are the commands that follow its name, as in ``model use``; its own function handles any other word.
-
-    A command that ``destroys`` something for good is never suggested for a misspelt name: see ``nearest_command``.
-
-    Where the sides differ, ``notebook_words`` is the usage of a notebook, whose words the function checks itself;
-    ``missing`` is the error for words that are missing; ``terminal_options`` and ``terminal_help`` are a terminal's.
+    ``values`` are what a word can be, for completion; ``below`` are the commands that follow its name, as in
+    ``model use``; ``missing`` is the error for words that are missing. ``notebook_words`` are the usage of a notebook,
+    whose words the function checks itself.
     """
 
     name: str
@@ -130,14 +122,8 @@ class Command(Generic[F]):
 
     def takes(self, count: int) -> bool:
         """Return whether so many words are not more than the command takes in a notebook."""
-        has_no_end = self.notebook_words is not None or self.below or any(one.takes_all for one in self.arguments)
-        return bool(has_no_end) or count <= len(self.arguments)
-
-
-def nearest_command(name: str, commands: Mapping[str, Command[F]]) -> str | None:
-    """Return the command that a misspelt name may mean, None if there is none, or if it destroys something."""
-    near = next(iter(get_close_matches(name, commands, n=1)), None)
-    return None if near is None or commands[near].destroys else near
+        checks_itself = self.notebook_words is not None and not self.below
+        return checks_itself or any(one.takes_all for one in self.arguments) or count <= len(self.arguments)
 
 
 def offered(commands: Sequence[Command[F]], side: Side) -> dict[str, Command[F]]:
@@ -147,10 +133,7 @@ def offered(commands: Sequence[Command[F]], side: Side) -> dict[str, Command[F]]
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """Results that ranks stand for: the ids of their memories in order, and what was asked, if anything was.
-
-    ``what`` names them at the beginning of a message.
-    """
+    """Results that ranks stand for: their ids in order, and what was asked; ``what`` names them in a message."""
 
     ids: tuple[str, ...]
     query: str
@@ -163,9 +146,8 @@ class Front(Protocol):
     """A notebook or a terminal, as a command sees it.
 
     ``prefix`` begins a command that is typed here. ``greets`` decides whether a new store names the model it takes;
-    ``problems`` are what was wrong with the settings. ``last`` is the answer of the last search, ``ranked`` the last
-    results of a search or of `related`. A terminal has neither, nor a ``recorder`` of what a kernel runs, nor a
-    ``startup_folder`` of files that IPython runs when it starts.
+    ``problems`` are what was wrong with the settings. A notebook alone has the rest: ``last`` is the answer of the last
+    search, ``ranked`` the last results of a search or of `related`.
     """
 
     settings: JupyterMemory
@@ -186,8 +168,7 @@ class Front(Protocol):
     def store_if_any(self) -> MemoryStore | None:
         return self.store if has_store(self.settings) else None
 
-    # What ranks stand for: the last results here, in a terminal the last search that the store keeps; and what to say
-    # of a rank where nothing was shown yet.
+    # What ranks stand for, and what to say of a rank where nothing was shown yet.
     @property
     def shown(self) -> Shown | None: ...
     @property
@@ -202,12 +183,10 @@ class Front(Protocol):
     def is_loaded_at_start(self) -> bool:
         return False
 
-    # What the command did; something worth knowing, to standard error; advice that belongs to the result, below it in a
-    # notebook and to standard error in a terminal.
+    # What the command did; something worth knowing, to standard error; advice, below the result in a notebook.
     def say(self, text: str) -> None: ...
     def note(self, text: str) -> None: ...
-    def hint(self, text: str) -> None:
-        self.note(text)
+    def hint(self, text: str) -> None: ...
 
     # A terminal prints or opens these; a notebook returns DataFrames, a text and links.
     def show_list(self, answer: Answer) -> object: ...

@@ -9,7 +9,7 @@ from textwrap import indent
 
 from jupyter_memory.config import load_config
 from jupyter_memory.errors import InputError
-from jupyter_memory.interface.commands.command import Call, Front, WrongUsage
+from jupyter_memory.interface.commands.command import Call, Front
 from jupyter_memory.text.display import columns, count_of, fit
 from jupyter_memory.text.paths import make_private
 from jupyter_memory.text.unicode import json_text
@@ -19,7 +19,6 @@ NOTHING_ALIKE = "No earlier error is like this one."
 _LONGEST_SHOWN = 3_000
 # What a terminal pastes or a log holds; the reader looks at both ends of longer texts.
 _MOST_READ = 10_000_000
-USAGE = "%memory history is followed by on, off, status, clear or import."
 
 
 def history(front: Front, call: Call) -> None:
@@ -40,9 +39,19 @@ def history(front: Front, call: Call) -> None:
         %memory history import
         %memory history clear
     """
-    if call.words:
-        raise WrongUsage(USAGE)
-    status(front, call)
+    held = None if (store := front.store_if_any) is None else store.history.status()
+    rows = []
+    if (recorder := front.recorder) is not None:
+        noted, left_out = count_of(recorder.noted, "run"), f"{recorder.excluded:,} left out"
+        rows.append(("this kernel", f"on: {noted} noted, {left_out}" if recorder.is_on else "off"))
+        lost = [(why, number) for why, number in recorder.problems.lost.items() if number]
+        rows += [("lost", f"{count_of(number, 'run')}: {why}") for why, number in lost]
+    rows += [
+        ("new kernels", "on" if load_config(on_problem=lambda problem: None).history else "off"),
+        ("recording now", count_of(0 if store is None else store.stats()["history"]["recording"], "kernel")),
+        ("remembered", "no runs" if held is None else str(held)),
+    ]
+    front.say(columns(rows))
 
 
 def on(front: Front, call: Call) -> None:
@@ -61,7 +70,7 @@ def on(front: Front, call: Call) -> None:
         if not front.is_loaded_at_start:
             front.hint("New kernels do not load the extension by themselves: `%memory autoload on` changes that.")
     recorder.start()
-    front.say("on: this kernel remembers what it runs from the next cell on. `%memory history off` ends that.")
+    front.say("History is on, starting with the next cell. Turn it off with `%memory history off`.")
 
 
 def off(front: Front, call: Call) -> None:
@@ -80,23 +89,6 @@ def off(front: Front, call: Call) -> None:
     front.say("off: what this kernel runs is no longer remembered" if was_on else "The history was already off.")
     if not call.values["always"] and load_config(on_problem=lambda problem: None).history:
         front.hint("New kernels begin with it on: `%memory history off --always` ends that.")
-
-
-def status(front: Front, call: Call) -> None:
-    """Show whether runs are recorded, how many are remembered, and what was lost."""
-    held = None if (store := front.store_if_any) is None else store.history.status()
-    rows = []
-    if (recorder := front.recorder) is not None:
-        noted, left_out = count_of(recorder.noted, "run"), f"{recorder.excluded:,} left out"
-        rows.append(("this kernel", f"on: {noted} noted, {left_out}" if recorder.is_on else "off"))
-        lost = [(why, number) for why, number in recorder.problems.lost.items() if number]
-        rows += [("lost", f"{count_of(number, 'run')}: {why}") for why, number in lost]
-    rows += [
-        ("new kernels", "on" if load_config(on_problem=lambda problem: None).history else "off"),
-        ("recording now", count_of(0 if store is None else store.stats()["history"]["recording"], "kernel")),
-        ("remembered", "no runs" if held is None else str(held)),
-    ]
-    front.say(columns(rows))
 
 
 def clear(front: Front, call: Call) -> None:

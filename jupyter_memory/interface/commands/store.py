@@ -6,6 +6,7 @@ import atexit
 import sys
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import asdict
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -13,7 +14,7 @@ from platform import platform
 from threading import Event
 from typing import TYPE_CHECKING, get_args
 
-from jupyter_memory.config import load_config, models_folder, settings, store_path
+from jupyter_memory.config import models_folder, settings, store_path
 from jupyter_memory.errors import InputError, NoStore, UnknownProfile
 from jupyter_memory.interface import messages
 from jupyter_memory.interface.commands.command import Call, Front, Halted, WrongUsage, usage
@@ -97,7 +98,7 @@ def autoload(front: Front, call: Call) -> None:
 
 def doctor(front: Front, call: Call) -> None:
     """Check the installation, the settings and the store; say what is wrong and how to fix it."""
-    from jupyter_memory.embedders.download.cache import CachedModel
+    from jupyter_memory.embedders import damage
     from jupyter_memory.embedders.registry import MODELS
     from jupyter_memory.storage.databases import versions
 
@@ -106,8 +107,7 @@ def doctor(front: Front, call: Call) -> None:
     databases = f"{sqlite['SQLite']}, sqlite-vec {sqlite['sqlite-vec']}"
     facts = [("Python", python), ("SQLite", databases), ("store", str(store.path))]
     front.say(columns([("jupyter-memory", version("jupyter-memory")), *facts]))
-    models = models_folder(load_config(on_problem=lambda problem: None))
-    damaged = [damage for entry in MODELS.values() if (damage := CachedModel(models, entry).damage())]
+    damaged = [found for name in MODELS if (found := damage(name))]
     problems = [*front.problems, *store.doctor(), *damaged]
     front.say("\n".join(f"- {problem}" for problem in problems) or "All is well.")
     if problems:
@@ -185,12 +185,9 @@ def copy(front: Front, call: Call) -> None:
     front.say(str(report))
     if report.without_vectors:
         front.hint(
-            f"{count_of(report.without_vectors, 'memory', 'memories')} came without vectors. To write them, open that "
-            "store and name its model: `model use NAME`"
+            f"{count_of(report.without_vectors, 'memory has', 'memories have')} no vectors yet. To create them, open "
+            "that store and run `model use NAME`"
         )
-
-
-PROFILES_USAGE = "Name one profile: %memory profile auto, or %memory profile show auto"
 
 
 def profile(front: Front, call: Call) -> None:
@@ -205,20 +202,11 @@ def profile(front: Front, call: Call) -> None:
         %memory profile ./mine.toml
     """
     # Imported late, here and below: help and wrong usage need no profiles.
-    from jupyter_memory.search.profiles import profile_named
+    from jupyter_memory.search.profiles import PROFILES, profile_named
 
-    if len(call.words) > 1:
-        raise WrongUsage(PROFILES_USAGE)
     for name in call.words:
         profile_named(name)  # a mistake in it is reported before it is chosen
         front.settings.profile = name
-    list_profiles(front, call)
-
-
-def list_profiles(front: Front, call: Call) -> None:
-    """Show the profiles; a star marks the one that the settings choose."""
-    from jupyter_memory.search.profiles import PROFILES, profile_named
-
     active = front.settings.profile
     rows = [("*" if name == active else " ", name, one.summary) for name, one in PROFILES.items()]
     if active not in PROFILES:
@@ -235,7 +223,7 @@ def show(front: Front, call: Call) -> object:
     from jupyter_memory.search.profiles import PROFILES, profile_named
 
     if len(call.words) > 1:
-        raise WrongUsage(PROFILES_USAGE)
+        raise WrongUsage("Name one profile: %memory profile auto, or %memory profile show auto")
     with usage():
         chosen = profile_named(call.words[0] if call.words else front.settings.profile)
     if call.values.get("toml"):
@@ -245,10 +233,7 @@ def show(front: Front, call: Call) -> object:
     elif call.values.get("json"):
         from jupyter_memory.search.profiles.profile import constants
 
-        rows = [
-            {"part": one.part, "name": one.name, "form": one.form, "constant": one.constant, "value": one.value}
-            for one in constants(chosen)
-        ]
+        rows = list(map(asdict, constants(chosen)))
         about = {"name": chosen.name, "summary": chosen.summary, "formula": chosen.formula, "constants": rows}
         front.say(json_text(about, indent=2))
     else:
@@ -264,13 +249,10 @@ def save(front: Front, call: Call) -> None:
     if file.suffix != ".toml" or file.stem in PROFILES:
         raise WrongUsage(f"Name a new file that ends in .toml, such as my-{chosen.name}.toml")
     if file.exists():
-        raise WrongUsage(f"{file} is there already: name a new one.")
+        raise WrongUsage(f"{file} already exists: name a new one.")
     file.write_text(chosen.replace(name=file.stem).to_toml(), encoding="utf-8")
     profile_named(str(file))
     front.say(f"{chosen.name} is written to {file}. Change it, and search with it: %memory profile {file}")
-
-
-MODELS_USAGE = "%memory model is followed by nothing, list, use NAME, drop, drop NAME or remove NAME."
 
 
 def model(front: Front, call: Call) -> None:
@@ -285,13 +267,6 @@ def model(front: Front, call: Call) -> None:
         %memory model drop
         %memory model remove nomic
     """
-    if call.words:
-        raise WrongUsage(MODELS_USAGE)
-    list_models(front, call)
-
-
-def list_models(front: Front, call: Call) -> None:
-    """Show the models: name, size, dimensions, licence, languages, whether it is here; and what the store uses."""
     # Imported late, here and below: a kernel that only searches need not wait for models and their downloads.
     from jupyter_memory.interface import models
 
@@ -305,15 +280,15 @@ def list_models(front: Front, call: Call) -> None:
 
 def use(front: Front, call: Call) -> None:
     """Make the store search with a model; one that is not here is fetched, after asking."""
+    from jupyter_memory.embedders.download.fetch import install_extra
     from jupyter_memory.interface import models
 
     name, path, folder = call.words[0], call.values["from"], models_folder(front.settings)
-    wanted = models.Wanted.of(name, call.values["dims"], folder)
-    cached = wanted.cached
+    base, dims, cached = models.wanted(name, call.values["dims"], folder)
     if path is not None and cached is None:
         raise WrongUsage(f"{name} names its folder itself: leave --from out.")
     if cached is not None:
-        to_fetch = path is None and not wanted.is_here
+        to_fetch = path is None and cached.entry.is_fetched and not cached.is_here
         lacking = models.lacking(cached.entry, to_fetch=to_fetch)
         if lacking or to_fetch:
             question = "Install and fetch?" if lacking and to_fetch else "Install?" if lacking else "Fetch it?"
@@ -321,13 +296,13 @@ def use(front: Front, call: Call) -> None:
             if not front.confirm(question, yes=call.values["yes"], command=f"model {call.source}", plan=plan):
                 return
         if lacking:
-            _say(front, lambda: models.install(cached.entry, to_fetch=to_fetch))
+            _say(front, lambda: install_extra(cached.entry, to_fetch=to_fetch))
         if path is not None or to_fetch:
-            _say(front, lambda: models.get(cached, path, progress=front.progress, dimensions=wanted.dimensions))
+            _say(front, lambda: models.get(cached, path, progress=front.progress, dimensions=dims))
     front.greets = False
-    with front.comparing(f"the model {wanted.name}", "%memory model use NAME, with the one before"):
-        _say(front, lambda: models.switch(front.store_to_fill, wanted, folder, progress=front.progress))
-        if front.settings.embedder not in ("auto", name, wanted.name):
+    with front.comparing(f"the model {base}", "%memory model use NAME, with the one before"):
+        _say(front, lambda: models.switch(front.store_to_fill, base, dims, folder, progress=front.progress))
+        if front.settings.embedder not in ("auto", name, base):
             front.embedder_differs(name)
 
 
@@ -350,14 +325,14 @@ def remove(front: Front, call: Call) -> None:
     from jupyter_memory.interface import models
 
     name, yes = call.words[0], call.values["yes"]
-    cached = models.Wanted.of(name, None, models_folder(front.settings)).cached
+    cached = models.wanted(name, None, models_folder(front.settings))[2]
     if cached is None:
         raise WrongUsage(f"{name} is not a model that was fetched here: remove its folder yourself.")
     entry = cached.entry
     if not cached.bytes:
         if package := entry.package or (entry.wheel and cached.is_here and entry.wheel.package):
             raise InputError(f"{entry.name} is part of the package {package}: pip removes it.")
-        raise InputError(f"{entry.name} is not on this machine, so there is nothing to remove.")
+        raise InputError(f"{entry.name} is not installed, so there is nothing to remove.")
     if not yes and (store := front.store_if_any) is not None and store.stats()["model"] == entry.name:
         raise InputError(
             f"The store searches with {entry.name}. Change it first: {front.command('model use static')}; "
@@ -374,16 +349,6 @@ def _say(front: Front, act: Callable[[], str]) -> None:
         front.say(front.with_commands(act()))
     except KeyboardInterrupt:
         raise Halted("Interrupted: the store searches as before. Type the same again to go on from here.") from None
-
-
-TEAM_USAGE = "team is followed by grant, revoke, list or distribute."
-
-
-def team(front: Front, call: Call) -> None:
-    """Say who may read and write a store on a server: grant, revoke, list; the database enforces it."""
-    if call.words:
-        raise WrongUsage(TEAM_USAGE)
-    list_team(front, call)
 
 
 def grant(front: Front, call: Call) -> None:

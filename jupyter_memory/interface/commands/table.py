@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 
 from jupyter_memory.interface import options
 from jupyter_memory.interface.commands import history, memories, store
@@ -85,9 +86,15 @@ COMMANDS: tuple[Command[Front], ...] = (
     Command(
         "profile",
         store.profile,
+        (_MAYBE_NAME,),
         values="profile",
         below=(
-            Command("list", store.list_profiles, offered="terminal"),
+            Command(
+                "list",
+                store.profile,
+                offered="terminal",
+                terminal_help="Show the profiles; a star marks the one that the settings choose.",
+            ),
             Command(
                 "show",
                 store.show,
@@ -105,7 +112,7 @@ COMMANDS: tuple[Command[Front], ...] = (
                 missing="Name the file to write: %memory profile save mine.toml",
             ),
         ),
-        missing=store.PROFILES_USAGE,
+        missing="Name one profile: %memory profile auto, or %memory profile show auto",
         notebook_words="[NAME | show NAME | save FILE]",
         terminal_help="List the ranking profiles, or show every number of one.",
     ),
@@ -114,7 +121,13 @@ COMMANDS: tuple[Command[Front], ...] = (
         store.model,
         options=options.MODEL,
         below=(
-            Command("list", store.list_models, options=(options.JSON,)),
+            Command(
+                "list",
+                store.model,
+                options=(options.JSON,),
+                terminal_help="Show the models: name, size, dimensions, licence, languages, whether it is here; "
+                "and what the store uses.",
+            ),
             Command(
                 "use",
                 store.use,
@@ -134,7 +147,7 @@ COMMANDS: tuple[Command[Front], ...] = (
                 destroys=True,
             ),
         ),
-        missing=store.MODELS_USAGE,
+        missing="%memory model is followed by nothing, list, use NAME, drop, drop NAME or remove NAME.",
         notebook_words="[list | use NAME | drop [NAME] | remove NAME]",
     ),
     Command(
@@ -144,7 +157,11 @@ COMMANDS: tuple[Command[Front], ...] = (
         below=(
             Command("on", history.on, offered="notebook"),
             Command("off", history.off, offered="notebook"),
-            Command("status", history.status),
+            Command(
+                "status",
+                history.history,
+                terminal_help="Show whether runs are recorded, how many are remembered, and what was lost.",
+            ),
             Command(
                 "clear",
                 history.clear,
@@ -153,7 +170,7 @@ COMMANDS: tuple[Command[Front], ...] = (
             ),
             Command("import", history.import_, (Argument("PATH", required=False),), values="path"),
         ),
-        missing=history.USAGE,
+        missing="%memory history is followed by on, off, status, clear or import.",
         notebook_words="[on | off | status | clear | import [PATH]]",
         terminal_help="Show, clear or import what you ran; %memory history on, in a notebook, turns it on.",
     ),
@@ -194,7 +211,7 @@ COMMANDS: tuple[Command[Front], ...] = (
     ),
     Command(
         "team",
-        store.team,
+        store.list_team,
         below=(
             Command("grant", store.grant, (Argument("RIGHT"), Argument("ROLE", many=True)), (options.IN_SPACE,)),
             Command("revoke", store.revoke, (Argument("ROLE"),), (options.IN_SPACE,)),
@@ -202,7 +219,7 @@ COMMANDS: tuple[Command[Front], ...] = (
             Command("distribute", store.distribute),
         ),
         offered="terminal",
-        missing=store.TEAM_USAGE,
+        terminal_help="Say who may read and write a store on a server: grant, revoke, list; the database enforces it.",
     ),
     Command("restore", store.restore, (Argument("PATH"),), (options.OVERWRITE,), offered="terminal", destroys=True),
 )
@@ -227,3 +244,9 @@ def grouped(commands: Mapping[str, Command[F]]) -> dict[str, list[Command[F]]]:
     groups = {title: [commands[name] for name in names if name in commands] for title, names in _GROUPS.items()}
     groups[""] = [command for name, command in commands.items() if name in rest]
     return {title: of_it for title, of_it in groups.items() if of_it}
+
+
+def nearest_command(name: str, commands: Mapping[str, Command[F]]) -> str | None:
+    """Return the command that a misspelt name may mean, None if there is none, or if it destroys something."""
+    near = next(iter(get_close_matches(name, commands, n=1)), None)
+    return None if near is None or commands[near].destroys else near
