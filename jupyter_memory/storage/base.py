@@ -191,7 +191,7 @@ def is_settled(rows: Sequence[Row], asked: int, count: int) -> bool:
     return len({row.memory for row in rows if row.score > rows[-1].score}) >= count
 
 
-# The words of a store and the texts of its memories, as signals read them.
+# The words of a store, as signals read them.
 
 
 class Corpus(Protocol):
@@ -221,19 +221,6 @@ class Corpus(Protocol):
 
     def chunk_count(self, stem: str, columns: Collection[str], /) -> int:
         """Return how many chunks hold a stem in that of these columns where most do."""
-
-
-class Texts(Protocol):
-    """The texts of candidates, read apart from their rows: most searches show only a few of those they rank."""
-
-    def passages(self, chunks: Sequence[int], /) -> Mapping[int, Passage]:
-        """Return what the keyword index holds of chunks, by chunk."""
-
-    def texts(self, keys: Sequence[int], /) -> Mapping[int, str]:
-        """Return the whole texts of memories, by key."""
-
-    def definitions(self, keys: Sequence[int], /) -> Mapping[int, Definitions]:
-        """Return what memories in Python define, by key, for those for which it is stored."""
 
 
 # What a database is to a store; a session is one of its own transactions.

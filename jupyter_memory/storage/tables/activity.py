@@ -60,6 +60,7 @@ def note_search(session: Session, search: Recent, hits: Sequence[str]) -> None:
 
 
 def recent(session: Session, limit: int) -> list[Recent]:
+    """Return the last searches, the newest first."""
     return [noted.search for noted in _searches(session, "order by number desc limit :limit", limit=limit)]
 
 
@@ -68,6 +69,7 @@ def every_search(session: Session) -> list[NotedSearch]:
 
 
 def last_search(session: Session, origin: str) -> tuple[Recent, tuple[str, ...]] | None:
+    """Return the last search of a person from one place, with the ids of its hits; None where none is kept."""
     last = "and origin = :origin and client = '' order by number desc limit 1"
     return next(((noted.search, noted.hits) for noted in _searches(session, last, origin=origin)), None)
 
@@ -86,6 +88,7 @@ def _searches(session: Session, chosen: str, **parameters: Any) -> list[NotedSea
 
 
 def query_of(session: Session, query_id: str) -> str:
+    """Return the words of a recent search, empty where it is not known."""
     of_id = f"{session.dialect.own('searches')} and query_id = :id"
     return session.value(f"select query from searches where {of_id} order by number limit 1", id=query_id) or ""
 
@@ -113,6 +116,7 @@ def judge(session: Session, said: Feedback) -> None:
 
 
 def judged(session: Session) -> list[Feedback]:
+    """Return what people said of hits, the newest first."""
     rows = session.rows(
         "select memory, accepted, query, query_id, profile, rank, at from feedback "
         f"where {session.dialect.own('feedback')} order by at desc, memory, query"
@@ -142,6 +146,7 @@ def restore_feedback(session: Session, found: Iterable[Feedback]) -> None:
 
 
 def accepted(session: Session) -> tuple[int, int]:
+    """Return how many judged hits were what was looked for, and how many were judged."""
     [(yes, judged)] = session.rows(
         f"select count(*) filter (where accepted), count(*) from feedback where {session.dialect.own('feedback')}"
     )
@@ -186,6 +191,7 @@ _KEPT_QUERY_VECTORS = 1_000
 
 
 def query_vector(session: Session, fingerprint: str, text: str) -> tuple[Vectors, bool] | None:
+    """Return the stored vector of a question and whether it should move to the front, None where there is none."""
     if (key := _key(session)) is None:
         return None
     own = session.dialect.own("query_vectors")
@@ -235,6 +241,7 @@ def clear_query_vectors(session: Session) -> int:
 
 
 def has_query_vectors(session: Session) -> bool:
+    """Return whether the vector of any question is stored."""
     kept = f"select 1 from query_vectors where {session.dialect.own('query_vectors')}"
     return bool(session.value(f"select exists ({kept})"))
 
