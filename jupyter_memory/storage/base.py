@@ -330,18 +330,12 @@ class Engine(Protocol):
         """Read within one state of the store; a read within another one is part of it."""
 
     def change(
-        self,
-        work: Callable[[Any], Result],
-        /,
-        *,
-        patience: float | None = None,
-        durable: bool = True,
-        yielding: bool = False,
+        self, work: Callable[[Any], Result], /, *, at_once: float | None = None, yielding: bool = False
     ) -> Result:
         """Run ``work`` in one transaction; it may run twice, so it changes nothing outside.
 
-        It waits ``patience`` seconds for another writer, and without ``durable`` not for the disk. ``yielding`` is for
-        the steps of long work, which let other writers go first.
+        ``at_once`` is for what may be lost in a power cut: it does not wait for the disk, and so many seconds for
+        another writer. ``yielding`` is for the steps of long work, which let other writers go first.
         """
 
     def remove(self, work: Callable[[Any], Result], /, *, compact_at: float = 0.5) -> Result:
@@ -459,8 +453,8 @@ class NotedSearch(NamedTuple):
     hits: tuple[str, ...]
 
 
-class Forgotten(Protocol):
-    """What ``Writer.forget`` kept because it was given a time until which that can be taken back.
+class Forgotten:
+    """What ``Writer.forget`` kept because it was given a time until which that can be taken back; on a server, nothing.
 
     No search, list, count, export or backup shows it, but its texts are still in the store's files. A ``space`` is that
     of the stores that forgot; an empty one stands for all of them.
@@ -468,6 +462,7 @@ class Forgotten(Protocol):
 
     def pending(self, space: str, /) -> list[Undoable]:
         """Return what can be taken back, the last first, expired or not."""
+        return []
 
     def undo(self, space: str, /) -> int:
         """Take the last forgetting back, all of it; return how many memories came back, 0 where there is nothing.
@@ -475,9 +470,11 @@ class Forgotten(Protocol):
         They have their ids, pins, tags, vectors, feedback and pictures again. If the same content was remembered
         meanwhile, it becomes one memory, with the id of before and the tags of both.
         """
+        return 0
 
     def drop(self, until: datetime | None, /) -> int:
         """Remove for good what can be taken back until this time, or all of it; return how many memories went."""
+        return 0
 
 
 # Who may read and write a store that several people share; the database decides, not this package.
@@ -491,35 +488,3 @@ class Right(NamedTuple):
     role: str
     level: Level
     space: str | None
-
-
-class Team(Protocol):
-    """The rights in a store on a server; its owners alone change them."""
-
-    def grant(self, role: str, level: Level, space: str | None, /) -> None:
-        """Give a role a right in a space, in place of the one that it has there.
-
-        Raises:
-            InputError: there is no such role, or it is to own one space alone.
-            StoreReadOnly: this user does not own the store.
-        """
-
-    def revoke(self, role: str, space: str | None, /) -> int:
-        """Take away the rights of a role in a space, all of them if it is None; return how many it had.
-
-        Raises:
-            StoreReadOnly: this user does not own the store.
-        """
-
-    def rights(self) -> list[Right]:
-        """Return the rights that this user may know of, by role and space."""
-
-    def distribute(self) -> Sequence[str]:
-        """Spread the tables over the machines of Citus, by space; return those that were not spread before.
-
-        Raises:
-            StoreError: the database has no Citus.
-        """
-
-    def close(self) -> None:
-        """Close the connection."""

@@ -265,8 +265,8 @@ class Storage(Engine):
 
     # Has the connections.
     database: Any
-    # What was forgotten and can be taken back.
-    forgotten: Forgotten
+    # What can be taken back.
+    forgotten = Forgotten()
 
     def __init__(self, database: Any, path: StorePath, keywords: KeywordIndex, vectors: VectorIndex) -> None:
         self.database = database

@@ -236,7 +236,7 @@ class Writer:
             return count
 
         with self._engine.read() as session:
-            if not activity.has_searches(session) and not activity.has_accesses(session):
+            if not activity.is_any(session):
                 return 0
         return self._engine.remove(forget)
 
@@ -367,7 +367,7 @@ class Writer:
 
     def _at_once(self, work: Callable[[Session], Result], patience: float = 0) -> Result:
         # What may be lost in a power cut: without waiting for the disk, nor long for another writer.
-        return self._engine.change(work, patience=patience, durable=False)
+        return self._engine.change(work, at_once=patience)
 
     def _drop_damaged(self, find: Callable[[Session], list[int]], drop: Callable[[Session, list[int]], object]) -> int:
         # The check takes long, so others may write meanwhile.

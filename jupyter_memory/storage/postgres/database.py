@@ -516,19 +516,17 @@ class Database:
                 # A request to stop may reach the server late, and must not stop what comes next there.
                 _end(connection, closing=reading.stopped)
 
-    def change(
-        self, work: Callable[[Session], Result], *, patience: float | None = None, durable: bool = True
-    ) -> Result:
-        """Run a change in one transaction, again if others were in its way; if not ``durable``, no disk is awaited."""
+    def change(self, work: Callable[[Session], Result], *, at_once: float | None = None) -> Result:
+        """Run a change in one transaction, again if others were in its way; ``Engine.change`` says the rest."""
         if self.read_only:
             raise StoreReadOnly(
                 f"Your role may only read the store at {self.address}, so nothing can be stored or forgotten there."
             )
-        busy = self._busy if patience is None else round(patience * 1000)
+        busy = self._busy if at_once is None else round(at_once * 1000)
         with _translate_errors(self.address):
             for attempt in range(_ATTEMPTS):
                 try:
-                    return self._attempt(work, max(busy, 1), durable)
+                    return self._attempt(work, max(busy, 1), at_once is None)
                 except _PASSING:
                     if attempt == _ATTEMPTS - 1:
                         raise

@@ -360,26 +360,22 @@ class Database:
                 _undo(connection)
 
     @contextmanager
-    def write(self, *, yielding: bool = False) -> Iterator[Session]:
-        """Change all or nothing; ``yielding`` is for the steps of long work: whoever else waits to write goes first."""
-        if yielding:
-            let_others_go_first(self.path)
-        with self._writing(self._busy / 1000, "full", announced=not yielding) as connection:
-            yield connection
-
-    @contextmanager
-    def _writing(self, patience: float, synchronous: str, *, announced: bool = False) -> Iterator[Session]:
+    def write(self, *, at_once: float | None = None, yielding: bool = False) -> Iterator[Session]:
+        """Change all or nothing; ``Engine.change`` says what the arguments are for."""
         if self.read_only:
             raise StoreReadOnly(
                 f"{self.path} is read-only, so nothing can be stored or forgotten there. Choose another path."
             )
-        turn = Turn(self.path, patience, announced=announced)
+        if yielding:
+            let_others_go_first(self.path)
+        patience = self._busy / 1000 if at_once is None else at_once
+        turn = Turn(self.path, patience, announced=at_once is None and not yielding)
         with self.diagnosis.of_errors(), translate_errors(self.path):
             connection = self.connection
             self._file.check_identity()
             try:
                 connection.set_busy_handler(turn)
-                connection.pragma("synchronous", synchronous)
+                connection.pragma("synchronous", "full" if at_once is None else "normal")
                 # "immediate" takes the lock now: a transaction that starts by reading could not wait for it later.
                 connection.execute("begin immediate")
                 turn.end()
@@ -406,12 +402,6 @@ class Database:
     @property
     def writes_at_once(self) -> bool:
         return self._file.has_log and not self.read_only
-
-    @contextmanager
-    def write_at_once(self, patience: float = 0) -> Iterator[Session]:
-        """Change what may be lost in a power cut: without waiting for the disk, nor long for another writer."""
-        with self._writing(patience, "normal") as connection:
-            yield connection
 
     def scrub(self, *, patience: float | None = None) -> None:
         """Overwrite what removed rows left, waiting up to ``patience`` seconds; a notice says if that is not enough."""

@@ -110,18 +110,11 @@ class SqliteStorage(Storage):
         database.diagnosis.find_damage = self._first_damage
 
     def change(
-        self,
-        work: Callable[[Session], Result],
-        /,
-        *,
-        patience: float | None = None,
-        durable: bool = True,
-        yielding: bool = False,
+        self, work: Callable[[Session], Result], /, *, at_once: float | None = None, yielding: bool = False
     ) -> Result:
-        writing = self.database.write(yielding=yielding) if durable else self.database.write_at_once(patience or 0)
-        with writing as session:
+        with self.database.write(at_once=at_once, yielding=yielding) as session:
             result = work(session)
-        if durable:
+        if at_once is None:
             removal.keep_reserve(self.path)
         return result
 

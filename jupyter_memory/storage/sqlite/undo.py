@@ -14,7 +14,7 @@ from typing import NamedTuple
 import apsw
 
 from jupyter_memory.errors import InputError, StoreError
-from jupyter_memory.storage.base import Engine, Identity, from_micros, to_micros
+from jupyter_memory.storage.base import Engine, Forgotten, Identity, from_micros, to_micros
 from jupyter_memory.storage.changes import Changes
 from jupyter_memory.storage.sqlite.database import Database
 from jupyter_memory.storage.sqlite.file import Session, outdate
@@ -27,7 +27,7 @@ from jupyter_memory.types.report import Undoable
 _LEFT_OUT = ("keyword", "word_", "counters", "query_", "forgotten")
 
 
-class SqliteForgotten:
+class SqliteForgotten(Forgotten):
     """What can be taken back in one store; `storage.base.Forgotten` says what each method does."""
 
     def __init__(self, database: Database, engine: Engine) -> None:

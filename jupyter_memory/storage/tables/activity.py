@@ -159,14 +159,6 @@ def clear_searches(session: Session) -> int:
     return session.changed(f"delete from searches where {session.dialect.own('searches')}")
 
 
-def has_searches(session: Session) -> bool:
-    """Return whether there are searches or feedback."""
-    searched, said = (
-        f"exists (select 1 from {table} where {session.dialect.own(table)})" for table in ("searches", "feedback")
-    )
-    return bool(session.value(f"select {searched} or {said}"))
-
-
 def note_access(session: Session, memory_id: str) -> bool:
     named = f"{session.dialect.of('memories')} and id = :id"
     return session.changed(f"update memories set accessed = accessed + 1 where {named}", id=memory_id) > 0
@@ -176,10 +168,12 @@ def clear_accesses(session: Session) -> None:
     session.changed(f"update memories set accessed = 0 where {session.dialect.of('memories')} and accessed > 0")
 
 
-def has_accesses(session: Session) -> bool:
-    """Return whether any use of a memory was counted; reads every row."""
-    used = f"select 1 from memories where {session.dialect.of('memories')} and accessed > 0"
-    return bool(session.value(f"select exists ({used})"))
+def is_any(session: Session) -> bool:
+    """Return whether there are searches, feedback, or counted uses of memories; every row may be read."""
+    own, used = session.dialect.own, f"{session.dialect.of('memories')} and accessed > 0"
+    there = (("searches", own("searches")), ("feedback", own("feedback")), ("memories", used))
+    found = " or ".join(f"exists (select 1 from {table} where {where})" for table, where in there)
+    return bool(session.value(f"select {found}"))
 
 
 # The vectors of the last thousand questions, of all models together, by a digest of their words.
