@@ -201,7 +201,7 @@ class Writer:
         """Take a folder off the list, with those below it, and forget its files; return how many memories went."""
 
         def remove(changes: Changes) -> int:
-            rows.remove_folder(changes.session, path, space)
+            rows.drop_below(changes.session, "folders", path, space)
             return changes.forget_files(list(rows.under(changes.session, path, space)), space)
 
         return removing(self._engine, remove)

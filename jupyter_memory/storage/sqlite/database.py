@@ -32,11 +32,6 @@ from jupyter_memory.storage.sqlite.copies import Migration, migrate, migrations,
 from jupyter_memory.storage.sqlite.file import Session, StoreFile, leave_log, version_of
 
 # SQLite's errors as ours, which say what happened and what to do, and contain nothing that a user wrote.
-#
-# Behind an error that nobody expected may be another file in the store's place, or damage: the store is examined then.
-
-# Seconds for which a store that was found sound counts as such: the check of a large one takes that long.
-_SOUND_FOR = 60.0
 
 
 @contextmanager
@@ -73,44 +68,6 @@ def translate_errors(path: Path) -> Iterator[None]:
         raise StoreError(
             f"{path} cannot be read or written (SQLite: {_first_line(error)}). Nothing was changed."
         ) from None
-
-
-class _Diagnosis:
-    def __init__(self, path: Path, refuse_replaced: Callable[[], None]) -> None:
-        self.find_damage: Callable[[], str] = str
-        self._path = path
-        self._refuse_replaced = refuse_replaced
-        self._examining = False
-        self._sound_until = 0.0
-
-    @contextmanager
-    def of_errors(self) -> Iterator[None]:
-        try:
-            yield
-        except StoreDamaged:
-            self._examine(unexpected=False)
-            raise
-        except JupyterMemoryError:
-            raise
-        except Exception:
-            # Any: a damaged value may fail wherever it is first used, as what it should have been.
-            self._examine(unexpected=True)
-            raise
-
-    def _examine(self, *, unexpected: bool) -> None:
-        if self._examining:
-            return  # an examination that fails is not examined itself
-        self._examining = True
-        try:
-            self._refuse_replaced()
-            if unexpected and monotonic() >= self._sound_until:
-                if finding := self.find_damage():
-                    raise StoreDamaged(
-                        f"{self._path} is damaged. {finding} `jupyter-memory doctor` lists all that is wrong."
-                    )
-                self._sound_until = monotonic() + _SOUND_FOR
-        finally:
-            self._examining = False
 
 
 def _damaged(path: Path, error: Exception) -> StoreDamaged:
@@ -255,6 +212,8 @@ def _somebody_waits(folder: Path) -> bool:
     return False
 
 
+# Seconds for which a store that was found sound counts as such: the check of a large one takes that long.
+_SOUND_FOR = 60.0
 _NOTICE = (
     "Another process is reading or writing the store, or its disk is full or read-only: traces of forgotten text may "
     "remain in the file. The next change removes them, and so does opening the store again."
@@ -287,7 +246,10 @@ class Database:
         self.steps = (*migrations(), *starmap(Migration, further))
         self._file = StoreFile(path, vfs, (self.steps[0].version, self.steps[-1].version))
         self.notices = self._file.notices
-        self.diagnosis = _Diagnosis(path, self._refuse_replaced)
+        # Returns the first thing that `doctor` finds, if there is any.
+        self.find_damage: Callable[[], str] = str
+        self._examining = False
+        self._sound_until = 0.0
         self._closed = False
         self._begin()
 
@@ -308,7 +270,6 @@ class Database:
                     "Make it writable, or choose another path."
                 )
             self._file.remember(connection)
-            self._file.drop_journal()
             if scrubbing.pending(connection) is not None:
                 self.scrub(patience=_BRIEFLY)
             unless_ready.pop_all()
@@ -337,7 +298,7 @@ class Database:
     @contextmanager
     def read(self) -> Iterator[Session]:
         """Read within one snapshot: whatever others write meanwhile is not seen."""
-        with self.diagnosis.of_errors(), translate_errors(self.path):
+        with self._examined():
             connection = self.connection
             if connection.in_transaction:
                 yield connection
@@ -370,7 +331,7 @@ class Database:
             let_others_go_first(self.path)
         patience = self._busy / 1000 if at_once is None else at_once
         turn = Turn(self.path, patience, announced=at_once is None and not yielding)
-        with self.diagnosis.of_errors(), translate_errors(self.path):
+        with self._examined():
             connection = self.connection
             self._file.check_identity()
             try:
@@ -441,13 +402,6 @@ class Database:
             connection.set_busy_handler(Turn(self.path, patience, announced=False))
             yield connection
 
-    def version(self) -> int:
-        with self.read() as connection:
-            return version_of(connection)
-
-    def journal(self) -> str:
-        return str(self.connection.pragma("journal_mode"))
-
     def close(self) -> None:
         """Close every connection; calling it again does nothing. What other threads are doing is undone."""
         self._leave_parent()
@@ -491,10 +445,31 @@ class Database:
                 pass  # which compares the content
         return identity.moved or identity.overwritten
 
-    def _refuse_replaced(self) -> None:
-        if self.replaced:
-            self._file.check_identity()
-            self._file.refuse_overwritten()
+    @contextmanager
+    def _examined(self) -> Iterator[None]:
+        # Behind an error that nobody expected may be another file in the store's place, or damage.
+        try:
+            with translate_errors(self.path):
+                yield
+        except Exception as error:
+            # Any: a damaged value may fail wherever it is first used, as what it should have been.
+            expected = isinstance(error, JupyterMemoryError)
+            if self._examining or (expected and not isinstance(error, StoreDamaged)):
+                raise
+            self._examining = True  # an examination that fails is not examined itself
+            try:
+                if self.replaced:
+                    self._file.check_identity()
+                    self._file.refuse_overwritten()
+                if not expected and monotonic() >= self._sound_until:
+                    if finding := self.find_damage():
+                        raise StoreDamaged(
+                            f"{self.path} is damaged. {finding} `jupyter-memory doctor` lists all that is wrong."
+                        ) from error
+                    self._sound_until = monotonic() + _SOUND_FOR
+            finally:
+                self._examining = False
+            raise
 
 
 def _undo(connection: apsw.Connection) -> None:

@@ -448,9 +448,7 @@ class StoreFile:
         """Note which file this is, so that another one that takes its name, or its bytes, is recognised."""
         self.identity.remember(connection, has_log=self.has_log)
         self._is_open = True
-
-    def drop_journal(self) -> None:
-        """Remove the journal of a process that was killed when it left the log: with a log, nobody uses it."""
+        # That of a process that was killed when it left the log: with a log, nobody uses it.
         if self.has_log and not self.read_only:
             beside(self.path, "-journal").unlink(missing_ok=True)
 

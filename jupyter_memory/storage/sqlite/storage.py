@@ -107,7 +107,7 @@ class SqliteStorage(Storage):
         vectors = VectorIndex()
         super().__init__(database, database.path, KeywordIndex(vectors.owners), vectors)
         self.forgotten = SqliteForgotten(database, self)
-        database.diagnosis.find_damage = self._first_damage
+        database.find_damage = self._first_damage
 
     def change(
         self, work: Callable[[Session], Result], /, *, at_once: float | None = None, yielding: bool = False

@@ -42,6 +42,15 @@ _FACETS = {
     "tag": "tags.tag", "tier": SHOWN_TIER, "path": "memories.source", "kind": "memories.kind", "lang": "memories.lang",
     "space": "memories.space", "session": "memories.session",
 }  # fmt: skip
+# What is read of a memory besides its key, in this order; its times are whole numbers, and some of them may be null.
+_READ = (
+    "id", "text", "title", "kind", "tier", "pinned", "space", "source", "location", "lang", "tags", "severity",
+    "domain", "event_at", "indexed_at", "valid_from", "valid_until", "session", "content_hash", "metadata", "accessed",
+    "thumbnails",
+)  # fmt: skip
+_TIMES = ("event_at", "indexed_at", "valid_from", "valid_until")
+# Columns of a memory that are what its draft has.
+_GIVEN = ("tier", "pinned", "lang", "title", "severity", "domain", "session")
 
 
 def _chosen(
@@ -113,13 +122,7 @@ def columns(identity_: Identity, draft: Draft, indexed_at: datetime, accessed: i
         "location": location,
         "content_hash": content,
         "accessed": accessed,
-        "tier": draft.tier,
-        "pinned": draft.pinned,
-        "lang": draft.lang,
-        "title": draft.title,
-        "severity": draft.severity,
-        "domain": draft.domain,
-        "session": draft.session,
+        **{name: getattr(draft, name) for name in _GIVEN},
         "event_at": to_micros(draft.event_at or indexed_at),
         "indexed_at": to_micros(indexed_at),
         "valid_from": micros(draft.valid_from),
@@ -175,22 +178,20 @@ def set_text(session: Session, key: int, text: str) -> None:
 def load(session: Session, keys: Sequence[int]) -> dict[int, Memory]:
     """Return the memories with these keys, all of which must be there."""
     dialect = session.dialect
-    rows = session.rows(
-        f"{_select(dialect)} where {dialect.of('memories')} and {dialect.among('memories.key', 'keys')} "
-        "order by memories.key",
-        keys=keys,
-    )
-    memories = {row[0]: _memory(row) for row in rows}
+    where = f"{dialect.of('memories')} and {dialect.among('memories.key', 'keys')} order by memories.key"
+    memories = _read(session, where, keys=keys)
     if len(memories) < len(set(keys)):
         raise UnreadableRow("a memory has lost its text")
     return memories
 
 
-def _select(dialect: Dialect) -> str:
+def _read(session: Session, where: str, **parameters: Any) -> dict[int, Memory]:
+    dialect = session.dialect
     # Few memories have tags, and sorting no tags would take as long as all the rest.
     tags = f"from tags where {dialect.linked('tags', 'memories', 'tags.memory = memories.key')}"
     pictures = f"from thumbnails where {dialect.linked('thumbnails', 'memories', 'thumbnails.memory = memories.key')}"
-    return f"""
+    rows = session.rows(
+        f"""
         select
             memories.key, memories.id, texts.text, title, kind, {SHOWN_TIER}, pinned, memories.space, source, location,
             lang,
@@ -200,38 +201,23 @@ def _select(dialect: Dialect) -> str:
             severity, domain, event_at, indexed_at, valid_from, valid_until, session, content_hash, metadata, accessed,
             (select count(*) {pictures})
         from memories {dialect.join("texts", "memories", "texts.memory = memories.key")}
-    """
-
-
-def _memory(row: Sequence[Any]) -> Memory:
-    if bytes in map(type, row):
-        raise UnreadableRow("a text is no text")
-    (_, id_, text, title, kind, tier, pinned, space, source, location, lang, tags, severity, domain, event_at,
-     indexed_at, valid_from, valid_until, session, hash_, metadata, accessed, thumbnails) = row  # fmt: skip
-    return Memory(
-        id=id_,
-        text=text,
-        title=title,
-        kind=kind,
-        tier=tier,
-        pinned=bool(pinned),
-        space=space,
-        source=source,
-        location=location,
-        lang=lang,
-        tags=tuple(json.loads(tags)) if tags != "[]" else (),
-        severity=severity,
-        domain=domain,
-        event_at=from_micros(event_at),
-        indexed_at=from_micros(indexed_at),
-        valid_from=None if valid_from is None else from_micros(valid_from),
-        valid_until=None if valid_until is None else from_micros(valid_until),
-        session=session,
-        content_hash=hash_,
-        metadata=json.loads(metadata) if metadata != "{}" else {},
-        accessed=accessed,
-        thumbnails=thumbnails,
+        where {where}
+        """,
+        **parameters,
     )
+    found = {}
+    for row in rows:
+        if bytes in map(type, row):
+            raise UnreadableRow("a text is no text")
+        read = dict(zip(_READ, row[1:], strict=True))
+        read["pinned"] = bool(read["pinned"])
+        read["tags"] = tuple(json.loads(read["tags"])) if read["tags"] != "[]" else ()
+        read["metadata"] = json.loads(read["metadata"]) if read["metadata"] != "{}" else {}
+        for name in _TIMES:
+            if read[name] is not None:
+                read[name] = from_micros(read[name])
+        found[row[0]] = Memory(**read)
+    return found
 
 
 def key_of(session: Session, memory_id: str) -> int | None:
@@ -308,8 +294,7 @@ def count(session: Session, filters: Filters) -> int:
 def browse(session: Session, filters: Filters, limit: int) -> list[Memory]:
     """Return memories without a query: core, note, mcp, file, history; the newest first within each."""
     where, parameters = condition(session.dialect, filters)
-    found = f"{_select(session.dialect)} where {where} order by {_BROWSE_ORDER} limit :limit"
-    return [_memory(row) for row in session.rows(found, **parameters, limit=limit)]
+    return [*_read(session, f"{where} order by {_BROWSE_ORDER} limit :limit", **parameters, limit=limit).values()]
 
 
 def facet_counts(session: Session, filters: Filters) -> dict[str, dict[str, int]]:

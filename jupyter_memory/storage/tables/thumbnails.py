@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 
 from jupyter_memory.storage.sql import Session
 from jupyter_memory.types import Draft
@@ -14,16 +15,7 @@ _THUMBNAIL = "media_type, width, height, image, origin"
 def insert(session: Session, written: Sequence[tuple[int, Draft]]) -> None:
     """Write the thumbnails of memories that have none yet, by key."""
     rows = [
-        {
-            "space": draft.space,
-            "memory": key,
-            "place": place,
-            "media_type": one.media_type,
-            "width": one.width,
-            "height": one.height,
-            "image": one.image,
-            "origin": one.origin,
-        }
+        {"space": draft.space, "memory": key, "place": place, **asdict(one)}
         for key, draft in written
         for place, one in enumerate(draft.pictures.thumbnails)
     ]
