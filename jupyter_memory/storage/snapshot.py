@@ -274,23 +274,11 @@ class Storage(Engine):
         self.keywords, self.vectors = keywords, vectors
         self.writer, self.runs, self.thumbnails = Writer(self), RunLog(self), Thumbnails(self)
         self.transfer = Transfer(self)
+        # What the user should know of the store, such as that it is read-only.
+        self.notices: Sequence[str] = database.notices
+        # Whether nothing can be written, and whether opening the store made it.
+        self.read_only, self.created = bool(database.read_only), bool(database.created)
         self._complete: Cache[Filters, bool] = Cache(16)
-
-    @property
-    def notices(self) -> Sequence[str]:
-        """Return what the user should know of the store, such as that it is read-only."""
-        notices: Sequence[str] = self.database.notices
-        return notices
-
-    @property
-    def read_only(self) -> bool:
-        """Return whether nothing can be written."""
-        return bool(self.database.read_only)
-
-    @property
-    def created(self) -> bool:
-        """Return whether opening the store made it."""
-        return bool(self.database.created)
 
     @property
     def replaced(self) -> bool:

@@ -80,7 +80,7 @@ class PostgresStorage(Storage):
         wanted = np.unique(np.linspace(1, total, min(count, total)).astype(np.int64)).tolist() if total else []
         joined = "join memories on memories.space = chunks.space and memories.key = chunks.memory" if within else ""
         where, parameters = condition(POSTGRES, within) if within else (of("chunks"), {})
-        rows = session.rows(
+        return session.column(
             f"""
             with placed as (
                 select chunks.id, row_number() over (order by chunks.id) as place from chunks {joined} where {where}
@@ -90,7 +90,6 @@ class PostgresStorage(Storage):
             **parameters,
             wanted=wanted,
         )
-        return [row[0] for row in rows]
 
     def stats(self) -> dict[str, Any]:
         with self.database.read() as session:

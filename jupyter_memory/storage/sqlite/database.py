@@ -127,11 +127,7 @@ class _Reading:
                 self.connection.set_progress_handler(None)
 
 
-# Whose turn it is to write: long work is done in short transactions, and lets whoever waits go first.
-#
-# SQLite gives its write lock to whoever asks at the right moment. Somebody who wants to write one note may therefore
-# wait for minutes while an index run takes the lock again and again. A waiting writer says so with a shared lock on the
-# store's folder, which the system takes back even from a process that is killed.
+# Whose turn it is to write (docs/internals.md): a waiting writer has a shared lock on the store's folder.
 
 try:
     import fcntl
@@ -148,7 +144,8 @@ class Turn:
     """One writer's wait for the lock, as SQLite's busy handler; ``announced`` tells long work to let it go first."""
 
     def __init__(self, path: Path, patience: float, *, announced: bool) -> None:
-        self._folder = _folder_of(path)
+        # Of the file itself, by whichever link it is opened.
+        self._folder = Path(os.path.realpath(path)).parent
         self._patience = patience
         self._announced = announced
         self._begun = 0.0
@@ -159,8 +156,13 @@ class Turn:
             self._begun = monotonic()
         if monotonic() - self._begun >= self._patience:
             return False
-        if self._announced and self._sign is None:
-            self._sign = _announced(self._folder)
+        if self._announced and self._sign is None and fcntl is not None:
+            with suppress(OSError), ExitStack() as unless_locked:
+                descriptor = os.open(self._folder, os.O_RDONLY)
+                unless_locked.callback(os.close, descriptor)
+                fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                unless_locked.pop_all()
+                self._sign = descriptor
         sleep(random.uniform(_SHORTEST, _LONGEST))  # noqa: S311  no secret
         return True
 
@@ -175,41 +177,18 @@ class Turn:
 
 def let_others_go_first(path: Path) -> None:
     """Wait until nobody waits to write a few rows, a second at most."""
-    begun = monotonic()
-    folder = _folder_of(path)
-    while monotonic() - begun < _COURTESY and _somebody_waits(folder):
-        sleep(_LONGEST)
-
-
-def _folder_of(path: Path) -> Path:
-    # Of the file itself, by whichever link it is opened.
-    return Path(os.path.realpath(path)).parent
-
-
-def _announced(folder: Path) -> int | None:
-    if fcntl is None:
-        return None
-    with suppress(OSError), ExitStack() as unless_locked:
-        descriptor = os.open(folder, os.O_RDONLY)
-        unless_locked.callback(os.close, descriptor)
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        unless_locked.pop_all()
-        return descriptor
-    return None
-
-
-def _somebody_waits(folder: Path) -> bool:
-    if fcntl is None:
-        return False
-    with suppress(OSError), ExitStack() as after:
-        descriptor = os.open(folder, os.O_RDONLY)
-        after.callback(os.close, descriptor)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        fcntl.flock(descriptor, fcntl.LOCK_UN)
-    return False
+    begun, folder = monotonic(), Path(os.path.realpath(path)).parent
+    while fcntl is not None and monotonic() - begun < _COURTESY:
+        with suppress(OSError), ExitStack() as after:
+            descriptor = os.open(folder, os.O_RDONLY)
+            after.callback(os.close, descriptor)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                sleep(_LONGEST)
+                continue
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
+        return
 
 
 # Seconds for which a store that was found sound counts as such: the check of a large one takes that long.

@@ -144,7 +144,7 @@ class SqliteStorage(Storage):
         last = session.value(session.dialect.newest_chunk)
         wanted = np.unique(np.linspace(1, last, min(count, last)).astype(np.int64)).tolist() if last else []
         there = f"select id from chunks where {session.dialect.among('id', 'wanted')} order by id"
-        return [row[0] for row in session.rows(there, wanted=wanted)]
+        return session.column(there, wanted=wanted)
 
     def stats(self) -> dict[str, Any]:
         with self.database.read() as session:

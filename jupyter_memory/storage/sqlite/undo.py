@@ -1,8 +1,4 @@
-"""Forgetting that can be taken back: what it removed is kept as a changeset of SQLite, and applied in reverse.
-
-The rows themselves go as in any forgetting, so that nothing reads them; the changeset holds them until it goes, too.
-Vectors and codes are rows of tables like all others. The keyword index is not: its words are put in again.
-"""
+"""Forgetting that can be taken back: what it removed is kept as a changeset of SQLite, and applied in reverse."""
 
 from __future__ import annotations
 
@@ -70,7 +66,7 @@ class SqliteForgotten(Forgotten):
             # Of texts that were forgotten for good since, the runs stay away.
             session.changed("delete from runs where memory not in (select key from memories)")
             having = f"select distinct memory from runs where {session.dialect.among('memory', 'keys')}"
-            ran = [row[0] for row in session.rows(having, keys=list(memories_with_runs))]
+            ran = session.column(having, keys=list(memories_with_runs))
             runs.describe(session, ran)
             changes.index_errors(ran)
             # These files are read again.

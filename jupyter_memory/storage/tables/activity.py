@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from jupyter_memory.storage.base import NotedSearch, from_micros, to_micros
+from jupyter_memory.storage.base import NotedSearch, QueryVector, from_micros, to_micros
 from jupyter_memory.storage.sql import Session
 from jupyter_memory.text.unicode import encodable, storable
 from jupyter_memory.types.protocols import Vectors
@@ -203,29 +203,25 @@ def query_vector(session: Session, fingerprint: str, text: str) -> tuple[Vectors
     return (np.frombuffer(rows[0][0], "<f4"), bool(rows[0][1])) if rows else None
 
 
-def keep_query_vector(session: Session, fingerprint: str, text: str, vector: Vectors) -> None:
-    """Store the vector of a question in front of all others, unless the store dropped its model."""
-    model = session.value("select id from models where fingerprint = :fingerprint", fingerprint=fingerprint)
-    if model is None:
-        return
-    if (key := _key(session)) is None:
-        key = os.urandom(32)
-        session.insert("query_keys", [{"space": session.space, "key": key}])
+def keep_query_vectors(session: Session, vectors: Iterable[QueryVector]) -> None:
+    """Store the vectors of questions in front of all others, but for those whose model the store dropped."""
     own = session.dialect.own("query_vectors")
-    kept = {
-        "space": session.space,
-        "number": session.value(f"select coalesce(max(number), 0) + 1 from query_vectors where {own}"),
-        "model": model,
-        "digest": _digest(key, text),
-        "embedding": vector.astype("<f4").tobytes(),
-    }
-    session.changed(
-        f"delete from query_vectors where {own} and (model = :model and digest = :digest or number <= :last)",
-        model=model,
-        digest=kept["digest"],
-        last=kept["number"] - _KEPT_QUERY_VECTORS,
-    )
-    session.insert("query_vectors", [kept])
+    for fingerprint, text, vector in vectors:
+        model = session.value("select id from models where fingerprint = :fingerprint", fingerprint=fingerprint)
+        if model is None:
+            continue
+        if (key := _key(session)) is None:
+            key = os.urandom(32)
+            session.insert("query_keys", [{"space": session.space, "key": key}])
+        number = session.value(f"select coalesce(max(number), 0) + 1 from query_vectors where {own}")
+        known = {"model": model, "digest": _digest(key, text)}
+        session.changed(
+            f"delete from query_vectors where {own} and (model = :model and digest = :digest or number <= :last)",
+            **known,
+            last=number - _KEPT_QUERY_VECTORS,
+        )
+        embedding = vector.astype("<f4").tobytes()
+        session.insert("query_vectors", [{"space": session.space, "number": number, **known, "embedding": embedding}])
 
 
 def clear_query_vectors(session: Session) -> int:

@@ -102,12 +102,11 @@ def drop(session: Session, paths: Sequence[str], space: str) -> None:
 
 def memories_of_paths(session: Session, paths: Sequence[str], space: str) -> list[int]:
     """Return the keys of the memories that files hold."""
-    rows = session.rows(
+    return session.column(
         f"select memories.key from memories where {of_paths(session.dialect)} order by memories.key",
         paths=list(paths),
         space=space,
     )
-    return [row[0] for row in rows]
 
 
 def texts(session: Session, paths: Sequence[str], space: str) -> dict[str, list[tuple[str, str]]]:
@@ -319,7 +318,7 @@ def _counts(session: Session, path: str, space: str) -> tuple[int, int]:
 def in_the_way(session: Session, old: str, new: str) -> list[int]:
     """Return the keys of memories at the new path that must be removed: what was indexed there, and equal notes."""
     there, places = session.dialect.below("memories.source", "old", [old])
-    rows = session.rows(
+    return session.column(
         f"""
         with moving as (
             select {_moved("source")} as target, space, kind, location, content_hash
@@ -336,7 +335,6 @@ def in_the_way(session: Session, old: str, new: str) -> list[int]:
         new=new,
         **places,
     )
-    return [row[0] for row in rows]
 
 
 def move(session: Session, old: str, new: str) -> list[int]:

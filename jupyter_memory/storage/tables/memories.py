@@ -532,14 +532,13 @@ def without_tokens(session: Session, count: int, after: int = 0) -> list[int]:
     """Return up to ``count`` chunks above ``after`` whose tokens are not stored, lowest first."""
     dialect = session.dialect
     stored = f"select 1 from chunk_tokens where {dialect.linked('chunk_tokens', 'chunks', 'chunk = chunks.id')}"
-    rows = session.rows(
+    return session.column(
         f"select id from chunks where {dialect.of('chunks')} and id > :after "
         f"and not exists ({stored} and substr(ids, 1, 2) = :mark) order by id limit :count",
         after=after,
         mark=MARK,
         count=count,
     )
-    return [row[0] for row in rows]
 
 
 # The names that memories in Python define.
@@ -568,13 +567,12 @@ def _lacking(dialect: Dialect) -> str:
 
 def lacking_definitions(session: Session, count: int, after: int = 0) -> list[int]:
     """Return the keys of up to ``count`` memories in Python above ``after`` without definitions, lowest first."""
-    rows = session.rows(
+    return session.column(
         f"select key from memories where {_lacking(session.dialect)} and key > :after order by key limit :count",
         python=PYTHON,
         after=after,
         count=count,
     )
-    return [row[0] for row in rows]
 
 
 def definitions_of(session: Session, keys: Sequence[int]) -> dict[int, Definitions]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 
@@ -44,7 +44,8 @@ def with_errors(ident: str, errors: Iterable[tuple[str, str]]) -> str:
 def _run_of(row: Sequence[Any]) -> Run:
     text, started, session, number, outcome, seconds, error, message, traceback, *place, memory_id = row
     failed = None if error is None else RunError(error, message or "", traceback or "")
-    return Run(text, from_micros(started), session, number, outcome, seconds, failed, *place, memory_id=memory_id)
+    run = Run(text, from_micros(started), session, number, outcome, seconds, failed, *place)
+    return replace(run, memory_id=memory_id)
 
 
 def texts_known(session: Session, texts: Iterable[tuple[str, str]]) -> dict[tuple[str, str], int]:
@@ -186,7 +187,7 @@ def of_memory(session: Session, memory: int) -> list[Run]:
 
 def numbers(session: Session, of_session: str) -> set[int]:
     of = session.dialect.of("runs")
-    return {row[0] for row in session.rows(f"select number from runs where {of} and session = :name", name=of_session)}
+    return set(session.column(f"select number from runs where {of} and session = :name", name=of_session))
 
 
 def status(session: Session, space: str) -> HistoryStatus:
@@ -224,7 +225,7 @@ def remove(session: Session, keys: Sequence[int]) -> tuple[list[int], list[int]]
     gone = session.rows(f"delete from runs where {of} and {among} returning memory", keys=list(keys))
     owners = sorted({row[0] for row in gone})
     having = f"select distinct memory from runs where {of} and {session.dialect.among('memory', 'owners')}"
-    left = {row[0] for row in session.rows(having, owners=owners)}
+    left = set(session.column(having, owners=owners))
     return [memory for memory in owners if memory not in left], [memory for memory in owners if memory in left]
 
 
@@ -233,7 +234,7 @@ def forget_places(session: Session, paths: Sequence[str], spaces: Sequence[str])
     where, parameters = condition(session.dialect, Filters(space=tuple(spaces)))
     below, places = session.dialect.below("runs.notebook", "at", [form for path in paths for form in spellings(path)])
     found = f"select runs.key from {_joined(session.dialect)} where {where} and {below} order by 1"
-    keys = [row[0] for row in session.rows(found, **parameters, **places)]
+    keys = session.column(found, **parameters, **places)
     emptied, left = remove(session, keys)
     describe(session, left)
     return emptied, left
