@@ -15,7 +15,7 @@ from jupyter_memory.embedders.tokenizer import chunk_tokens, token_vectors, toke
 from jupyter_memory.runtime import one_core
 from jupyter_memory.search.query import parser
 from jupyter_memory.search.query.terms import AskedWord, NameWords, asked_words
-from jupyter_memory.storage.base import Corpus, Model, Passage, Texts
+from jupyter_memory.storage.base import Corpus, Model, Passage
 from jupyter_memory.storage.snapshot import Snapshot
 from jupyter_memory.storage.sql import Cache
 from jupyter_memory.text.code import Definitions
@@ -216,9 +216,9 @@ class Samples:
 class CandidatePool(tuple[Candidate, ...]):
     """The candidates of one search; their texts are read from the store when they are first asked for."""
 
-    _texts: Texts
+    _texts: Snapshot
 
-    def __new__(cls, candidates: Iterable[Candidate], texts: Texts) -> Self:
+    def __new__(cls, candidates: Iterable[Candidate], texts: Snapshot) -> Self:
         pool = super().__new__(cls, candidates)
         pool._texts = texts
         return pool

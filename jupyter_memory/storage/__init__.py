@@ -6,7 +6,7 @@ __getattr__, __dir__, __all__ = exports(
     __name__,
     {
         "base": "Arriving Corpus EmbeddedParts Level Model Noted NotedFile NotedFolder Passage "
-        "Prepared QueryVector RunFilter Stored Team Texts mismatch",
+        "Prepared QueryVector RunFilter Stored mismatch",
         "databases": "SearchStorage Storage foreign_tables ipython_runs open_storage open_team versions",
         "journal": "CAN_RECORD Journal abandoned empty ending note recording runs",
         "postgres.storage": "keyword",

@@ -190,7 +190,7 @@ def is_settled(rows: Sequence[Row], asked: int, count: int) -> bool:
     return len({row.memory for row in rows if row.score > rows[-1].score}) >= count
 
 
-# The words of a store and the texts of its memories, as signals read them.
+# The words of a store, as signals read them.
 
 
 class Corpus(Protocol):
@@ -220,19 +220,6 @@ class Corpus(Protocol):
 
     def chunk_count(self, stem: str, columns: Collection[str], /) -> int:
         """Return how many chunks hold a stem in that of these columns where most do."""
-
-
-class Texts(Protocol):
-    """The texts of candidates, read apart from their rows: most searches show only a few of those they rank."""
-
-    def passages(self, chunks: Sequence[int], /) -> Mapping[int, Passage]:
-        """Return what the keyword index holds of chunks, by chunk."""
-
-    def texts(self, keys: Sequence[int], /) -> Mapping[int, str]:
-        """Return the whole texts of memories, by key."""
-
-    def definitions(self, keys: Sequence[int], /) -> Mapping[int, Definitions]:
-        """Return what memories in Python define, by key, for those for which it is stored."""
 
 
 # What a database is to a store; a session is one of its own transactions.
@@ -342,18 +329,12 @@ class Engine(Protocol):
         """Read within one state of the store; a read within another one is part of it."""
 
     def change(
-        self,
-        work: Callable[[Any], Result],
-        /,
-        *,
-        patience: float | None = None,
-        durable: bool = True,
-        yielding: bool = False,
+        self, work: Callable[[Any], Result], /, *, at_once: float | None = None, yielding: bool = False
     ) -> Result:
         """Run ``work`` in one transaction; it may run twice, so it changes nothing outside.
 
-        It waits ``patience`` seconds for another writer, and without ``durable`` not for the disk. ``yielding`` is for
-        the steps of long work, which let other writers go first.
+        ``at_once`` is for what may be lost in a power cut: it does not wait for the disk, and so many seconds for
+        another writer. ``yielding`` is for the steps of long work, which let other writers go first.
         """
 
     def remove(self, work: Callable[[Any], Result], /, *, compact_at: float = 0.5) -> Result:
@@ -471,8 +452,8 @@ class NotedSearch(NamedTuple):
     hits: tuple[str, ...]
 
 
-class Forgotten(Protocol):
-    """What ``Writer.forget`` kept because it was given a time until which that can be taken back.
+class Forgotten:
+    """What ``Writer.forget`` kept because it was given a time until which that can be taken back; on a server, nothing.
 
     No search, list, count, export or backup shows it, but its texts are still in the store's files. A ``space`` is that
     of the stores that forgot; an empty one stands for all of them.
@@ -480,6 +461,7 @@ class Forgotten(Protocol):
 
     def pending(self, space: str, /) -> list[Undoable]:
         """Return what can be taken back, the last first, expired or not."""
+        return []
 
     def undo(self, space: str, /) -> int:
         """Take the last forgetting back, all of it; return how many memories came back, 0 where there is nothing.
@@ -487,9 +469,11 @@ class Forgotten(Protocol):
         They have their ids, pins, tags, vectors, feedback and pictures again. If the same content was remembered
         meanwhile, it becomes one memory, with the id of before and the tags of both.
         """
+        return 0
 
     def drop(self, until: datetime | None, /) -> int:
         """Remove for good what can be taken back until this time, or all of it; return how many memories went."""
+        return 0
 
 
 # Who may read and write a store that several people share; the database decides, not this package.
@@ -503,35 +487,3 @@ class Right(NamedTuple):
     role: str
     level: Level
     space: str | None
-
-
-class Team(Protocol):
-    """The rights in a store on a server; its owners alone change them."""
-
-    def grant(self, role: str, level: Level, space: str | None, /) -> None:
-        """Give a role a right in a space, in place of the one that it has there.
-
-        Raises:
-            InputError: there is no such role, or it is to own one space alone.
-            StoreReadOnly: this user does not own the store.
-        """
-
-    def revoke(self, role: str, space: str | None, /) -> int:
-        """Take away the rights of a role in a space, all of them if it is None; return how many it had.
-
-        Raises:
-            StoreReadOnly: this user does not own the store.
-        """
-
-    def rights(self) -> list[Right]:
-        """Return the rights that this user may know of, by role and space."""
-
-    def distribute(self) -> Sequence[str]:
-        """Spread the tables over the machines of Citus, by space; return those that were not spread before.
-
-        Raises:
-            StoreError: the database has no Citus.
-        """
-
-    def close(self) -> None:
-        """Close the connection."""

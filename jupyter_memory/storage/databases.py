@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from jupyter_memory.errors import InputError, MissingExtra
-from jupyter_memory.storage.base import Team
 from jupyter_memory.storage.foreign import foreign_tables as foreign_tables
 from jupyter_memory.storage.foreign import ipython_runs as ipython_runs
 from jupyter_memory.storage.snapshot import Snapshot
@@ -17,6 +16,9 @@ from jupyter_memory.storage.sqlite.storage import SqliteStorage
 from jupyter_memory.storage.sqlite.storage import restore as restore
 from jupyter_memory.storage.sqlite.storage import versions as versions
 from jupyter_memory.text.paths import DatabaseAddress, StorePath
+
+if TYPE_CHECKING:
+    from jupyter_memory.storage.postgres.team import Team
 
 
 class SearchStorage(Protocol):
@@ -67,8 +69,8 @@ def open_team(path: StorePath, *, busy_seconds: float) -> Team:
         )
     # Imported late: an extra brings the driver, and a store in a file need not wait for it.
     with _driver():
-        from jupyter_memory.storage.postgres.team import PostgresTeam
-    return PostgresTeam(path, busy_seconds=busy_seconds)
+        from jupyter_memory.storage.postgres.team import Team
+    return Team(path, busy_seconds=busy_seconds)
 
 
 @contextmanager

@@ -99,7 +99,7 @@ def _sqlite_tables(path: Path) -> ForeignTables:
 
             if connection.pragma("application_id") == APPLICATION_ID:
                 return ForeignTables()
-            return _tables(connection, path.stat().st_size <= _COUNTED)
+            return _tables(connection, counting=path.stat().st_size <= _COUNTED)
     except apsw.NotADBError:
         raise InputError("The file is no SQLite database, or it is encrypted.") from None
     except apsw.Error as error:
@@ -108,7 +108,7 @@ def _sqlite_tables(path: Path) -> ForeignTables:
         ) from None
 
 
-def _tables(connection: apsw.Connection, counting: bool) -> ForeignTables:
+def _tables(connection: apsw.Connection, *, counting: bool) -> ForeignTables:
     listed = connection.execute(
         """
         select name, type, coalesce(sql, '') from sqlite_schema
@@ -212,8 +212,7 @@ def _duckdb_tables(path: Path) -> ForeignTables:
 # Reads the history that IPython keeps for itself, `history.sqlite`, without ever writing to it.
 #
 # IPython writes to its file after each cell, and cannot while somebody reads. So each piece is read in a transaction of
-# its own, a few milliseconds long. It is read with Python's SQLite, since IPython may have it open in this very
-# process: of two builds of SQLite in a process, one ends the locks of the other when it closes a file.
+# its own, a few milliseconds long, with Python's SQLite (docs/internals.md, Runs).
 
 _PATIENCE = 5.0  # seconds for which another program is waited for
 _TOGETHER = 500

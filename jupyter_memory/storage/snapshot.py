@@ -3,46 +3,66 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from fnmatch import fnmatchcase
-from functools import cached_property
+from functools import cached_property, wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from jupyter_memory.errors import UnknownMemory
 from jupyter_memory.storage.base import (
-    Calibration,
-    ChunkSpan,
     ChunkVectors,
     Corpus,
-    EmbeddedParts,
     Engine,
     Forgotten,
     KeywordIndex,
     Model,
-    Passage,
     VectorIndex,
     identity,
 )
 from jupyter_memory.storage.sql import SHOWN_TIER, Cache, Session
-from jupyter_memory.storage.tables import activity, files, memories, models, thumbnails
+from jupyter_memory.storage.tables import activity, files, thumbnails
+from jupyter_memory.storage.tables import memories as rows
+from jupyter_memory.storage.tables import models as known_models
 from jupyter_memory.storage.transfer import Transfer
 from jupyter_memory.storage.writer import RunLog, Thumbnails, Writer
-from jupyter_memory.text.code import Definitions
 from jupyter_memory.text.paths import StorePath
-from jupyter_memory.types import Draft, Filters, Memory, ScoredChunk, Selection, Terms
-from jupyter_memory.types.memory import ChunkTokens
-from jupyter_memory.types.protocols import FileState, Vectors
-from jupyter_memory.types.report import Feedback, Folder, Recent
+from jupyter_memory.types import Draft, Filters, ScoredChunk, Terms
+from jupyter_memory.types.protocols import Vectors
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
+
+def _of_all(
+    read: Callable[Concatenate[Session, Parameters], Result],
+) -> Callable[Concatenate[Snapshot, Parameters], Result]:
+    @wraps(read)
+    def of_snapshot(snapshot: Snapshot, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+        return read(snapshot._session, *args, **kwargs)
+
+    return of_snapshot
+
+
+def _of_part(
+    read: Callable[Concatenate[Session, Filters, Parameters], Result],
+) -> Callable[Concatenate[Snapshot, Filters, Parameters], Result]:
+    @wraps(read)
+    def of_snapshot(
+        snapshot: Snapshot, filters: Filters, /, *args: Parameters.args, **kwargs: Parameters.kwargs
+    ) -> Result:
+        return read(snapshot._session, snapshot.within & filters, *args, **kwargs)
+
+    return of_snapshot
 
 
 class Snapshot:
     """One state of a store: whatever others write meanwhile is not seen.
 
     Of a part, only the memories that match ``within`` are seen: whatever takes filters is bounded by it, and whatever
-    takes keys got them from there.
+    takes keys got them from there. Most methods are functions of `storage.tables`, with their docstrings.
     """
 
     def __init__(self, engine: Engine, session: Session, within: Filters) -> None:
@@ -62,75 +82,63 @@ class Snapshot:
 
     # -- memories ------------------------------------------------------------------------------------------------------
 
+    keys = _of_part(rows.keys_where)
+    count = _of_part(rows.count)
+    exists = _of_part(rows.exists)
+    selection = _of_part(rows.selection)
+    browse = _of_part(rows.browse)
+    facet_counts = _of_part(rows.facet_counts)
+    sessions = _of_part(rows.sessions)
+
+    memories = _of_all(rows.load)
+    known = _of_all(rows.known_contents)
+    texts = _of_all(rows.texts)
+    definitions = _of_all(rows.definitions_of)
+    without_definitions = _of_all(rows.lacking_definitions)
+    chunks_of = _of_all(rows.chunks_of)
+    spans = _of_all(rows.spans)
+    passages = _of_all(rows.passages)
+    embedded_parts = _of_all(rows.embedded_parts)
+    first_contexts = _of_all(rows.first_contexts)
+    tokens = _of_all(rows.tokens_of)
+    chunks_without_tokens = _of_all(rows.without_tokens)
+
     def key_of(self, memory_id: str, /) -> int:
         """Return the key of a memory by its id.
 
         Raises:
             UnknownMemory: no memory has this id.
         """
-        key = memories.key_of(self._session, memory_id)
+        key = rows.key_of(self._session, memory_id)
         if key is None or (self.within and not self.keys(Filters(), [memory_id])):
             raise UnknownMemory(memory_id)
         return key
 
-    def memories(self, keys: Sequence[int], /) -> dict[int, Memory]:
-        """Return the memories with these keys, all of which must be there."""
-        return memories.load(self._session, keys)
-
-    def keys(self, filters: Filters, among: Sequence[str] | None = None, /) -> list[int]:
-        """Return the keys of the memories that the filters let through, of those with the ids ``among`` if given."""
-        return memories.keys_where(self._session, self.within & filters, among)
-
-    def selection(self, filters: Filters, /) -> Selection:
-        """Return which memories the filters let through, and what they are."""
-        return memories.selection(self._session, self.within & filters)
-
-    def exists(self, filters: Filters, /) -> bool:
-        """Return whether the filters let any memory through."""
-        return memories.exists(self._session, self.within & filters)
-
-    def browse(self, filters: Filters, limit: int, /) -> list[Memory]:
-        """Return memories without a query: core, note, mcp, file, history; the newest first within each."""
-        return memories.browse(self._session, self.within & filters, limit)
-
-    def facet_counts(self, filters: Filters, /) -> dict[str, dict[str, int]]:
-        """Return how many of the memories that the filters let through have each value of kind, lang, tier and tag."""
-        return memories.facet_counts(self._session, self.within & filters)
-
     def facet_values(self, facet: str, /) -> list[str]:
         """Return every value that a facet has in the store."""
-        return memories.facet_values(self._session, facet, self.within)
+        return rows.facet_values(self._session, facet, self.within)
 
-    def sessions(self, filters: Filters, /) -> list[str]:
-        """Return the names of all sessions of the memories that the filters let through."""
-        return memories.sessions(self._session, self.within & filters)
+    def tags(self) -> list[str]:
+        """Return every tag, the most used first."""
+        return rows.tags(self._session, self.within)
 
     def event_span(self) -> tuple[datetime, datetime]:
         """Return the earliest and the latest event time of a store that is not empty."""
-        return memories.event_span(self._session, self.within)
+        return rows.event_span(self._session, self.within)
 
-    def spans(self, chunks: Sequence[int], /) -> dict[int, ChunkSpan]:
-        """Return where chunks lie in their memories' texts, by chunk."""
-        return memories.spans(self._session, chunks)
+    def same_content(self, drafts: Sequence[Draft], /) -> list[int | None]:
+        """Return for each draft the key of the memory that holds the same content in the same place, else None."""
+        return rows.find_known(self._session, [identity(draft) for draft in drafts])
 
-    def first_contexts(self, ids: Sequence[str], /) -> dict[str, str]:
-        """Return the structural prefix of the first chunk of memories, by memory id."""
-        return memories.first_contexts(self._session, ids)
+    def newest_chunk(self) -> int:
+        """Return the highest id of a chunk, 0 in an empty store."""
+        return int(self._session.value(self._session.dialect.newest_chunk))
 
-    def chunks_of(self, keys: Sequence[int], /) -> list[int]:
-        """Return the ids of the chunks of memories."""
-        return memories.chunks_of(self._session, keys)
+    def sample(self, count: int, /) -> list[int]:
+        """Return the ids of up to ``count`` chunks, evenly from the first to the last."""
+        return self._engine.sample(self._session, count, self.within)
 
-    def passages(self, chunks: Sequence[int], /) -> Mapping[int, Passage]:
-        return memories.passages(self._session, chunks)
-
-    def texts(self, keys: Sequence[int], /) -> Mapping[int, str]:
-        return memories.texts(self._session, keys)
-
-    def definitions(self, keys: Sequence[int], /) -> Mapping[int, Definitions]:
-        return memories.definitions_of(self._session, keys)
-
-    # -- keywords ------------------------------------------------------------------------------------------------------
+    # -- keywords and vectors ------------------------------------------------------------------------------------------
 
     def keyword_matches(
         self, terms: Terms, weights: Mapping[str, float], filters: Filters, count: int, /
@@ -151,16 +159,6 @@ class Snapshot:
         """Return where the terms occur in the texts of chunks, ``[start, end)`` in code points, by chunk."""
         return self._engine.keywords.highlights(self._session, terms, weights, texts)
 
-    # -- vectors -------------------------------------------------------------------------------------------------------
-
-    def active_model(self) -> Model | None:
-        """Return the model that searches use, None in a store without vectors."""
-        return models.active(self._session)
-
-    def model(self, fingerprint: str, /) -> Model | None:
-        """Return the model of this fingerprint, None where the store holds no vectors of it."""
-        return models.known(self._session, fingerprint)
-
     def vector_matches(
         self, model: Model, vector: Vectors, filters: Filters, count: int, threshold: float | None, /
     ) -> list[ScoredChunk]:
@@ -175,132 +173,41 @@ class Snapshot:
         """Return the vectors of those of these chunks that have one."""
         return self._engine.vectors.read(self._session, model, chunks)
 
-    def calibration(self, model: Model, /) -> Calibration | None:
-        """Return how far a model can be trusted here, None where that was never measured."""
-        return models.calibration(self._session, model)
-
-    # -- samples -------------------------------------------------------------------------------------------------------
-
-    def newest_chunk(self) -> int:
-        """Return the highest id of a chunk, 0 in an empty store."""
-        return int(self._session.value(self._session.dialect.newest_chunk))
-
-    def sample(self, count: int, /) -> list[int]:
-        """Return the ids of up to ``count`` chunks, evenly from the first to the last."""
-        return self._engine.sample(self._session, count, self.within)
-
-    def tokens(self, chunks: Sequence[int], /) -> dict[int, ChunkTokens]:
-        """Return the tokens of those of these chunks for which they are stored."""
-        return memories.tokens_of(self._session, chunks)
-
-    def embedded_parts(self, chunks: Sequence[int], /) -> dict[int, EmbeddedParts]:
-        """Return what is embedded of chunks, by chunk."""
-        return memories.embedded_parts(self._session, chunks)
-
-    def without_definitions(self, count: int, after: int = 0, /) -> list[int]:
-        """Return the keys of up to ``count`` memories in Python above ``after`` without definitions, lowest first."""
-        return memories.lacking_definitions(self._session, count, after)
-
-    # -- activity ------------------------------------------------------------------------------------------------------
-
-    def accepted(self) -> tuple[int, int]:
-        """Return how many judged hits were what was looked for, and how many were judged."""
-        return activity.accepted(self._session)
-
-    def query_vector(self, fingerprint: str, text: str, /) -> tuple[Vectors, bool] | None:
-        """Return the stored vector of a question and whether it should move to the front, None where there is none."""
-        return activity.query_vector(self._session, fingerprint, text)
-
-    def has_query_vectors(self) -> bool:
-        """Return whether the vector of any question is stored."""
-        return activity.has_query_vectors(self._session)
-
-    def recent_searches(self, limit: int, /) -> list[Recent]:
-        """Return the last searches, the newest first."""
-        return activity.recent(self._session, limit)
-
-    def last_search(self, origin: str, /) -> tuple[Recent, tuple[str, ...]] | None:
-        """Return the last search of a person from one place, with the ids of its hits; None where none is kept."""
-        return activity.last_search(self._session, origin)
-
-    def query_of(self, query_id: str, /) -> str:
-        """Return the words of a recent search, empty where it is not known."""
-        return activity.query_of(self._session, query_id)
-
-    def feedback(self) -> list[Feedback]:
-        """Return what people said of hits, the newest first."""
-        return activity.judged(self._session)
-
-    # -- contents ------------------------------------------------------------------------------------------------------
-
-    def count(self, filters: Filters, /) -> int:
-        """Return how many memories the filters let through."""
-        return memories.count(self._session, self.within & filters)
-
-    def tags(self) -> list[str]:
-        """Return every tag, the most used first."""
-        return memories.tags(self._session, self.within)
-
-    def same_content(self, drafts: Sequence[Draft], /) -> list[int | None]:
-        """Return for each draft the key of the memory that holds the same content in the same place, else None."""
-        return memories.find_known(self._session, [identity(draft) for draft in drafts])
-
-    def known(self, contents: Mapping[str, str], filters: Filters, /) -> set[str]:
-        """Return which of these ids have a memory, or another memory says the same; ``contents`` maps ids to hashes."""
-        return memories.known_contents(self._session, contents, filters)
-
-    # -- files and folders ---------------------------------------------------------------------------------------------
-
-    def files_under(self, root: str, space: str, /) -> dict[str, FileState]:
-        """Return the files at or below a path that are indexed in a space, by path."""
-        return files.under(self._session, root, space)
-
-    def file_states(self, places: Sequence[tuple[str, str]], /) -> dict[tuple[str, str], FileState]:
-        """Return what is known of indexed files, by path and space; files that are not indexed are left out."""
-        return files.states(self._session, places)
-
-    def file_keys(self, paths: Sequence[str], space: str, /) -> list[int]:
-        """Return the keys of the memories that files hold in a space."""
-        return files.memories_of_paths(self._session, paths, space)
-
-    def file_texts(self, paths: Sequence[str], space: str, /) -> dict[str, list[tuple[str, str]]]:
-        """Return the location and the text of each memory that files hold in a space, by path."""
-        return files.texts(self._session, paths, space)
-
-    def folders(self, space: str, /) -> list[Folder]:
-        """Return the indexed folders and single files of a space, by path, not compared with the disk."""
-        return files.listed_folders(self._session, space)
-
-    def noted_folders(self, space: str, /) -> list[str]:
-        """Return the paths of the folders on the list, those that are above others first."""
-        return files.noted_folders(self._session, space)
-
-    def folder_above(self, path: str, space: str, /) -> str | None:
-        """Return the topmost folder on the list that a path lies in, None where there is none."""
-        return files.folder_above(self._session, path, space)
-
-    # -- models --------------------------------------------------------------------------------------------------------
-
-    def models(self) -> list[Model]:
-        """Return every model whose vectors the store holds, complete or not, the oldest first."""
-        return models.every(self._session)
-
     def chunks_without_vectors(self, model: Model, count: int, after: int = 0, /) -> list[int]:
         """Return up to ``count`` chunks above ``after`` that have no vector of a model, lowest first."""
         return self._engine.vectors.missing(self._session, model, count, after)
 
     def count_without_vectors(self, model: Model, /) -> int:
         """Return how many chunks have no vector of a model."""
-        return memories.count_chunks(self._session) - self._engine.vectors.count(self._session, model)
+        return rows.count_chunks(self._session) - self._engine.vectors.count(self._session, model)
 
-    def chunks_without_tokens(self, count: int, after: int = 0, /) -> list[int]:
-        """Return up to ``count`` chunks above ``after`` whose tokens are not stored, lowest first."""
-        return memories.without_tokens(self._session, count, after)
+    # -- models, activity, files and folders ---------------------------------------------------------------------------
+
+    active_model = _of_all(known_models.active)
+    model = _of_all(known_models.known)
+    models = _of_all(known_models.every)
+    calibration = _of_all(known_models.calibration)
+
+    accepted = _of_all(activity.accepted)
+    feedback = _of_all(activity.judged)
+    query_vector = _of_all(activity.query_vector)
+    has_query_vectors = _of_all(activity.has_query_vectors)
+    recent_searches = _of_all(activity.recent)
+    last_search = _of_all(activity.last_search)
+    query_of = _of_all(activity.query_of)
+
+    files_under = _of_all(files.under)
+    file_states = _of_all(files.states)
+    file_keys = _of_all(files.memories_of_paths)
+    file_texts = _of_all(files.texts)
+    folders = _of_all(files.listed_folders)
+    noted_folders = _of_all(files.noted_folders)
+    folder_above = _of_all(files.folder_above)
 
 
 def counts(engine: Engine, session: Session) -> dict[str, Any]:
     """Return what a store holds in numbers: memories by kind, tier and space, files, pictures, models and vectors."""
-    of, active = session.dialect.of("memories"), models.active(session)
+    of, active = session.dialect.of("memories"), known_models.active(session)
     pictures, size = thumbnails.count(session)
     [(number, pinned)] = session.rows(f"select count(*), count(case when pinned then 1 end) from memories where {of}")
     kinds, tiers, spaces = (
@@ -309,7 +216,7 @@ def counts(engine: Engine, session: Session) -> dict[str, Any]:
     )
     return {
         "memories": number,
-        "chunks": memories.count_chunks(session),
+        "chunks": rows.count_chunks(session),
         "files": files.count_read(session),
         "thumbnails": {"number": pictures, "bytes": size},
         "pinned": pinned,
@@ -326,7 +233,7 @@ def counts(engine: Engine, session: Session) -> dict[str, Any]:
                 "vectors": (held := engine.vectors.count(session, model)),
                 "bytes": held * engine.vectors.bytes_each(model),
             }
-            for model in models.every(session)
+            for model in known_models.every(session)
         ],
     }
 
@@ -358,8 +265,8 @@ class Storage(Engine):
 
     # Has the connections.
     database: Any
-    # What was forgotten and can be taken back.
-    forgotten: Forgotten
+    # What can be taken back.
+    forgotten = Forgotten()
 
     def __init__(self, database: Any, path: StorePath, keywords: KeywordIndex, vectors: VectorIndex) -> None:
         self.database = database
@@ -367,23 +274,11 @@ class Storage(Engine):
         self.keywords, self.vectors = keywords, vectors
         self.writer, self.runs, self.thumbnails = Writer(self), RunLog(self), Thumbnails(self)
         self.transfer = Transfer(self)
+        # What the user should know of the store, such as that it is read-only.
+        self.notices: Sequence[str] = database.notices
+        # Whether nothing can be written, and whether opening the store made it.
+        self.read_only, self.created = bool(database.read_only), bool(database.created)
         self._complete: Cache[Filters, bool] = Cache(16)
-
-    @property
-    def notices(self) -> Sequence[str]:
-        """Return what the user should know of the store, such as that it is read-only."""
-        notices: Sequence[str] = self.database.notices
-        return notices
-
-    @property
-    def read_only(self) -> bool:
-        """Return whether nothing can be written."""
-        return bool(self.database.read_only)
-
-    @property
-    def created(self) -> bool:
-        """Return whether opening the store made it."""
-        return bool(self.database.created)
 
     @property
     def replaced(self) -> bool:
@@ -410,7 +305,7 @@ class Storage(Engine):
         with self.read() as session:
             # A part that is all of the store costs nothing.
             covered = part and self._complete.of(
-                self.keywords.version(session), part, lambda: memories.covers(session, part)
+                self.keywords.version(session), part, lambda: rows.covers(session, part)
             )
             yield Snapshot(self, session, Filters() if covered else part)
 

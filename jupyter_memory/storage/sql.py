@@ -50,6 +50,9 @@ class Session(Protocol):
     def rows(self, sql: str, /, **parameters: Any) -> list[Any]:
         """Return all rows of a statement."""
 
+    def column(self, sql: str, /, **parameters: Any) -> list[Any]:
+        """Return the first column of all rows of a statement."""
+
     def value(self, sql: str, /, **parameters: Any) -> Any:
         """Return the first column of the first row, None without a row."""
 

@@ -200,7 +200,7 @@ class Writer:
         """Take a folder off the list, with those below it, and forget its files; return how many memories went."""
 
         def remove(changes: Changes) -> int:
-            rows.remove_folder(changes.session, path, space)
+            rows.drop_below(changes.session, "folders", path, space)
             return changes.forget_files(list(rows.under(changes.session, path, space)), space)
 
         return removing(self._engine, remove)
@@ -235,7 +235,7 @@ class Writer:
             return count
 
         with self._engine.read() as session:
-            if not activity.has_searches(session) and not activity.has_accesses(session):
+            if not activity.is_any(session):
                 return 0
         return self._engine.remove(forget)
 
@@ -257,13 +257,7 @@ class Writer:
 
         Those of a model that the store does not have are left out.
         """
-        kept = list(vectors)
-
-        def keep(session: Session) -> None:
-            for one in kept:
-                activity.keep_query_vector(session, *one)
-
-        self._at_once(keep)
+        self._at_once(lambda session: activity.keep_query_vectors(session, vectors))
 
     def clear_query_vectors(self) -> None:
         """Forget the vector of every question, without waiting for the disk or another writer."""
@@ -321,8 +315,7 @@ class Writer:
 
     def keep_calibration(self, model: Model, chunks: int, value: float, /) -> None:
         """Note how far a model can be trusted in a store of so many chunks."""
-        measured = Calibration(chunks, value)
-        self._engine.change(lambda session: models.keep_calibration(session, model, measured))
+        self._engine.change(lambda session: models.keep_calibration(session, model, Calibration(chunks, value)))
 
     def note_once(self, what: str, /) -> bool:
         """Note that something was done in this store; return whether this is the first time."""
@@ -366,7 +359,7 @@ class Writer:
 
     def _at_once(self, work: Callable[[Session], Result], patience: float = 0) -> Result:
         # What may be lost in a power cut: without waiting for the disk, nor long for another writer.
-        return self._engine.change(work, patience=patience, durable=False)
+        return self._engine.change(work, at_once=patience)
 
     def _drop_damaged(self, find: Callable[[Session], list[int]], drop: Callable[[Session, list[int]], object]) -> int:
         # The check takes long, so others may write meanwhile.
@@ -503,7 +496,8 @@ class Thumbnails:
     def of_file(self, path: str, space: str, /) -> dict[str, Thumbnail]:
         """Return the pictures of a file in a space by their origin."""
         with self._engine.read() as session:
-            return thumbnails.by_origin(session, rows.memories_of_paths(session, [path], space))
+            of_file = thumbnails.by_memory(session, rows.memories_of_paths(session, [path], space))
+        return {one.origin: one for pictures in of_file.values() for one in pictures}
 
     def size(self, without: Sequence[str], space: str, /) -> int:
         """Return how many bytes all pictures have, but for those of some files in a space."""
@@ -514,8 +508,7 @@ class Thumbnails:
     def unread(self, paths: Sequence[str], space: str, /) -> set[str]:
         """Return which of these files show pictures that nobody has read yet."""
         with self._engine.read() as session:
-            unread = thumbnails.unread_files(session, paths, space)
-            return thumbnails.showing(session, rows.memories_of_paths(session, unread, space))
+            return thumbnails.unread(session, paths, space)
 
     def clear(self) -> int:
         """Remove all pictures without a trace, so that their files count as unread; return how many went."""

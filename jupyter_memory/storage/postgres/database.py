@@ -220,9 +220,6 @@ def _checked_version(connection: psycopg.Connection, address: DatabaseAddress) -
 
 
 # A bounded pool of connections, made by the thread that needs one: without a thread, and safe to fork.
-#
-# A pool with workers in the background answers "timeout" where the server says what is wrong, and a forked kernel child
-# has no such workers.
 
 _Begun = TypeVar("_Begun")
 
@@ -351,6 +348,9 @@ class Session:
         """Return all rows of a statement that hold many bytes, which text would double."""
         return self.execute(sql, binary=True, **parameters).fetchall()
 
+    def column(self, sql: str, /, **parameters: Any) -> list[Any]:
+        return [row[0] for row in self.rows(sql, **parameters)]
+
     def value(self, sql: str, /, **parameters: Any) -> Any:
         row = self.execute(sql, **parameters).fetchone()
         return None if row is None else row[0]
@@ -375,11 +375,11 @@ class Session:
 
     def new_keys(self, table: str, count: int) -> list[int]:
         numbered = "select nextval(cast(:sequence as regclass)) from generate_series(1, :count) order by 1"
-        return [row[0] for row in self.rows(numbered, sequence=_SEQUENCES[table], count=count)]
+        return self.column(numbered, sequence=_SEQUENCES[table], count=count)
 
     def lock(self, keys: Sequence[int]) -> list[int]:
         those = f"from memories where {of('memories')} and key = any(:keys)"
-        locked = [row[0] for row in self.rows(f"select key {those} order by key for update", keys=list(keys))]
+        locked = self.column(f"select key {those} order by key for update", keys=list(keys))
         refused = list(set(keys) - set(locked))
         if refused and self.value(f"select exists (select {those})", keys=refused):
             raise StoreReadOnly(
@@ -432,9 +432,9 @@ _MOST_CONNECTIONS = 8
 # How often a change is run that others were in the way of, and for how many seconds at most it pauses before the second
 # time; before each later one longer.
 _ATTEMPTS, _PAUSE = 10, 0.05
-# Compiling a statement takes longer than these statements run; what a search reads is in memory, so an index is not
-# four times as expensive as a scan. An HNSW index follows 1,000 candidates, the most that it can: of 100,000 real
-# chunks, 400 of them held 97 % of the nearest 20, and 1,000 hold 99 %. It goes on where filters leave too few.
+# What a search reads is in memory, so an index is not four times as expensive as a scan. An HNSW index follows 1,000
+# candidates, the most that it can: of 100,000 real chunks, 400 of them held 97 % of the nearest 20, and 1,000 hold
+# 99 %. It goes on where filters leave too few.
 _SETTINGS = {
     "search_path": f"{SCHEMA}, public",
     "jit": "off",
@@ -516,19 +516,17 @@ class Database:
                 # A request to stop may reach the server late, and must not stop what comes next there.
                 _end(connection, closing=reading.stopped)
 
-    def change(
-        self, work: Callable[[Session], Result], *, patience: float | None = None, durable: bool = True
-    ) -> Result:
-        """Run a change in one transaction, again if others were in its way; if not ``durable``, no disk is awaited."""
+    def change(self, work: Callable[[Session], Result], *, at_once: float | None = None) -> Result:
+        """Run a change in one transaction, again if others were in its way; ``Engine.change`` says the rest."""
         if self.read_only:
             raise StoreReadOnly(
                 f"Your role may only read the store at {self.address}, so nothing can be stored or forgotten there."
             )
-        busy = self._busy if patience is None else round(patience * 1000)
+        busy = self._busy if at_once is None else round(at_once * 1000)
         with _translate_errors(self.address):
             for attempt in range(_ATTEMPTS):
                 try:
-                    return self._attempt(work, max(busy, 1), durable)
+                    return self._attempt(work, max(busy, 1), at_once is None)
                 except _PASSING:
                     if attempt == _ATTEMPTS - 1:
                         raise
@@ -540,8 +538,6 @@ class Database:
 
     def _attempt(self, work: Callable[[Session], Result], busy: int, durable: bool) -> Result:
         def begin(connection: psycopg.Connection) -> dict[str, _Totals]:
-            # A write looks rows up by their keys. Until the server has counted the rows of a new store, it expects none
-            # and reads whole tables instead, also to check a foreign key: a plan that it keeps while they grow.
             with connection.pipeline():
                 connection.execute("begin isolation level read committed read write")
                 self._set_again(connection)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import accumulate
 from math import log
 from typing import Any, NamedTuple
@@ -37,10 +38,6 @@ class _Match:
     weight: float = 1.0
     begun: bool = False
     pair: bool = False
-
-    @property
-    def is_word(self) -> bool:
-        return len(self.stems) == 1 and not self.begun
 
 
 def _matches_of(terms: Terms) -> list[_Match]:
@@ -86,13 +83,9 @@ def _keys(words: str) -> tuple[str, ...]:
 _K1, _B = 1.2, 0.75
 # What a match counts is less than its idf times this, however often a chunk holds it.
 _MOST = _K1 + 1
-# Scores are added up as whole numbers, of which a float8 holds sums up to 9,007 exactly: a sum of fractions depends on
-# their order, and equal chunks must have equal scores. The sum of a bigint is a decimal number, and takes longer.
+# Scores are added up as whole numbers, of which a float8 holds sums up to 9,007 exactly. The sum of a bigint is a
+# decimal number, and takes longer.
 _UNIT = 1e12
-
-
-def _idf(count: int, total: int) -> float:
-    return max(log((total - count + 0.5) / (count + 0.5)), 1e-6) if count < total else 1e-6
 
 
 def _contribution(idf_: str, f: str, size: str) -> str:
@@ -123,7 +116,7 @@ def _is_held(columns: Mapping[str, float]) -> str:
 _JOINED = 4
 # Follows every word that begins with certain letters, and precedes all that a longer word could be.
 _AFTER, _NOTHING_AFTER = "\U0010ffff", "\x01"
-# What a match of a group counts by how many chunks hold any, as ``_idf`` has it.
+# What a match of a group counts by how many chunks hold any.
 _IDF = """
     case when held >= :total then 1e-6::float8
     else greatest(ln((:total - held + 0.5)::float8 / (held + 0.5)::float8), 1e-6) end as idf
@@ -265,12 +258,7 @@ def _of_rows(name: str, columns: Mapping[str, float], among: str, *, begun: bool
     """
 
 
-# The best chunks without scoring every chunk that holds a frequent word: MaxScore, in one statement.
-#
-# A chunk is among the best only if it reaches the score of the worst of them, of which a lower bound is known once the
-# rarer words are read. What the most frequent words count together at most is often less than that: such a word can
-# lift a chunk that holds a rarer one, but makes none good by itself. So it is looked up where a rarer word is, as long
-# as the chunk may still be one of the best. The best have the same scores as if everything were read.
+# The best chunks without scoring each that holds a frequent word: MaxScore, in one statement (docs/internals.md).
 #
 #     Turtle and Flood: Query evaluation: strategies and optimizations (1995)
 
@@ -475,7 +463,7 @@ def _selective(corpus: Statistics, terms: Terms, weights: Mapping[str, float]) -
 def _parts(corpus: Statistics, terms: Terms, weights: Mapping[str, float], *, among: bool = False) -> _Parts:
     matches = _matches_of(terms)
     groups = [one.group for one in matches]
-    known = [one for one in matches if one.is_word and groups.count(one.group) == 1]
+    known = [one for one in matches if len(one.stems) == 1 and not one.begun and groups.count(one.group) == 1]
     counted = [one for one in matches if one not in known]
     # A pair of characters is looked for among identifiers only.
     pair_columns = {"ident": weights.get("ident", 1.0)}
@@ -485,7 +473,9 @@ def _parts(corpus: Statistics, terms: Terms, weights: Mapping[str, float], *, am
     parts.words = _weighed(corpus, [one for one in known if not one.pair], weights)
     if pairs := _weighed(corpus, [one for one in known if one.pair], pair_columns):
         _add_words(parts, "pair", pairs, pair_columns, among=among)
-    parts.groups = {number: _group(counted, number, weights) for number in {one.group for one in counted}}
+    for number in {one.group for one in counted}:
+        alike = tuple((one.stems, one.begun, one.pair) for one in counted if one.group == number)
+        parts.groups[number] = alike, bits_of(weights)
     if counted:
         held = corpus.counted(parts.groups.values()) if among else None
         if held is not None:
@@ -543,11 +533,6 @@ def _add_words(
     parts.selects.append(f"select postings.space, postings.chunk, {score} as score from {asked} {postings} {weighed}")
 
 
-def _group(matches: Sequence[_Match], number: int, weights: Mapping[str, float]) -> Group:
-    alike = tuple((one.stems, one.begun, one.pair) for one in matches if one.group == number)
-    return alike, bits_of(weights)
-
-
 def _weighed(corpus: Statistics, words: Sequence[_Match], columns: Mapping[str, float]) -> list[Weighed]:
     by_columns = corpus.by_columns([one.stems[0] for one in words])
     bits = bits_of(columns)
@@ -556,7 +541,8 @@ def _weighed(corpus: Statistics, words: Sequence[_Match], columns: Mapping[str, 
         stem = one.stems[0]
         if held := sum(count for columns_, count in by_columns[stem].items() if columns_ & bits):
             before = found[stem].weight if stem in found else 0.0
-            found[stem] = Weighed(stem, held, before + one.weight * _idf(held, corpus.chunks))
+            idf = max(log((corpus.chunks - held + 0.5) / (held + 0.5)), 1e-6) if held < corpus.chunks else 1e-6
+            found[stem] = Weighed(stem, held, before + one.weight * idf)
     return list(found.values())
 
 
@@ -577,15 +563,12 @@ class _PartStatistics:
         self._session = session
         self._within = within
         self._whole = whole
-        self._chunks: int | None = None
+        self._where, self._parameters = condition(POSTGRES, within)
 
-    @property
+    @cached_property
     def chunks(self) -> int:
-        if self._chunks is None:
-            where, parameters = condition(POSTGRES, self._within)
-            joined = "chunks join memories on memories.space = chunks.space and memories.key = chunks.memory"
-            self._chunks = int(self._session.value(f"select count(*) from {joined} where {where}", **parameters))
-        return self._chunks
+        joined = "chunks join memories on memories.space = chunks.space and memories.key = chunks.memory"
+        return int(self._session.value(f"select count(*) from {joined} where {self._where}", **self._parameters))
 
     words = staticmethod(stems)
 
@@ -593,14 +576,14 @@ class _PartStatistics:
         asked = {keyed(word): word for word in words}
         # A word that nothing in the store holds need not be looked for.
         held = self._whole.frequencies(asked.values())
-        where, parameters = condition(POSTGRES, self._within)
         found = dict(
             self._session.rows(
                 f"""
                 select postings.term, count(*) from postings {_OWNED}
-                where {of("postings")} and postings.term = any(:terms) and {where} group by postings.term
+                where {of("postings")} and postings.term = any(:terms) and {self._where}
+                group by postings.term
                 """,
-                **parameters,
+                **self._parameters,
                 terms=[term for term, word in asked.items() if held[word]],
             )
         )
@@ -613,15 +596,14 @@ class _PartStatistics:
         return self._held(self._whole.ending(letters))
 
     def holds_word(self, word: str, columns: Collection[str], /) -> bool:
-        where, parameters = condition(POSTGRES, self._within)
         terms = list(dict.fromkeys(map(keyed, stems(word))))
         in_columns = " or ".join(f"in_{column} > 0" for column in COLUMNS if bits_of([column]) & bits_of(columns))
         found = self._session.rows(
             f"""
             select distinct postings.term from postings {_OWNED}
-            where {of("postings")} and postings.term = any(:terms) and ({in_columns or "false"}) and {where}
+            where {of("postings")} and postings.term = any(:terms) and ({in_columns or "false"}) and {self._where}
             """,
-            **parameters,
+            **self._parameters,
             terms=terms,
         )
         return len(found) == len(terms)

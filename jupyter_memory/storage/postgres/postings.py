@@ -14,9 +14,6 @@ from jupyter_memory.storage.tables import memories
 from jupyter_memory.storage.words import keyed, stems
 from jupyter_memory.text.identifiers import COLUMNS
 
-# A writer never changes a count: it appends what it changed, so that no two writers wait for each other, and the sum
-# counts. ``fold`` makes one row of many.
-
 # Chunks whose words one statement writes: some 100,000 rows.
 _TOGETHER = 1_000
 # Rows of totals of a space from which on all is folded, and rows of a word's frequencies that are folded then.
@@ -229,8 +226,7 @@ class Statistics:
 
     def counted(self, groups: Iterable[Group]) -> list[int] | None:
         found = [self._cache.groups.get(self._version, group) for group in groups]
-        known = [count for count in found if count is not None]
-        return known if len(known) == len(found) else None
+        return None if None in found else [count for count in found if count is not None]
 
     def keep_counted(self, counts: Mapping[Group, int]) -> None:
         for group, count in counts.items():
@@ -271,7 +267,7 @@ class Statistics:
 
     def first_with(self, beginning: str, among: Collection[str]) -> Collection[str]:
         """Return those of some words that any chunk holds, and the first word with a beginning, if there is one."""
-        rows = self._session.rows(
+        return self._session.column(
             f"""
             (
                 select term from frequencies
@@ -288,7 +284,6 @@ class Statistics:
             until=f"{beginning}\U0010ffff",
             among=list(among),
         )
-        return [row[0] for row in rows]
 
     def beginning(self, letters: str, /) -> Sequence[str]:
         after = letters[:-1] + chr(ord(letters[-1]) + 1)
@@ -340,12 +335,11 @@ class Statistics:
 
     def _reader(self, where: str, **parameters: object) -> Callable[[], Sequence[str]]:
         def read() -> list[str]:
-            rows = self._session.rows(
+            return self._session.column(
                 f"select term from frequencies where {of('frequencies')} and {where} "
                 "group by term having sum(chunks) > 0 order by term",
                 **parameters,
             )
-            return [row[0] for row in rows]
 
         return read
 

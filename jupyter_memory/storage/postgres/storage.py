@@ -19,7 +19,6 @@ from jupyter_memory.storage.sql import POSTGRES, condition
 from jupyter_memory.storage.tables import checks
 from jupyter_memory.text.paths import DatabaseAddress
 from jupyter_memory.types import Filters
-from jupyter_memory.types.report import Undoable
 
 Result = TypeVar("Result")
 _RESTORE = "Restore them from a dump with pg_restore"
@@ -42,21 +41,14 @@ class PostgresStorage(Storage):
     def __init__(self, address: DatabaseAddress, *, busy_seconds: float, space: str = "") -> None:
         database = Database(address, space=space, busy_seconds=busy_seconds)
         super().__init__(database, address, keyword.KeywordIndex(), VECTORS)
-        self.forgotten = _NothingForgotten()
 
     def change(
-        self,
-        work: Callable[[Session], Result],
-        /,
-        *,
-        patience: float | None = None,
-        durable: bool = True,
-        yielding: bool = False,
+        self, work: Callable[[Session], Result], /, *, at_once: float | None = None, yielding: bool = False
     ) -> Result:
         def change(session: Session) -> tuple[Result, bool]:
-            return work(session), durable and postings.is_unfolded(session)
+            return work(session), at_once is None and postings.is_unfolded(session)
 
-        result, unfolded = self.database.change(change, patience=patience, durable=durable)
+        result, unfolded = self.database.change(change, at_once=at_once)
         if unfolded:
             # The change is stored, whatever becomes of the fold; the next change tries it again.
             with suppress(StoreError, Interrupted):
@@ -88,7 +80,7 @@ class PostgresStorage(Storage):
         wanted = np.unique(np.linspace(1, total, min(count, total)).astype(np.int64)).tolist() if total else []
         joined = "join memories on memories.space = chunks.space and memories.key = chunks.memory" if within else ""
         where, parameters = condition(POSTGRES, within) if within else (of("chunks"), {})
-        rows = session.rows(
+        return session.column(
             f"""
             with placed as (
                 select chunks.id, row_number() over (order by chunks.id) as place from chunks {joined} where {where}
@@ -98,7 +90,6 @@ class PostgresStorage(Storage):
             **parameters,
             wanted=wanted,
         )
-        return [row[0] for row in rows]
 
     def stats(self) -> dict[str, Any]:
         with self.database.read() as session:
@@ -178,16 +169,3 @@ class PostgresStorage(Storage):
             f"A store on a server has the backups of its server: pg_dump --schema={SCHEMA}. For a file of your own: "
             f"jupyter-memory copy {self.path} {target}"
         )
-
-
-class _NothingForgotten:
-    # On a server, forgetting is for good: nothing can be taken back.
-
-    def pending(self, space: str, /) -> list[Undoable]:
-        return []
-
-    def undo(self, space: str, /) -> int:
-        return 0
-
-    def drop(self, until: datetime | None, /) -> int:
-        return 0

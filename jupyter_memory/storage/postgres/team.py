@@ -21,43 +21,55 @@ _DISTRIBUTED = (
 _OF_ONE_MACHINE = {"memories": "memories_key", "chunks": "chunks_id"}
 
 
-class PostgresTeam:
-    """The rights in one store."""
+class Team:
+    """The rights in a store on a server; its owners alone change them."""
 
     def __init__(self, address: DatabaseAddress, *, busy_seconds: float) -> None:
         self._address = address
         self._database = Database(address, busy_seconds=busy_seconds)
 
     def grant(self, role: str, level: Level, space: str | None, /) -> None:
+        """Give a role a right in a space, in place of the one that it has there.
+
+        Raises:
+            InputError: there is no such role, or it is to own one space alone.
+            StoreReadOnly: this user does not own the store.
+        """
+
         def change(session: Session) -> None:
             if not session.value("select exists (select 1 from pg_roles where rolname = :role)", role=role):
                 raise InputError(
                     f"There is no role {role} on the server of {self._address}. Who administers it can make one: "
                     f"create role {role} login"
                 )
-            session.execute(
-                "select jupyter_memory.give_right(:role, :level, :space)",
-                role=role,
-                level=level,
-                space=space,
-            )
+            give = "select jupyter_memory.give_right(:role, :level, :space)"
+            session.execute(give, role=role, level=level, space=space)
 
         if level == "owner" and space is not None:
             raise InputError("Who owns the store owns all of it: leave the space out, or grant the right of a writer.")
         self._database.change(change)
 
     def revoke(self, role: str, space: str | None, /) -> int:
-        def change(session: Session) -> int:
-            taken = session.value("select jupyter_memory.take_rights(:role, :space)", role=role, space=space)
-            return int(taken)
+        """Take away the rights of a role in a space, all of them if it is None; return how many it had.
 
-        return self._database.change(change)
+        Raises:
+            StoreReadOnly: this user does not own the store.
+        """
+        take = "select jupyter_memory.take_rights(:role, :space)"
+        return self._database.change(lambda session: int(session.value(take, role=role, space=space)))
 
     def rights(self) -> list[Right]:
+        """Return the rights that this user may know of, by role and space."""
         with self._database.read() as session:
             return [Right(*row) for row in session.rows("select role, level, space from jupyter_memory.rights()")]
 
     def distribute(self) -> Sequence[str]:
+        """Spread the tables over the machines of Citus, by space; return those that were not spread before.
+
+        Raises:
+            StoreError: the database has no Citus.
+        """
+
         def change(session: Session) -> list[str]:
             if not session.value("select exists (select 1 from pg_extension where extname = 'citus')"):
                 raise StoreError(
@@ -88,4 +100,5 @@ class PostgresTeam:
         return self._database.change(change)
 
     def close(self) -> None:
+        """Close the connection."""
         self._database.close()

@@ -1,7 +1,4 @@
-"""The vector index: the vectors of every model, stored with the chunks, and cosine search over them.
-
-The server finds the nearest; the cosines that count are computed here, from the float32 values that it returns.
-"""
+"""The vector index: the vectors of every model, stored with the chunks, and cosine search over them."""
 
 from __future__ import annotations
 
@@ -101,7 +98,7 @@ class VectorIndex:
         return written
 
     def missing(self, session: Session, model: Model, limit: int, after: int = 0) -> list[int]:
-        rows = session.rows(
+        return session.column(
             f"""
             select id from chunks
             where {of("chunks")} and id > :after and not exists (
@@ -114,7 +111,6 @@ class VectorIndex:
             after=after,
             limit=limit,
         )
-        return [row[0] for row in rows]
 
     def count(self, session: Session, model: Model) -> int:
         found = session.value(f"select count(*) from vectors where {of('vectors')} and model = :model", model=model.id)
@@ -198,7 +194,7 @@ class VectorIndex:
 
     def damaged(self, session: Session, model: Model) -> list[int]:
         # Another number of values than its model has, or another length than 1.
-        rows = session.rows(
+        return session.column(
             f"""
             select chunk from vectors
             where {of("vectors")} and model = :model
@@ -208,7 +204,6 @@ class VectorIndex:
             model=model.id,
             dimensions=model.dimensions,
         )
-        return [row[0] for row in rows]
 
     def remove(self, session: Session, chunks: Sequence[int], of: Sequence[Model] | None = None) -> None:
         # What goes with its chunk is removed by the server.
@@ -237,15 +232,11 @@ def _from_vectors(written: Sequence[bytes], dimensions: int) -> NDArray[np.float
     return np.frombuffer(values, ">f4").astype(np.float32).reshape(-1, dimensions)
 
 
-# A signal multiplies small differences of cosines: with another order of the same additions, the scores of two
-# databases would differ in the fifth digit.
-
-
 def _cosines(query: Vectors, vectors: Vectors) -> NDArray[np.float64]:
     # Of ``query``, ``(d,)``, with each of ``vectors``, ``(n, d)``; all are float32.
     if not vectors.size:
         return np.zeros(len(vectors))
-    # In float32, one value after the other.
+    # In float32, one value after the other: signals multiply small differences, and another order makes some.
     dots, squares = _summed(vectors * query), _summed(vectors * vectors)
     lengths = np.sqrt(squares.astype(np.float64)) * np.sqrt(float(_summed(query[None] * query[None])[0]))
     distances = (1 - dots.astype(np.float64) / lengths).astype(np.float32)

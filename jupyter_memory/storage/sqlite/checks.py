@@ -62,14 +62,33 @@ _WRONG = {
 }
 
 
-def table_findings(connection: Session, vectors: VectorIndex) -> Iterator[str]:
-    """Yield what is wrong with what a store holds, each with what to do; nothing for a sound store."""
+# What to do about wrong values in tables of which no backup is needed.
+_CURES = {
+    "searches": "Forget the recent searches with store.forget_recent().",
+    "feedback": "Forget the recent searches with store.forget_recent().",
+    "thumbnails": "Remove all pictures: index with the setting thumbnails off, then with it on to have them anew.",
+    "runs": "Forget what was run with store.history.clear().",
+}
+
+
+def _findings(connection: Session, vectors: VectorIndex) -> Iterator[str]:
     there = {name for (name,) in connection.execute("select name from sqlite_schema")}
     missing = [f"The {kind} {name} is missing. {_RESTORE}" for kind, name in sorted(_expected()) if name not in there]
     yield from missing
     if missing:
         return  # the other checks read these
-    wrong_types = list(_wrong_types(connection))
+    wrong_types: list[str] = []
+    for table in sorted(name for kind, name in _expected() if kind == "table" and name != "keyword"):
+        columns: list[Any] = connection.execute(
+            'select name, lower(type), "notnull" from pragma_table_info(?)', (table,)
+        ).fetchall()
+        for column, type_, required in columns:
+            allowed = (*_TYPES[type_], *(() if required else ("null",)))
+            fits = ", ".join(f"'{name}'" for name in allowed)
+            if count := _count(connection, table, f"typeof({column}) not in ({fits})"):
+                wrong_types.append(
+                    f"{shared.rows(count)} of {table} {shared.have(count)} no {type_} in {column}. {_RESTORE}"
+                )
     yield from wrong_types
     checks = (
         _orphans(connection),
@@ -100,20 +119,6 @@ def _expected() -> frozenset[tuple[str, str]]:
     return frozenset((str(kind), str(name)) for kind, name in rows)
 
 
-def _wrong_types(connection: Session) -> Iterator[str]:
-    for kind, table in sorted(_expected()):
-        if kind != "table" or table == "keyword":
-            continue
-        columns: list[Any] = connection.execute(
-            'select name, lower(type), "notnull" from pragma_table_info(?)', (table,)
-        ).fetchall()
-        for column, type_, required in columns:
-            allowed = (*_TYPES[type_], *(() if required else ("null",)))
-            fits = ", ".join(f"'{name}'" for name in allowed)
-            if count := _count(connection, table, f"typeof({column}) not in ({fits})"):
-                yield f"{shared.rows(count)} of {table} {shared.have(count)} no {type_} in {column}. {_RESTORE}"
-
-
 def _orphans(connection: Session) -> Iterator[str]:
     found: list[Any] = connection.execute(
         'select "table", parent, count(*) from pragma_foreign_key_check group by 1, 2 order by 1, 2'
@@ -132,20 +137,11 @@ def _wrong_values(connection: Session) -> Iterator[str]:
     values = ((table, *one) for table, conditions in _WRONG.items() for one in conditions)
     for table, what, condition in (*times, *values):
         if count := _count(connection, table, condition):
-            yield f"{shared.rows(count)} of {table} {shared.have(count)} {what}. {_cure(connection, table, condition)}"
-
-
-def _cure(connection: Session, table: str, condition: str) -> str:
-    if table in ("searches", "feedback"):
-        return "Forget the recent searches with store.forget_recent()."
-    if table == "thumbnails":
-        return "Remove all pictures: index with the setting thumbnails off, then with it on to have them anew."
-    if table == "runs":
-        return "Forget what was run with store.history.clear()."
-    if table != "memories":
-        return _RESTORE
-    rows = connection.execute(f"select id from memories where {condition} order by key limit 3").fetchall()
-    return shared.cure([str(row[0]) for row in rows], _BACKUP)
+            cure = _CURES.get(table, _RESTORE)
+            if table == "memories":
+                rows = connection.execute(f"select id from memories where {condition} order by key limit 3").fetchall()
+                cure = shared.cure([str(row[0]) for row in rows], _BACKUP)
+            yield f"{shared.rows(count)} of {table} {shared.have(count)} {what}. {cure}"
 
 
 def _wrong_models_and_counters(connection: Session) -> Iterator[str]:
@@ -213,4 +209,4 @@ def damage(database: Database, vectors: VectorIndex) -> Iterator[str]:
             cure = "Build the keyword index anew with store.rebuild()." if of_index else _RESTORE
             yield f"SQLite found damage: {finding}. {cure}"
         if not findings:
-            yield from table_findings(connection, vectors)
+            yield from _findings(connection, vectors)

@@ -19,9 +19,6 @@ import apsw
 
 from jupyter_memory.storage.sqlite.file import APPLICATION_ID, open_file, version_of
 
-# A process keeps SQLite's exclusive lock on the copy that it writes, until the copy is in its place. So a copy without
-# a lock was left by a process that was killed, on this machine or on another one that uses the same drive.
-
 _OURS = re.compile(r"\.jupyter-memory-(?P<process>\d+)-[0-9a-f]{16}\.copy")
 # What SQLite may put beside a copy.
 _COMPANION = re.compile(r"-(journal|wal|shm)$")

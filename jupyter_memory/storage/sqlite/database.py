@@ -32,11 +32,6 @@ from jupyter_memory.storage.sqlite.copies import Migration, migrate, migrations,
 from jupyter_memory.storage.sqlite.file import Session, StoreFile, leave_log, version_of
 
 # SQLite's errors as ours, which say what happened and what to do, and contain nothing that a user wrote.
-#
-# Behind an error that nobody expected may be another file in the store's place, or damage: the store is examined then.
-
-# Seconds for which a store that was found sound counts as such: the check of a large one takes that long.
-_SOUND_FOR = 60.0
 
 
 @contextmanager
@@ -73,44 +68,6 @@ def translate_errors(path: Path) -> Iterator[None]:
         raise StoreError(
             f"{path} cannot be read or written (SQLite: {_first_line(error)}). Nothing was changed."
         ) from None
-
-
-class _Diagnosis:
-    def __init__(self, path: Path, refuse_replaced: Callable[[], None]) -> None:
-        self.find_damage: Callable[[], str] = str
-        self._path = path
-        self._refuse_replaced = refuse_replaced
-        self._examining = False
-        self._sound_until = 0.0
-
-    @contextmanager
-    def of_errors(self) -> Iterator[None]:
-        try:
-            yield
-        except StoreDamaged:
-            self._examine(unexpected=False)
-            raise
-        except JupyterMemoryError:
-            raise
-        except Exception:
-            # Any: a damaged value may fail wherever it is first used, as what it should have been.
-            self._examine(unexpected=True)
-            raise
-
-    def _examine(self, *, unexpected: bool) -> None:
-        if self._examining:
-            return  # an examination that fails is not examined itself
-        self._examining = True
-        try:
-            self._refuse_replaced()
-            if unexpected and monotonic() >= self._sound_until:
-                if finding := self.find_damage():
-                    raise StoreDamaged(
-                        f"{self._path} is damaged. {finding} `jupyter-memory doctor` lists all that is wrong."
-                    )
-                self._sound_until = monotonic() + _SOUND_FOR
-        finally:
-            self._examining = False
 
 
 def _damaged(path: Path, error: Exception) -> StoreDamaged:
@@ -170,11 +127,7 @@ class _Reading:
                 self.connection.set_progress_handler(None)
 
 
-# Whose turn it is to write: long work is done in short transactions, and lets whoever waits go first.
-#
-# SQLite gives its write lock to whoever asks at the right moment. Somebody who wants to write one note may therefore
-# wait for minutes while an index run takes the lock again and again. A waiting writer says so with a shared lock on the
-# store's folder, which the system takes back even from a process that is killed.
+# Whose turn it is to write (docs/internals.md): a waiting writer has a shared lock on the store's folder.
 
 try:
     import fcntl
@@ -191,7 +144,8 @@ class Turn:
     """One writer's wait for the lock, as SQLite's busy handler; ``announced`` tells long work to let it go first."""
 
     def __init__(self, path: Path, patience: float, *, announced: bool) -> None:
-        self._folder = _folder_of(path)
+        # Of the file itself, by whichever link it is opened.
+        self._folder = Path(os.path.realpath(path)).parent
         self._patience = patience
         self._announced = announced
         self._begun = 0.0
@@ -202,8 +156,13 @@ class Turn:
             self._begun = monotonic()
         if monotonic() - self._begun >= self._patience:
             return False
-        if self._announced and self._sign is None:
-            self._sign = _announced(self._folder)
+        if self._announced and self._sign is None and fcntl is not None:
+            with suppress(OSError), ExitStack() as unless_locked:
+                descriptor = os.open(self._folder, os.O_RDONLY)
+                unless_locked.callback(os.close, descriptor)
+                fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                unless_locked.pop_all()
+                self._sign = descriptor
         sleep(random.uniform(_SHORTEST, _LONGEST))  # noqa: S311  no secret
         return True
 
@@ -218,43 +177,22 @@ class Turn:
 
 def let_others_go_first(path: Path) -> None:
     """Wait until nobody waits to write a few rows, a second at most."""
-    begun = monotonic()
-    folder = _folder_of(path)
-    while monotonic() - begun < _COURTESY and _somebody_waits(folder):
-        sleep(_LONGEST)
+    begun, folder = monotonic(), Path(os.path.realpath(path)).parent
+    while fcntl is not None and monotonic() - begun < _COURTESY:
+        with suppress(OSError), ExitStack() as after:
+            descriptor = os.open(folder, os.O_RDONLY)
+            after.callback(os.close, descriptor)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                sleep(_LONGEST)
+                continue
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
+        return
 
 
-def _folder_of(path: Path) -> Path:
-    # Of the file itself, by whichever link it is opened.
-    return Path(os.path.realpath(path)).parent
-
-
-def _announced(folder: Path) -> int | None:
-    if fcntl is None:
-        return None
-    with suppress(OSError), ExitStack() as unless_locked:
-        descriptor = os.open(folder, os.O_RDONLY)
-        unless_locked.callback(os.close, descriptor)
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        unless_locked.pop_all()
-        return descriptor
-    return None
-
-
-def _somebody_waits(folder: Path) -> bool:
-    if fcntl is None:
-        return False
-    with suppress(OSError), ExitStack() as after:
-        descriptor = os.open(folder, os.O_RDONLY)
-        after.callback(os.close, descriptor)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        fcntl.flock(descriptor, fcntl.LOCK_UN)
-    return False
-
-
+# Seconds for which a store that was found sound counts as such: the check of a large one takes that long.
+_SOUND_FOR = 60.0
 _NOTICE = (
     "Another process is reading or writing the store, or its disk is full or read-only: traces of forgotten text may "
     "remain in the file. The next change removes them, and so does opening the store again."
@@ -287,7 +225,10 @@ class Database:
         self.steps = (*migrations(), *starmap(Migration, further))
         self._file = StoreFile(path, vfs, (self.steps[0].version, self.steps[-1].version))
         self.notices = self._file.notices
-        self.diagnosis = _Diagnosis(path, self._refuse_replaced)
+        # Returns the first thing that `doctor` finds, if there is any.
+        self.find_damage: Callable[[], str] = str
+        self._examining = False
+        self._sound_until = 0.0
         self._closed = False
         self._begin()
 
@@ -308,7 +249,6 @@ class Database:
                     "Make it writable, or choose another path."
                 )
             self._file.remember(connection)
-            self._file.drop_journal()
             if scrubbing.pending(connection) is not None:
                 self.scrub(patience=_BRIEFLY)
             unless_ready.pop_all()
@@ -337,7 +277,7 @@ class Database:
     @contextmanager
     def read(self) -> Iterator[Session]:
         """Read within one snapshot: whatever others write meanwhile is not seen."""
-        with self.diagnosis.of_errors(), translate_errors(self.path):
+        with self._examined():
             connection = self.connection
             if connection.in_transaction:
                 yield connection
@@ -360,26 +300,22 @@ class Database:
                 _undo(connection)
 
     @contextmanager
-    def write(self, *, yielding: bool = False) -> Iterator[Session]:
-        """Change all or nothing; ``yielding`` is for the steps of long work: whoever else waits to write goes first."""
-        if yielding:
-            let_others_go_first(self.path)
-        with self._writing(self._busy / 1000, "full", announced=not yielding) as connection:
-            yield connection
-
-    @contextmanager
-    def _writing(self, patience: float, synchronous: str, *, announced: bool = False) -> Iterator[Session]:
+    def write(self, *, at_once: float | None = None, yielding: bool = False) -> Iterator[Session]:
+        """Change all or nothing; ``Engine.change`` says what the arguments are for."""
         if self.read_only:
             raise StoreReadOnly(
                 f"{self.path} is read-only, so nothing can be stored or forgotten there. Choose another path."
             )
-        turn = Turn(self.path, patience, announced=announced)
-        with self.diagnosis.of_errors(), translate_errors(self.path):
+        if yielding:
+            let_others_go_first(self.path)
+        patience = self._busy / 1000 if at_once is None else at_once
+        turn = Turn(self.path, patience, announced=at_once is None and not yielding)
+        with self._examined():
             connection = self.connection
             self._file.check_identity()
             try:
                 connection.set_busy_handler(turn)
-                connection.pragma("synchronous", synchronous)
+                connection.pragma("synchronous", "full" if at_once is None else "normal")
                 # "immediate" takes the lock now: a transaction that starts by reading could not wait for it later.
                 connection.execute("begin immediate")
                 turn.end()
@@ -406,12 +342,6 @@ class Database:
     @property
     def writes_at_once(self) -> bool:
         return self._file.has_log and not self.read_only
-
-    @contextmanager
-    def write_at_once(self, patience: float = 0) -> Iterator[Session]:
-        """Change what may be lost in a power cut: without waiting for the disk, nor long for another writer."""
-        with self._writing(patience, "normal") as connection:
-            yield connection
 
     def scrub(self, *, patience: float | None = None) -> None:
         """Overwrite what removed rows left, waiting up to ``patience`` seconds; a notice says if that is not enough."""
@@ -450,13 +380,6 @@ class Database:
         with closing(self._file.connect(self._busy)) as connection:
             connection.set_busy_handler(Turn(self.path, patience, announced=False))
             yield connection
-
-    def version(self) -> int:
-        with self.read() as connection:
-            return version_of(connection)
-
-    def journal(self) -> str:
-        return str(self.connection.pragma("journal_mode"))
 
     def close(self) -> None:
         """Close every connection; calling it again does nothing. What other threads are doing is undone."""
@@ -501,10 +424,31 @@ class Database:
                 pass  # which compares the content
         return identity.moved or identity.overwritten
 
-    def _refuse_replaced(self) -> None:
-        if self.replaced:
-            self._file.check_identity()
-            self._file.refuse_overwritten()
+    @contextmanager
+    def _examined(self) -> Iterator[None]:
+        # Behind an error that nobody expected may be another file in the store's place, or damage.
+        try:
+            with translate_errors(self.path):
+                yield
+        except Exception as error:
+            # Any: a damaged value may fail wherever it is first used, as what it should have been.
+            expected = isinstance(error, JupyterMemoryError)
+            if self._examining or (expected and not isinstance(error, StoreDamaged)):
+                raise
+            self._examining = True  # an examination that fails is not examined itself
+            try:
+                if self.replaced:
+                    self._file.check_identity()
+                    self._file.refuse_overwritten()
+                if not expected and monotonic() >= self._sound_until:
+                    if finding := self.find_damage():
+                        raise StoreDamaged(
+                            f"{self.path} is damaged. {finding} `jupyter-memory doctor` lists all that is wrong."
+                        ) from error
+                    self._sound_until = monotonic() + _SOUND_FOR
+            finally:
+                self._examining = False
+            raise
 
 
 def _undo(connection: apsw.Connection) -> None:

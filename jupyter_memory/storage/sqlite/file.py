@@ -27,12 +27,9 @@ from jupyter_memory.storage.sql import SQLITE
 from jupyter_memory.storage.sqlite import scrubbing
 from jupyter_memory.text.paths import make_private
 
-# Which file a store has open, so that another one that takes its name, or its bytes, is recognised.
-#
-# With a write-ahead log, SQLite lays the pages of the log over those of the file. When somebody copies another store
-# over an open one, the log of the old store would be mixed into the new one. So each transaction is counted in the
-# store, with who wrote it. What the file holds without its log must be a state that this store had, no older than what
-# was seen there before.
+# Which file a store has open, so that another one that takes its name, or its bytes, is recognised (docs/internals.md):
+# else the log of the old store would be mixed into a file that was copied over it. Each transaction is counted in the
+# store, with who wrote it.
 
 # Where the header of a file says how it is written, and that it has a log: never on a copy that a backup made.
 _FORMATS = slice(18, 20)
@@ -257,6 +254,9 @@ class Session(apsw.Connection):
     def rows(self, sql: str, /, **parameters: Any) -> list[Any]:
         return self.execute(sql, self.dialect.bound(parameters)).fetchall()
 
+    def column(self, sql: str, /, **parameters: Any) -> list[Any]:
+        return [row[0] for row in self.rows(sql, **parameters)]
+
     def value(self, sql: str, /, **parameters: Any) -> Any:
         row: Any = self.execute(sql, self.dialect.bound(parameters)).fetchone()
         return None if row is None else row[0]
@@ -448,9 +448,7 @@ class StoreFile:
         """Note which file this is, so that another one that takes its name, or its bytes, is recognised."""
         self.identity.remember(connection, has_log=self.has_log)
         self._is_open = True
-
-    def drop_journal(self) -> None:
-        """Remove the journal of a process that was killed when it left the log: with a log, nobody uses it."""
+        # That of a process that was killed when it left the log: with a log, nobody uses it.
         if self.has_log and not self.read_only:
             beside(self.path, "-journal").unlink(missing_ok=True)
 

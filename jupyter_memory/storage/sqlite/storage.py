@@ -107,21 +107,14 @@ class SqliteStorage(Storage):
         vectors = VectorIndex()
         super().__init__(database, database.path, KeywordIndex(vectors.owners), vectors)
         self.forgotten = SqliteForgotten(database, self)
-        database.diagnosis.find_damage = self._first_damage
+        database.find_damage = self._first_damage
 
     def change(
-        self,
-        work: Callable[[Session], Result],
-        /,
-        *,
-        patience: float | None = None,
-        durable: bool = True,
-        yielding: bool = False,
+        self, work: Callable[[Session], Result], /, *, at_once: float | None = None, yielding: bool = False
     ) -> Result:
-        writing = self.database.write(yielding=yielding) if durable else self.database.write_at_once(patience or 0)
-        with writing as session:
+        with self.database.write(at_once=at_once, yielding=yielding) as session:
             result = work(session)
-        if durable:
+        if at_once is None:
             removal.keep_reserve(self.path)
         return result
 
@@ -151,7 +144,7 @@ class SqliteStorage(Storage):
         last = session.value(session.dialect.newest_chunk)
         wanted = np.unique(np.linspace(1, last, min(count, last)).astype(np.int64)).tolist() if last else []
         there = f"select id from chunks where {session.dialect.among('id', 'wanted')} order by id"
-        return [row[0] for row in session.rows(there, wanted=wanted)]
+        return session.column(there, wanted=wanted)
 
     def stats(self) -> dict[str, Any]:
         with self.database.read() as session:

@@ -1,20 +1,15 @@
-"""Forgetting that can be taken back: what it removed is kept as a changeset of SQLite, and applied in reverse.
-
-The rows themselves go as in any forgetting, so that nothing reads them; the changeset holds them until it goes, too.
-Vectors and codes are rows of tables like all others. The keyword index is not: its words are put in again.
-"""
+"""Forgetting that can be taken back: what it removed is kept as a changeset of SQLite, and applied in reverse."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
-from typing import NamedTuple
 
 import apsw
 
 from jupyter_memory.errors import InputError, StoreError
-from jupyter_memory.storage.base import Engine, Identity, from_micros, to_micros
+from jupyter_memory.storage.base import Engine, Forgotten, Identity, from_micros, to_micros
 from jupyter_memory.storage.changes import Changes
 from jupyter_memory.storage.sqlite.database import Database
 from jupyter_memory.storage.sqlite.file import Session, outdate
@@ -27,8 +22,8 @@ from jupyter_memory.types.report import Undoable
 _LEFT_OUT = ("keyword", "word_", "counters", "query_", "forgotten")
 
 
-class SqliteForgotten:
-    """What can be taken back in one store; `storage.base.Forgotten` says what each method does."""
+class SqliteForgotten(Forgotten):
+    """What can be taken back in one store."""
 
     def __init__(self, database: Database, engine: Engine) -> None:
         self._database = database
@@ -55,15 +50,23 @@ class SqliteForgotten:
             lost, chunks, memories_with_runs = _read(session, changeset)
             twins = _without_twins(changes, lost)
             changes.remove_words(chunks)
-            apsw.Changeset.apply(apsw.Changeset.invert(changeset), session, conflict=_settle)
-            back = [one.key for one in lost]
+            # What is there now gives way; what an earlier row belongs to may be gone.
+            replaced = (apsw.SQLITE_CHANGESET_DATA, apsw.SQLITE_CHANGESET_CONFLICT)
+            apsw.Changeset.apply(
+                apsw.Changeset.invert(changeset),
+                session,
+                conflict=lambda reason, _: (
+                    apsw.SQLITE_CHANGESET_REPLACE if reason in replaced else apsw.SQLITE_CHANGESET_OMIT
+                ),
+            )
+            back = [key for key, _, _ in lost]
             changes.put_words(sorted({*chunks, *memories.chunks_of(session, back)}))
             for key, draft in twins:
                 changes.merge(key, draft)
             # Of texts that were forgotten for good since, the runs stay away.
             session.changed("delete from runs where memory not in (select key from memories)")
             having = f"select distinct memory from runs where {session.dialect.among('memory', 'keys')}"
-            ran = [row[0] for row in session.rows(having, keys=list(memories_with_runs))]
+            ran = session.column(having, keys=list(memories_with_runs))
             runs.describe(session, ran)
             changes.index_errors(ran)
             # These files are read again.
@@ -126,10 +129,8 @@ def kept(connection: Session, until: datetime, space: str, forget: Callable[[], 
     return count
 
 
-class _Lost(NamedTuple):
-    key: int
-    id: str
-    identity: Identity
+# The key, id and identity of a memory.
+_Lost = tuple[int, str, Identity]
 
 
 def _read(connection: Session, changeset: bytes) -> tuple[list[_Lost], list[int], set[int]]:
@@ -150,7 +151,7 @@ def _read(connection: Session, changeset: bytes) -> tuple[list[_Lost], list[int]
         else:
             names = ("source", "kind", "space", "location", "content_hash")
             source, kind, space, place, content = (str(row[name]) for name in names)
-            lost.append(_Lost(int(str(row["key"])), str(row["id"]), (source, kind, space, place, content)))
+            lost.append((int(str(row["key"])), str(row["id"]), (source, kind, space, place, content)))
     return lost, chunks, ran
 
 
@@ -160,23 +161,16 @@ def _without_twins(changes: Changes, lost: list[_Lost]) -> list[tuple[int, Draft
     assert isinstance(connection, Session)
     # The rows that runs belong to from here on follow within this transaction.
     connection.execute("pragma defer_foreign_keys = on")
-    for one in lost:
-        _, kind, space, _, content = one.identity
-        same = set(memories.find_known(connection, [one.identity])) | {memories.key_of(connection, one.id)}
-        for twin in (
-            same | set(runs.texts_known(connection, [(content, space)]).values()) if kind == "history" else same
-        ):
-            if twin is not None:
-                memory = memories.load(connection, [twin])[twin]
-                connection.execute("update runs set memory = ? where memory = ?", (one.key, twin))
-                connection.execute("update or replace feedback set memory = ? where memory = ?", (one.id, memory.id))
-                changes.delete([twin])
-                draft = Draft(memory.text, tags=memory.tags, metadata=memory.metadata, pinned=memory.pinned)
-                given.append((one.key, draft))
+    for key, id_, named in lost:
+        _, kind, space, _, content = named
+        same = {*memories.find_known(connection, [named]), memories.key_of(connection, id_)}
+        if kind == "history":
+            same.update(runs.texts_known(connection, [(content, space)]).values())
+        for twin in same - {None}:
+            assert twin is not None
+            memory = memories.load(connection, [twin])[twin]
+            connection.execute("update runs set memory = ? where memory = ?", (key, twin))
+            connection.execute("update or replace feedback set memory = ? where memory = ?", (id_, memory.id))
+            changes.delete([twin])
+            given.append((key, Draft(memory.text, tags=memory.tags, metadata=memory.metadata, pinned=memory.pinned)))
     return given
-
-
-def _settle(reason: int, change: apsw.TableChange) -> int:
-    if reason in (apsw.SQLITE_CHANGESET_DATA, apsw.SQLITE_CHANGESET_CONFLICT):
-        return apsw.SQLITE_CHANGESET_REPLACE
-    return apsw.SQLITE_CHANGESET_OMIT

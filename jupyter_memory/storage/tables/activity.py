@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from jupyter_memory.storage.base import NotedSearch, from_micros, to_micros
+from jupyter_memory.storage.base import NotedSearch, QueryVector, from_micros, to_micros
 from jupyter_memory.storage.sql import Session
 from jupyter_memory.text.unicode import encodable, storable
 from jupyter_memory.types.protocols import Vectors
@@ -60,6 +60,7 @@ def note_search(session: Session, search: Recent, hits: Sequence[str]) -> None:
 
 
 def recent(session: Session, limit: int) -> list[Recent]:
+    """Return the last searches, the newest first."""
     return [noted.search for noted in _searches(session, "order by number desc limit :limit", limit=limit)]
 
 
@@ -68,6 +69,7 @@ def every_search(session: Session) -> list[NotedSearch]:
 
 
 def last_search(session: Session, origin: str) -> tuple[Recent, tuple[str, ...]] | None:
+    """Return the last search of a person from one place, with the ids of its hits; None where none is kept."""
     last = "and origin = :origin and client = '' order by number desc limit 1"
     return next(((noted.search, noted.hits) for noted in _searches(session, last, origin=origin)), None)
 
@@ -86,6 +88,7 @@ def _searches(session: Session, chosen: str, **parameters: Any) -> list[NotedSea
 
 
 def query_of(session: Session, query_id: str) -> str:
+    """Return the words of a recent search, empty where it is not known."""
     of_id = f"{session.dialect.own('searches')} and query_id = :id"
     return session.value(f"select query from searches where {of_id} order by number limit 1", id=query_id) or ""
 
@@ -113,6 +116,7 @@ def judge(session: Session, said: Feedback) -> None:
 
 
 def judged(session: Session) -> list[Feedback]:
+    """Return what people said of hits, the newest first."""
     rows = session.rows(
         "select memory, accepted, query, query_id, profile, rank, at from feedback "
         f"where {session.dialect.own('feedback')} order by at desc, memory, query"
@@ -142,6 +146,7 @@ def restore_feedback(session: Session, found: Iterable[Feedback]) -> None:
 
 
 def accepted(session: Session) -> tuple[int, int]:
+    """Return how many judged hits were what was looked for, and how many were judged."""
     [(yes, judged)] = session.rows(
         f"select count(*) filter (where accepted), count(*) from feedback where {session.dialect.own('feedback')}"
     )
@@ -154,14 +159,6 @@ def clear_searches(session: Session) -> int:
     return session.changed(f"delete from searches where {session.dialect.own('searches')}")
 
 
-def has_searches(session: Session) -> bool:
-    """Return whether there are searches or feedback."""
-    searched, said = (
-        f"exists (select 1 from {table} where {session.dialect.own(table)})" for table in ("searches", "feedback")
-    )
-    return bool(session.value(f"select {searched} or {said}"))
-
-
 def note_access(session: Session, memory_id: str) -> bool:
     named = f"{session.dialect.of('memories')} and id = :id"
     return session.changed(f"update memories set accessed = accessed + 1 where {named}", id=memory_id) > 0
@@ -171,10 +168,12 @@ def clear_accesses(session: Session) -> None:
     session.changed(f"update memories set accessed = 0 where {session.dialect.of('memories')} and accessed > 0")
 
 
-def has_accesses(session: Session) -> bool:
-    """Return whether any use of a memory was counted; reads every row."""
-    used = f"select 1 from memories where {session.dialect.of('memories')} and accessed > 0"
-    return bool(session.value(f"select exists ({used})"))
+def is_any(session: Session) -> bool:
+    """Return whether there are searches, feedback, or counted uses of memories; every row may be read."""
+    own, used = session.dialect.own, f"{session.dialect.of('memories')} and accessed > 0"
+    there = (("searches", own("searches")), ("feedback", own("feedback")), ("memories", used))
+    found = " or ".join(f"exists (select 1 from {table} where {where})" for table, where in there)
+    return bool(session.value(f"select {found}"))
 
 
 # The vectors of the last thousand questions, of all models together, by a digest of their words.
@@ -186,6 +185,7 @@ _KEPT_QUERY_VECTORS = 1_000
 
 
 def query_vector(session: Session, fingerprint: str, text: str) -> tuple[Vectors, bool] | None:
+    """Return the stored vector of a question and whether it should move to the front, None where there is none."""
     if (key := _key(session)) is None:
         return None
     own = session.dialect.own("query_vectors")
@@ -203,29 +203,25 @@ def query_vector(session: Session, fingerprint: str, text: str) -> tuple[Vectors
     return (np.frombuffer(rows[0][0], "<f4"), bool(rows[0][1])) if rows else None
 
 
-def keep_query_vector(session: Session, fingerprint: str, text: str, vector: Vectors) -> None:
-    """Store the vector of a question in front of all others, unless the store dropped its model."""
-    model = session.value("select id from models where fingerprint = :fingerprint", fingerprint=fingerprint)
-    if model is None:
-        return
-    if (key := _key(session)) is None:
-        key = os.urandom(32)
-        session.insert("query_keys", [{"space": session.space, "key": key}])
+def keep_query_vectors(session: Session, vectors: Iterable[QueryVector]) -> None:
+    """Store the vectors of questions in front of all others, but for those whose model the store dropped."""
     own = session.dialect.own("query_vectors")
-    kept = {
-        "space": session.space,
-        "number": session.value(f"select coalesce(max(number), 0) + 1 from query_vectors where {own}"),
-        "model": model,
-        "digest": _digest(key, text),
-        "embedding": vector.astype("<f4").tobytes(),
-    }
-    session.changed(
-        f"delete from query_vectors where {own} and (model = :model and digest = :digest or number <= :last)",
-        model=model,
-        digest=kept["digest"],
-        last=kept["number"] - _KEPT_QUERY_VECTORS,
-    )
-    session.insert("query_vectors", [kept])
+    for fingerprint, text, vector in vectors:
+        model = session.value("select id from models where fingerprint = :fingerprint", fingerprint=fingerprint)
+        if model is None:
+            continue
+        if (key := _key(session)) is None:
+            key = os.urandom(32)
+            session.insert("query_keys", [{"space": session.space, "key": key}])
+        number = session.value(f"select coalesce(max(number), 0) + 1 from query_vectors where {own}")
+        known = {"model": model, "digest": _digest(key, text)}
+        session.changed(
+            f"delete from query_vectors where {own} and (model = :model and digest = :digest or number <= :last)",
+            **known,
+            last=number - _KEPT_QUERY_VECTORS,
+        )
+        embedding = vector.astype("<f4").tobytes()
+        session.insert("query_vectors", [{"space": session.space, "number": number, **known, "embedding": embedding}])
 
 
 def clear_query_vectors(session: Session) -> int:
@@ -235,6 +231,7 @@ def clear_query_vectors(session: Session) -> int:
 
 
 def has_query_vectors(session: Session) -> bool:
+    """Return whether the vector of any question is stored."""
     kept = f"select 1 from query_vectors where {session.dialect.own('query_vectors')}"
     return bool(session.value(f"select exists ({kept})"))
 

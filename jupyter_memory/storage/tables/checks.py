@@ -105,7 +105,7 @@ def damaged_definitions(session: Session) -> list[int]:
     dialect, found = session.dialect, list[int]()
     names_ = dialect.raw("defined || ' ' || assigned || ' ' || nested")
     defining = f"select memory from definitions where {dialect.of('definitions')} order by memory"
-    for keys in batches([row[0] for row in session.rows(defining)], _TOGETHER):
+    for keys in batches(session.column(defining), _TOGETHER):
         for key, text, defined in session.rows(
             f"""
             select definitions.memory, {dialect.raw("text")}, {names_}

@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 
-from jupyter_memory.storage.base import NotedFile, NotedFolder, from_micros, to_micros
+from jupyter_memory.storage.base import NotedFile, NotedFolder, from_micros, micros, to_micros
 from jupyter_memory.storage.sql import Dialect, Session, spellings
 from jupyter_memory.text.paths import is_at_or_below, pure
 from jupyter_memory.types.protocols import UNREAD, FileState
@@ -70,17 +70,10 @@ def every(session: Session, space: str) -> list[NotedFile]:
 
 def restore(session: Session, found: Iterable[NotedFile]) -> None:
     """Note files that were read for another store; what is known of one already stays."""
-    rows = [
-        {
-            "space": space,
-            **asdict(state),
-            "indexed_at": state.indexed_at or 0,
-            "pictures": bool(state.pictures),
-            "dated": bool(state.dated),
-        }
-        for space, state in found
-    ]
-    for space in {row["space"] for row in rows}:
+    rows = []
+    for space, state in found:
+        read = {"indexed_at": state.indexed_at or 0, "pictures": bool(state.pictures), "dated": bool(state.dated)}
+        rows.append({"space": space, **asdict(state), **read})
         session.include(space)
     session.insert("files", rows, known="do nothing")
 
@@ -109,38 +102,27 @@ def drop(session: Session, paths: Sequence[str], space: str) -> None:
 
 def memories_of_paths(session: Session, paths: Sequence[str], space: str) -> list[int]:
     """Return the keys of the memories that files hold."""
-    rows = session.rows(
+    return session.column(
         f"select memories.key from memories where {of_paths(session.dialect)} order by memories.key",
         paths=list(paths),
         space=space,
     )
-    return [row[0] for row in rows]
 
 
 def texts(session: Session, paths: Sequence[str], space: str) -> dict[str, list[tuple[str, str]]]:
     """Return the texts that files hold, each with its location, by path."""
     found: dict[str, list[tuple[str, str]]] = {}
-    for path, *text in session.rows(
-        f"""
-        select source, location, text
-        from memories {session.dialect.join("texts", "memories", "texts.memory = memories.key")}
-        where {of_paths(session.dialect)} order by memories.key
-        """,
-        paths=list(paths),
-        space=space,
-    ):
+    joined = session.dialect.join("texts", "memories", "texts.memory = memories.key")
+    read = f"select source, location, text from memories {joined} where {of_paths(session.dialect)}"
+    for path, *text in session.rows(f"{read} order by memories.key", paths=list(paths), space=space):
         found.setdefault(path, []).append((text[0], text[1]))
     return found
 
 
 def count_read(session: Session) -> int:
     """Return how many files are indexed, without those that could not be read."""
-    return int(
-        session.value(
-            f"select count(*) from files where {session.dialect.of('files')} and substr(content_hash, 1, 1) <> :unread",
-            unread=UNREAD,
-        )
-    )
+    read = f"{session.dialect.of('files')} and substr(content_hash, 1, 1) <> :unread"
+    return int(session.value(f"select count(*) from files where {read}", unread=UNREAD))
 
 
 def holding(session: Session) -> list[tuple[str, str]]:
@@ -177,7 +159,7 @@ def note_folder(session: Session, path: str, space: str, now: datetime) -> None:
     noted = _noted(session, space)
     if _above(path, noted) and path not in [folder.path for folder in noted]:
         return
-    _drop_below(session, "folders", path, space, "and not watched")
+    drop_below(session, "folders", path, space, "and not watched")
     row = {"space": space, "path": path, "indexed_at": to_micros(now)}
     session.insert("folders", [row], known="do update set indexed_at = excluded.indexed_at")
 
@@ -199,11 +181,10 @@ def every_folder(session: Session, space: str) -> list[NotedFolder]:
 
 def restore_folders(session: Session, found: Iterable[NotedFolder]) -> None:
     """Note folders that were indexed for another store; one that is on the list stays as it is."""
-    rows = [
-        {**one._asdict(), "indexed_at": None if one.indexed_at is None else to_micros(one.indexed_at)} for one in found
-    ]
-    for space in {row["space"] for row in rows}:
-        session.include(space)
+    rows = []
+    for folder in found:
+        rows.append({**folder._asdict(), "indexed_at": micros(folder.indexed_at)})
+        session.include(folder.space)
     session.insert("folders", rows, known="do nothing")
 
 
@@ -219,11 +200,6 @@ def watch_folder(session: Session, path: str, space: str, watched: bool) -> None
         newest = max([newest, *above])
     row = {"space": space, "path": path, "watched": watched, "indexed_at": newest}
     session.insert("folders", [row], known="do update set watched = excluded.watched")
-
-
-def remove_folder(session: Session, path: str, space: str) -> None:
-    """Remove a folder and those below it from the list."""
-    _drop_below(session, "folders", path, space)
 
 
 def listed_folders(session: Session, space: str) -> list[Folder]:
@@ -287,7 +263,7 @@ def drop_vacated(session: Session, space: str) -> None:
     for path in (folder.path for folder in _noted(session, space) if not folder.watched):
         if not os.path.lexists(path) and not _counts(session, path, space)[1]:
             _drop_folder(session, path, space)
-            _drop_below(session, "files", path, space)
+            drop_below(session, "files", path, space)
 
 
 def _of(session: Session, table: str) -> str:
@@ -303,7 +279,8 @@ def _above(path: str, folders: Iterable[NotedFolder]) -> list[NotedFolder]:
     return [folder for folder in folders if path != folder.path and is_at_or_below(path, folder.path)]
 
 
-def _drop_below(session: Session, table: str, path: str, space: str, further: str = "") -> None:
+def drop_below(session: Session, table: str, path: str, space: str, further: str = "") -> None:
+    """Remove a file or folder, and those below it, from a table."""
     there, places = session.dialect.below(f"{table}.path", "path", [path])
     session.changed(f"delete from {table} where {_of(session, table)} and {there} {further}", space=space, **places)
 
@@ -341,7 +318,7 @@ def _counts(session: Session, path: str, space: str) -> tuple[int, int]:
 def in_the_way(session: Session, old: str, new: str) -> list[int]:
     """Return the keys of memories at the new path that must be removed: what was indexed there, and equal notes."""
     there, places = session.dialect.below("memories.source", "old", [old])
-    rows = session.rows(
+    return session.column(
         f"""
         with moving as (
             select {_moved("source")} as target, space, kind, location, content_hash
@@ -358,7 +335,6 @@ def in_the_way(session: Session, old: str, new: str) -> list[int]:
         new=new,
         **places,
     )
-    return [row[0] for row in rows]
 
 
 def move(session: Session, old: str, new: str) -> list[int]:

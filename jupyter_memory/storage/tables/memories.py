@@ -42,6 +42,15 @@ _FACETS = {
     "tag": "tags.tag", "tier": SHOWN_TIER, "path": "memories.source", "kind": "memories.kind", "lang": "memories.lang",
     "space": "memories.space", "session": "memories.session",
 }  # fmt: skip
+# What is read of a memory besides its key, in this order; its times are whole numbers, and some of them may be null.
+_READ = (
+    "id", "text", "title", "kind", "tier", "pinned", "space", "source", "location", "lang", "tags", "severity",
+    "domain", "event_at", "indexed_at", "valid_from", "valid_until", "session", "content_hash", "metadata", "accessed",
+    "thumbnails",
+)  # fmt: skip
+_TIMES = ("event_at", "indexed_at", "valid_from", "valid_until")
+# Columns of a memory that are what its draft has.
+_GIVEN = ("tier", "pinned", "lang", "title", "severity", "domain", "session")
 
 
 def _chosen(
@@ -114,13 +123,7 @@ def columns(identity_: Identity, draft: Draft, indexed_at: datetime, accessed: i
         "location": location,
         "content_hash": content,
         "accessed": accessed,
-        "tier": draft.tier,
-        "pinned": draft.pinned,
-        "lang": draft.lang,
-        "title": draft.title,
-        "severity": draft.severity,
-        "domain": draft.domain,
-        "session": draft.session,
+        **{name: getattr(draft, name) for name in _GIVEN},
         "event_at": to_micros(draft.event_at or indexed_at),
         "indexed_at": to_micros(indexed_at),
         "valid_from": micros(draft.valid_from),
@@ -176,22 +179,20 @@ def set_text(session: Session, key: int, text: str) -> None:
 def load(session: Session, keys: Sequence[int]) -> dict[int, Memory]:
     """Return the memories with these keys, all of which must be there."""
     dialect = session.dialect
-    rows = session.rows(
-        f"{_select(dialect)} where {dialect.of('memories')} and {dialect.among('memories.key', 'keys')} "
-        "order by memories.key",
-        keys=keys,
-    )
-    memories = {row[0]: _memory(row) for row in rows}
+    where = f"{dialect.of('memories')} and {dialect.among('memories.key', 'keys')} order by memories.key"
+    memories = _read(session, where, keys=keys)
     if len(memories) < len(set(keys)):
         raise UnreadableRow("a memory has lost its text")
     return memories
 
 
-def _select(dialect: Dialect) -> str:
+def _read(session: Session, where: str, **parameters: Any) -> dict[int, Memory]:
+    dialect = session.dialect
     # Few memories have tags, and sorting no tags would take as long as all the rest.
     tags = f"from tags where {dialect.linked('tags', 'memories', 'tags.memory = memories.key')}"
     pictures = f"from thumbnails where {dialect.linked('thumbnails', 'memories', 'thumbnails.memory = memories.key')}"
-    return f"""
+    rows = session.rows(
+        f"""
         select
             memories.key, memories.id, texts.text, title, kind, {SHOWN_TIER}, pinned, memories.space, source, location,
             lang,
@@ -201,38 +202,23 @@ def _select(dialect: Dialect) -> str:
             severity, domain, event_at, indexed_at, valid_from, valid_until, session, content_hash, metadata, accessed,
             (select count(*) {pictures})
         from memories {dialect.join("texts", "memories", "texts.memory = memories.key")}
-    """
-
-
-def _memory(row: Sequence[Any]) -> Memory:
-    if bytes in map(type, row):
-        raise UnreadableRow("a text is no text")
-    (_, id_, text, title, kind, tier, pinned, space, source, location, lang, tags, severity, domain, event_at,
-     indexed_at, valid_from, valid_until, session, hash_, metadata, accessed, thumbnails) = row  # fmt: skip
-    return Memory(
-        id=id_,
-        text=text,
-        title=title,
-        kind=kind,
-        tier=tier,
-        pinned=bool(pinned),
-        space=space,
-        source=source,
-        location=location,
-        lang=lang,
-        tags=tuple(json.loads(tags)) if tags != "[]" else (),
-        severity=severity,
-        domain=domain,
-        event_at=from_micros(event_at),
-        indexed_at=from_micros(indexed_at),
-        valid_from=None if valid_from is None else from_micros(valid_from),
-        valid_until=None if valid_until is None else from_micros(valid_until),
-        session=session,
-        content_hash=hash_,
-        metadata=json.loads(metadata) if metadata != "{}" else {},
-        accessed=accessed,
-        thumbnails=thumbnails,
+        where {where}
+        """,
+        **parameters,
     )
+    found = {}
+    for row in rows:
+        if bytes in map(type, row):
+            raise UnreadableRow("a text is no text")
+        read = dict(zip(_READ, row[1:], strict=True))
+        read["pinned"] = bool(read["pinned"])
+        read["tags"] = tuple(json.loads(read["tags"])) if read["tags"] != "[]" else ()
+        read["metadata"] = json.loads(read["metadata"]) if read["metadata"] != "{}" else {}
+        for name in _TIMES:
+            if read[name] is not None:
+                read[name] = from_micros(read[name])
+        found[row[0]] = Memory(**read)
+    return found
 
 
 def key_of(session: Session, memory_id: str) -> int | None:
@@ -253,19 +239,32 @@ def keys_by_id(session: Session, ids: Sequence[str]) -> dict[str, int]:
     return dict(_chosen(session, "id, key", "memories", "id", ids, order="key"))
 
 
+# Memories that match filters.
+
+
+def _matching(
+    session: Session, filters: Filters, what: str, further: str = "", *, joined: str = "", **parameters: Any
+) -> list[Any]:
+    where, given = condition(session.dialect, filters)
+    return session.rows(f"select {what} from memories {joined} where {where} {further}", **given, **parameters)
+
+
 def keys_where(session: Session, filters: Filters, among: Sequence[str] | None = None) -> list[int]:
-    where, parameters = condition(session.dialect, filters)
-    if among is not None:
-        where += f" and {session.dialect.among('memories.id', 'among')}"
-        parameters["among"] = among
-    return [row[0] for row in session.rows(f"select key from memories where {where} order by key", **parameters)]
+    """Return the keys of the memories that match filters, of those with the ids ``among`` if given."""
+    chosen = "" if among is None else f"and {session.dialect.among('memories.id', 'among')}"
+    return [key for (key,) in _matching(session, filters, "key", f"{chosen} order by key", among=among)]
+
+
+def chunks_where(session: Session, filters: Filters) -> list[int]:
+    """Return the ids of the chunks of the memories that match filters."""
+    joined = session.dialect.join("chunks", "memories", "chunks.memory = memories.key")
+    return [chunk for (chunk,) in _matching(session, filters, "chunks.id", "order by 1", joined=joined)]
 
 
 def selection(session: Session, filters: Filters) -> Selection:
-    where, parameters = condition(session.dialect, filters)
+    """Return which memories match filters, and what they are."""
     tagged = f"select 1 from tags where {session.dialect.linked('tags', 'memories', 'tags.memory = memories.key')}"
-    found = f"select id, kind, pinned, exists ({tagged}) from memories where {where} order by key"
-    rows = session.rows(found, **parameters)
+    rows = _matching(session, filters, f"id, kind, pinned, exists ({tagged})", "order by key")
     return Selection(
         ids=tuple(str(row[0]) for row in rows),
         kinds=dict(Counter(str(row[1]) for row in rows).most_common()),
@@ -276,8 +275,8 @@ def selection(session: Session, filters: Filters) -> Selection:
 
 
 def exists(session: Session, filters: Filters) -> bool:
-    where, parameters = condition(session.dialect, filters)
-    return bool(session.value(f"select exists (select 1 from memories where {where})", **parameters))
+    """Return whether any memory matches filters."""
+    return bool(_matching(session, filters, "1", "limit 1"))
 
 
 def covers(session: Session, within: Filters) -> bool:
@@ -288,23 +287,22 @@ def covers(session: Session, within: Filters) -> bool:
 
 
 def count(session: Session, filters: Filters) -> int:
-    where, parameters = condition(session.dialect, filters)
-    return int(session.value(f"select count(*) from memories where {where}", **parameters))
+    """Return how many memories match filters."""
+    [(number,)] = _matching(session, filters, "count(*)")
+    return int(number)
 
 
 def browse(session: Session, filters: Filters, limit: int) -> list[Memory]:
+    """Return memories without a query: core, note, mcp, file, history; the newest first within each."""
     where, parameters = condition(session.dialect, filters)
-    found = f"{_select(session.dialect)} where {where} order by {_BROWSE_ORDER} limit :limit"
-    return [_memory(row) for row in session.rows(found, **parameters, limit=limit)]
+    return [*_read(session, f"{where} order by {_BROWSE_ORDER} limit :limit", **parameters, limit=limit).values()]
 
 
 def facet_counts(session: Session, filters: Filters) -> dict[str, dict[str, int]]:
-    where, parameters = condition(session.dialect, filters)
+    """Return how many of the memories that match filters have each value of kind, lang, tier and tag."""
     found: dict[str, dict[str, int]] = {"kind": {}, "lang": {}, "tier": {}}
-    together = (
-        f"select kind, lang, {SHOWN_TIER}, count(*) from memories where {where} group by 1, 2, 3 order by 1, 2, 3"
-    )
-    for *values, number in session.rows(together, **parameters):
+    together = f"kind, lang, {SHOWN_TIER}, count(*)"
+    for *values, number in _matching(session, filters, together, "group by 1, 2, 3 order by 1, 2, 3"):
         for of_facet, value in zip(found.values(), values, strict=True):
             of_facet[value] = of_facet.get(value, 0) + number
     return {**found, "tag": _tag_counts(session, filters)}
@@ -318,27 +316,32 @@ def _tag_counts(session: Session, filters: Filters) -> dict[str, int]:
     )
 
 
+def tags(session: Session, within: Filters) -> list[str]:
+    """Return every tag, the most used first."""
+    counts = _tag_counts(session, within)
+    return sorted(counts, key=lambda tag: (-counts[tag], tag))
+
+
 def facet_values(session: Session, facet: str, within: Filters) -> list[str]:
-    where, parameters = condition(session.dialect, within)
     joined = session.dialect.join("tags", "memories", "tags.memory = memories.key") if facet == "tag" else ""
     column = _FACETS[facet]
-    found = f"select distinct {column} from memories {joined} where coalesce({column}, '') <> '' and {where} order by 1"
-    return [row[0] for row in session.rows(found, **parameters)]
+    further = f"and coalesce({column}, '') <> '' order by 1"
+    return [value for (value,) in _matching(session, within, f"distinct {column}", further, joined=joined)]
 
 
 def sessions(session: Session, filters: Filters) -> list[str]:
-    where, parameters = condition(session.dialect, filters)
-    found = f"select distinct session from memories where session is not null and {where} order by 1"
-    return [row[0] for row in session.rows(found, **parameters)]
+    """Return the names of all sessions of the memories that match filters."""
+    further = "and session is not null order by 1"
+    return [name for (name,) in _matching(session, filters, "distinct session", further)]
 
 
 def event_span(session: Session, within: Filters) -> tuple[datetime, datetime]:
-    where, parameters = condition(session.dialect, within)
-    [(first, last)] = session.rows(f"select min(event_at), max(event_at) from memories where {where}", **parameters)
+    [(first, last)] = _matching(session, within, "min(event_at), max(event_at)")
     return from_micros(int(first or 0)), from_micros(int(last or 0))
 
 
 def texts(session: Session, keys: Sequence[int]) -> dict[int, str]:
+    """Return the whole texts of memories, by key."""
     return dict(_chosen(session, "memory, text", "texts", "memory", keys))
 
 
@@ -347,22 +350,14 @@ def tiers(session: Session, keys: Sequence[int]) -> dict[int, str]:
     return dict(_chosen(session, "key, tier", "memories", "key", keys))
 
 
-def tags(session: Session, within: Filters) -> list[str]:
-    """Return every tag, the most used first."""
-    counts = _tag_counts(session, within)
-    return sorted(counts, key=lambda tag: (-counts[tag], tag))
-
-
 def known_contents(session: Session, contents: Mapping[str, str], filters: Filters) -> set[str]:
-    """Return the ids, among those with these content hashes, that are there, or whose content another memory has."""
-    dialect = session.dialect
-    where, parameters = condition(dialect, filters)
-    rows = session.rows(
-        f"""
-        select id, content_hash from memories
-        where {where} and ({dialect.among("id", "ids")} or {dialect.among("content_hash", "hashes")}) order by key
-        """,
-        **parameters,
+    """Return which of these ids have a memory, or another memory says the same; ``contents`` maps ids to hashes."""
+    among = session.dialect.among
+    rows = _matching(
+        session,
+        filters,
+        "id, content_hash",
+        f"and ({among('id', 'ids')} or {among('content_hash', 'hashes')}) order by key",
         ids=list(contents),
         hashes=list(contents.values()),
     )
@@ -437,19 +432,12 @@ def delete_chunks(session: Session, key: int) -> None:
 
 
 def chunks_of(session: Session, keys: Sequence[int]) -> list[int]:
+    """Return the ids of the chunks of memories."""
     return [row[0] for row in _chosen(session, "id", "chunks", "memory", keys, order="id")]
 
 
 def count_chunks(session: Session) -> int:
     return int(session.value(f"select count(*) from chunks where {session.dialect.of('chunks')}"))
-
-
-def chunks_where(session: Session, filters: Filters) -> list[int]:
-    """Return the ids of the chunks of the memories that match filters."""
-    where, parameters = condition(session.dialect, filters)
-    joined = session.dialect.join("chunks", "memories", "chunks.memory = memories.key")
-    found = f"select chunks.id from memories {joined} where {where} order by 1"
-    return [row[0] for row in session.rows(found, **parameters)]
 
 
 def evenly(ids: Sequence[int], count: int) -> list[int]:
@@ -478,21 +466,25 @@ def chunks_by_memory(session: Session, keys: Sequence[int]) -> dict[int, list[Ch
 
 
 def spans(session: Session, chunks: Sequence[int]) -> dict[int, ChunkSpan]:
+    """Return where chunks lie in their memories' texts, by chunk."""
     rows = _chosen(session, "id, start, stop, line, context", "chunks", "id", chunks)
     return {row[0]: ChunkSpan(*row[1:]) for row in rows}
 
 
 def passages(session: Session, chunks: Sequence[int]) -> dict[int, Passage]:
+    """Return what the keyword index holds of chunks, by chunk."""
     rows = _chosen(session, "id, title, context, text, tags", "chunk_texts", "id", chunks)
     return {row[0]: Passage(*row[1:]) for row in rows}
 
 
 def embedded_parts(session: Session, chunks: Sequence[int]) -> dict[int, EmbeddedParts]:
+    """Return what is embedded of chunks, by chunk."""
     rows = _chosen(session, "id, kind, title, context, text", "chunk_texts", "id", chunks)
     return {row[0]: EmbeddedParts(*row[1:]) for row in rows}
 
 
 def first_contexts(session: Session, ids: Sequence[str]) -> dict[str, str]:
+    """Return the structural prefix of the first chunk of memories, by memory id."""
     dialect = session.dialect
     rows = session.rows(
         f"""
@@ -527,6 +519,7 @@ def damaged_tokens(session: Session) -> list[int]:
 
 
 def tokens_of(session: Session, chunks: Sequence[int]) -> dict[int, ChunkTokens]:
+    """Return the tokens of those of these chunks for which they are stored."""
     of, among = session.dialect.of("chunk_tokens"), session.dialect.among("chunk", "chunks")
     rows = session.rows(
         f"select chunk, ids from chunk_tokens where {of} and {among} and substr(ids, 1, 2) = :mark order by chunk",
@@ -536,17 +529,17 @@ def tokens_of(session: Session, chunks: Sequence[int]) -> dict[int, ChunkTokens]
     return {chunk: ChunkTokens.from_bytes(data) for chunk, data in rows}
 
 
-def without_tokens(session: Session, count: int, after: int) -> list[int]:
+def without_tokens(session: Session, count: int, after: int = 0) -> list[int]:
+    """Return up to ``count`` chunks above ``after`` whose tokens are not stored, lowest first."""
     dialect = session.dialect
     stored = f"select 1 from chunk_tokens where {dialect.linked('chunk_tokens', 'chunks', 'chunk = chunks.id')}"
-    rows = session.rows(
+    return session.column(
         f"select id from chunks where {dialect.of('chunks')} and id > :after "
         f"and not exists ({stored} and substr(ids, 1, 2) = :mark) order by id limit :count",
         after=after,
         mark=MARK,
         count=count,
     )
-    return [row[0] for row in rows]
 
 
 # The names that memories in Python define.
@@ -573,17 +566,18 @@ def _lacking(dialect: Dialect) -> str:
     return f"{dialect.of('memories')} and lower(memories.lang) = lower(:python) and {without}"
 
 
-def lacking_definitions(session: Session, count: int, after: int) -> list[int]:
-    rows = session.rows(
+def lacking_definitions(session: Session, count: int, after: int = 0) -> list[int]:
+    """Return the keys of up to ``count`` memories in Python above ``after`` without definitions, lowest first."""
+    return session.column(
         f"select key from memories where {_lacking(session.dialect)} and key > :after order by key limit :count",
         python=PYTHON,
         after=after,
         count=count,
     )
-    return [row[0] for row in rows]
 
 
 def definitions_of(session: Session, keys: Sequence[int]) -> dict[int, Definitions]:
+    """Return what memories in Python define, by key, for those for which it is stored."""
     rows = _chosen(session, f"memory, {', '.join(Definitions._fields)}", "definitions", "memory", keys)
     return {row[0]: Definitions(*row[1:]) for row in rows}
 

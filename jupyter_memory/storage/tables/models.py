@@ -15,11 +15,13 @@ def active(session: Session) -> Model | None:
 
 
 def known(session: Session, fingerprint: str) -> Model | None:
+    """Return the model of this fingerprint, None where the store holds no vectors of it."""
     found = session.rows(f"{_MODEL} where fingerprint = :fingerprint", fingerprint=fingerprint)
     return Model(*found[0]) if found else None
 
 
 def every(session: Session) -> list[Model]:
+    """Return every model whose vectors the store holds, complete or not, the oldest first."""
     return [Model(*row) for row in session.rows(f"{_MODEL} order by id")]
 
 

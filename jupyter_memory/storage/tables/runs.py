@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 
@@ -41,22 +42,10 @@ def with_errors(ident: str, errors: Iterable[tuple[str, str]]) -> str:
 
 
 def _run_of(row: Sequence[Any]) -> Run:
-    (text, started, session, number, outcome, seconds, error, message, traceback, notebook, cell, language,
-     environment, memory_id) = row  # fmt: skip
-    return Run(
-        source=text,
-        started=from_micros(started),
-        session=session,
-        number=number,
-        outcome=outcome,
-        seconds=seconds,
-        error=None if error is None else RunError(error, message or "", traceback or ""),
-        notebook=notebook,
-        cell_id=cell,
-        language=language,
-        environment=environment,
-        memory_id=memory_id,
-    )
+    text, started, session, number, outcome, seconds, error, message, traceback, *place, memory_id = row
+    failed = None if error is None else RunError(error, message or "", traceback or "")
+    run = Run(text, from_micros(started), session, number, outcome, seconds, failed, *place)
+    return replace(run, memory_id=memory_id)
 
 
 def texts_known(session: Session, texts: Iterable[tuple[str, str]]) -> dict[tuple[str, str], int]:
@@ -102,30 +91,14 @@ def add(session: Session, memory: int, found: Sequence[Run]) -> bool:
 
 def insert(session: Session, memory: int, run: Run) -> None:
     of_session, number, started = key(run)
-    row = {
-        "space": memories.space_of(session, memory),
-        "memory": memory,
-        "session": of_session,
-        "number": number,
-        "started": started,
-        **_ending(run),
-        "notebook": run.notebook,
-        "cell": run.cell_id,
-        "language": run.language,
-        "environment": run.environment,
-    }
-    session.insert("runs", [row])
+    known = {"space": memories.space_of(session, memory), "session": of_session, "number": number, "started": started}
+    place = {"notebook": run.notebook, "cell": run.cell_id, "language": run.language, "environment": run.environment}
+    session.insert("runs", [{**known, "memory": memory, **_ending(run), **place}])
 
 
 def _ending(run: Run) -> dict[str, Any]:
-    error = run.error
-    return {
-        "seconds": run.seconds,
-        "outcome": run.outcome,
-        "error": error and error.name,
-        "message": error and error.message,
-        "traceback": error and error.traceback,
-    }
+    error = asdict(run.error) if run.error else {"name": None, "message": None, "traceback": None}
+    return {"seconds": run.seconds, "outcome": run.outcome, "error": error.pop("name"), **error}
 
 
 def end(session: Session, run: Run) -> int | None:
@@ -180,12 +153,8 @@ def describe(session: Session, keys: Iterable[int]) -> None:
         }
         kept = {name: value for name, value in json.loads(metadata).items() if name not in told}
         kept |= {name: value for name, value in told.items() if value is not None}
-        changed = {
-            "event_at": last,
-            "session": of_session,
-            "lang": language,
-            "metadata": json.dumps(kept, ensure_ascii=False),
-        }
+        written = json.dumps(kept, ensure_ascii=False)
+        changed = {"event_at": last, "session": of_session, "lang": language, "metadata": written}
         # Another memory may hold the same text with this very place: then both stay where they are.
         [taken] = memories.find_known(session, [(notebook, kind, space, cell, content)])
         place = {"source": notebook, "location": cell} if taken is None else {}
@@ -218,7 +187,7 @@ def of_memory(session: Session, memory: int) -> list[Run]:
 
 def numbers(session: Session, of_session: str) -> set[int]:
     of = session.dialect.of("runs")
-    return {row[0] for row in session.rows(f"select number from runs where {of} and session = :name", name=of_session)}
+    return set(session.column(f"select number from runs where {of} and session = :name", name=of_session))
 
 
 def status(session: Session, space: str) -> HistoryStatus:
@@ -241,14 +210,13 @@ def beyond(session: Session, space: str, since: datetime | None, most: int | Non
         select runs.key from {_joined(dialect)}
         where {where} and not (memories.pinned or exists ({tagged}))
     """
-    found: list[int] = []
+    found: list[tuple[int]] = []
     if since is not None:
-        old = session.rows(f"{of_space} and runs.started < :since", **parameters, since=to_micros(since))
-        found += [row[0] for row in old]
+        found += session.rows(f"{of_space} and runs.started < :since", **parameters, since=to_micros(since))
     if most is not None:
         newest_first = f"{of_space} order by runs.started desc, runs.key desc limit :all offset :most"
-        found += [row[0] for row in session.rows(newest_first, **parameters, all=2**62, most=most)]
-    return list(dict.fromkeys(found))
+        found += session.rows(newest_first, **parameters, all=2**62, most=most)
+    return list(dict.fromkeys(key for (key,) in found))
 
 
 def remove(session: Session, keys: Sequence[int]) -> tuple[list[int], list[int]]:
@@ -257,7 +225,7 @@ def remove(session: Session, keys: Sequence[int]) -> tuple[list[int], list[int]]
     gone = session.rows(f"delete from runs where {of} and {among} returning memory", keys=list(keys))
     owners = sorted({row[0] for row in gone})
     having = f"select distinct memory from runs where {of} and {session.dialect.among('memory', 'owners')}"
-    left = {row[0] for row in session.rows(having, owners=owners)}
+    left = set(session.column(having, owners=owners))
     return [memory for memory in owners if memory not in left], [memory for memory in owners if memory in left]
 
 
@@ -266,7 +234,7 @@ def forget_places(session: Session, paths: Sequence[str], spaces: Sequence[str])
     where, parameters = condition(session.dialect, Filters(space=tuple(spaces)))
     below, places = session.dialect.below("runs.notebook", "at", [form for path in paths for form in spellings(path)])
     found = f"select runs.key from {_joined(session.dialect)} where {where} and {below} order by 1"
-    keys = [row[0] for row in session.rows(found, **parameters, **places)]
+    keys = session.column(found, **parameters, **places)
     emptied, left = remove(session, keys)
     describe(session, left)
     return emptied, left

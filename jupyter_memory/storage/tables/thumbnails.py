@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 
 from jupyter_memory.storage.sql import Session
+from jupyter_memory.storage.tables import files
 from jupyter_memory.types import Draft
 from jupyter_memory.types.memory import Thumbnail
 
@@ -14,16 +16,7 @@ _THUMBNAIL = "media_type, width, height, image, origin"
 def insert(session: Session, written: Sequence[tuple[int, Draft]]) -> None:
     """Write the thumbnails of memories that have none yet, by key."""
     rows = [
-        {
-            "space": draft.space,
-            "memory": key,
-            "place": place,
-            "media_type": one.media_type,
-            "width": one.width,
-            "height": one.height,
-            "image": one.image,
-            "origin": one.origin,
-        }
+        {"space": draft.space, "memory": key, "place": place, **asdict(one)}
         for key, draft in written
         for place, one in enumerate(draft.pictures.thumbnails)
     ]
@@ -60,11 +53,6 @@ def by_memory(session: Session, keys: Sequence[int]) -> dict[int, tuple[Thumbnai
     return found
 
 
-def by_origin(session: Session, keys: Sequence[int]) -> dict[str, Thumbnail]:
-    """Return the thumbnails of memories by the pictures that they were made from."""
-    return {one.origin: one for pictures in by_memory(session, keys).values() for one in pictures}
-
-
 def count(session: Session) -> tuple[int, int]:
     [(number, size)] = session.rows(
         f"select count(*), coalesce(sum(length(image)), 0) from thumbnails where {session.dialect.of('thumbnails')}"
@@ -79,29 +67,21 @@ def size(session: Session, keys: Sequence[int]) -> int:
     )
 
 
-def unread_files(session: Session, paths: Sequence[str], space: str) -> list[str]:
-    """Return those of some files of whose pictures nothing is known."""
-    of, among = session.dialect.of("files"), session.dialect.among("path", "paths")
-    rows = session.rows(
-        f"select path from files where {of} and space = :space and {among} and not pictures order by path",
-        paths=list(paths),
-        space=space,
-    )
-    return [row[0] for row in rows]
-
-
-def showing(session: Session, keys: Sequence[int]) -> set[str]:
-    """Return the paths of those of some memories in whose text a mark stands in place of a picture."""
-    joined = session.dialect.join("texts", "memories", "texts.memory = memories.key")
-    of, among = session.dialect.of("memories"), session.dialect.among("memories.key", "keys")
-    rows = session.rows(
+def unread(session: Session, paths: Sequence[str], space: str) -> set[str]:
+    """Return those of some files of whose pictures nothing is known, and in whose text a mark stands for one."""
+    dialect = session.dialect
+    unknown = f"{dialect.of('files')} and space = :space and {dialect.among('path', 'paths')} and not pictures"
+    of_these = session.column(f"select path from files where {unknown} order by path", paths=list(paths), space=space)
+    joined = dialect.join("texts", "memories", "texts.memory = memories.key")
+    showing = session.column(
         f"""
         select distinct memories.source from memories {joined}
-        where {of} and {among} and replace(texts.text, '[image/', '') <> texts.text order by memories.source
+        where {dialect.of("memories")} and {dialect.among("memories.key", "keys")}
+            and replace(texts.text, '[image/', '') <> texts.text order by memories.source
         """,
-        keys=list(keys),
+        keys=files.memories_of_paths(session, of_these, space),
     )
-    return {row[0] for row in rows}
+    return set(showing)
 
 
 def clear(session: Session) -> int:

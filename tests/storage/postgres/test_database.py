@@ -184,7 +184,7 @@ def test_a_writer_that_waits_too_long_is_told(database):
     def hold(session):
         session.execute("update totals set words = 1")
         with pytest.raises(StoreLocked, match="Others are writing"):
-            database.change(lambda other: other.execute("update totals set words = 2"), patience=0.05)
+            database.change(lambda other: other.execute("update totals set words = 2"), at_once=0.05)
 
     database.change(hold)
 

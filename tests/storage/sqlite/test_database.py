@@ -198,7 +198,7 @@ def test_how_a_busy_store_writes(database, remember):
     wanted = {"journal_mode": "wal", "synchronous": 2, "secure_delete": 1, "temp_store": 2, "foreign_keys": 1}
     assert {name: connection.pragma(name) for name in wanted} == wanted
     usual = connection.pragma("busy_timeout")
-    with pytest.raises(KeyboardInterrupt), opened.write_at_once():
+    with pytest.raises(KeyboardInterrupt), opened.write(at_once=0):
         raise KeyboardInterrupt
     with opened.write() as connection:
         assert connection.pragma("synchronous") == 2

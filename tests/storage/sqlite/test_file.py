@@ -30,6 +30,11 @@ from jupyter_memory.storage import Database
 FILES = ("", "-wal", "-shm")
 
 
+def version_of(opened):
+    """Return the version of an open store."""
+    return opened.connection.pragma("user_version")
+
+
 def mode(path):
     return stat.S_IMODE(path.stat().st_mode)
 
@@ -82,7 +87,7 @@ def test_a_path_where_a_store_can_be(path, database, home, monkeypatch):
     """What `touch` made is as good as no file; a path that begins with ~ is below the user's home."""
     path.parent.mkdir()
     path.touch()
-    assert database().version() >= 1000
+    assert version_of(database()) >= 1000
     monkeypatch.setenv("HOME", str(home))
     with MemoryStore("~/notes/memory.sqlite", embedder=None) as store:
         assert store.path == Path(home, "notes", "memory.sqlite")
@@ -257,13 +262,13 @@ def test_a_file_system_without_shared_memory(path, database, remember, vfs, move
     request.getfixturevalue("network_home")
     opened = database(vfs=vfs)
     remember(opened, "The λ of Zürich")
-    assert opened.journal() == "truncate"
+    assert opened.connection.pragma("journal_mode") == "truncate"
     assert opened.connection.execute("select count(*) from memories").get == 1 + moved
     assert len(opened.notices) == 1 and "write-ahead log does not work on this file system" in opened.notices[0]
     opened.close()
     sibling(path, "-shm").unlink()
     again = database()
-    assert (again.journal(), again.notices) == ("wal", [])
+    assert (again.connection.pragma("journal_mode"), again.notices) == ("wal", [])
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
@@ -341,17 +346,17 @@ def test_a_minor_step(path, database, remember):
     """A minor step keeps everything, and needs no copy; what it wrote is used by an earlier minor version as it is."""
     first = database()
     versions = [step.version for step in first.steps]
-    assert versions == sorted(set(versions)) and versions[0] == 2001 and first.version() == versions[-1]
+    assert versions == sorted(set(versions)) and versions[0] == 2001 and version_of(first) == versions[-1]
     assert first.connection.pragma("application_id") == int.from_bytes(b"JMem", "big")
     memory = remember(first, "The λ of Zürich")[0]
     first.close()
     second = database(further=[MINOR])
-    assert second.version() == 2900 and second.connection.execute("select id from memories").get == memory.id
+    assert version_of(second) == 2900 and second.connection.execute("select id from memories").get == memory.id
     assert (copies(path), second.notices) == ([], [])
     second.close()
     older = database()
     remember(older, "and of Genève")
-    assert older.version() == 2900
+    assert version_of(older) == 2900
     assert older.connection.execute("select count(*) from memories").get == 2
     assert older.connection.execute("select count(*) from moods").get == 0
 
@@ -363,12 +368,12 @@ def test_a_copy_before_a_major_step(path, database, remember):
     first.close()
     second = database(further=[MAJOR])
     (copy,) = copies(path)
-    assert second.version() == 3000 and copy.name in second.notices[0] and mode(copy) == 0o600
+    assert version_of(second) == 3000 and copy.name in second.notices[0] and mode(copy) == 0o600
     assert second.connection.execute("select colour from memories").get == "grey"
     second.close()
-    assert database(further=[MAJOR]).version() == 3000 and copies(path) == [copy]
+    assert version_of(database(further=[MAJOR])) == 3000 and copies(path) == [copy]
     old = database(copy)
-    assert old.version() == first.steps[-1].version
+    assert version_of(old) == first.steps[-1].version
     assert old.connection.execute("select id from memories").get == memory.id
 
 
@@ -396,7 +401,7 @@ def test_a_step_that_fails(path, database, remember, further):
     with pytest.raises(apsw.SQLError):
         database(path.with_name("new.sqlite"), further=further)
     first, new = database(), database(path.with_name("new.sqlite"))
-    assert new.version() == new.steps[-1].version
+    assert version_of(new) == new.steps[-1].version
     remember(first, "The λ of Zürich")
     first.close()
     with pytest.raises(apsw.SQLError, match="memories already exists"):
@@ -404,7 +409,7 @@ def test_a_step_that_fails(path, database, remember, further):
     again = database()
     tables = "select count(*) from sqlite_schema where name in ('half', 'moods', 'hues')"
     assert again.connection.execute(tables).get == 0 and copies(path) == []
-    assert again.version() == first.steps[-1].version
+    assert version_of(again) == first.steps[-1].version
     remember(again, "and of Genève")
 
 
@@ -412,7 +417,7 @@ def open_together(path, barrier, further, queue):
     barrier.wait(100)
     try:
         database = Database(path, further=further)
-        queue.put((database.version(), len(database.notices)))
+        queue.put((version_of(database), len(database.notices)))
         database.close()
     except Exception as error:  # noqa: BLE001  the test is about what comes
         queue.put(repr(error))
