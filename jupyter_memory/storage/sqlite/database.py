@@ -421,21 +421,9 @@ class Database:
             if self._file.read_only:
                 return
             with translate_errors(self.path):
-                with self._extra(waiting) as connection:
-                    done = scrubbing.pending(connection) is None
-                    if done:
-                        return
-                    connection.execute("begin")
-                    self._file.check_content(connection)
-                    found = scrubbing.has_traces(connection)
-                if found:
-                    # A transaction of its own, in a connection that has read nothing of the index before.
-                    with self._extra(waiting) as connection:
-                        connection.execute("begin immediate")
-                        self._file.check_content(connection)
-                        scrubbing.clear_traces(connection)
-                        connection.execute("commit")
-                with self._extra(waiting) as alone:
+                # Closing it rolls back what was not committed.
+                with closing(self._file.connect(self._busy)) as alone:
+                    alone.set_busy_handler(Turn(self.path, waiting, announced=False))
                     done = self._file.scrub(alone, waiting)
         except StoreClosed:
             raise
@@ -443,13 +431,6 @@ class Database:
             pass
         finally:
             self._file.note(_NOTICE, not done)
-
-    @contextmanager
-    def _extra(self, patience: float) -> Iterator[Session]:
-        # Closing it rolls back what was not committed.
-        with closing(self._file.connect(self._busy)) as connection:
-            connection.set_busy_handler(Turn(self.path, patience, announced=False))
-            yield connection
 
     def version(self) -> int:
         with self.read() as connection:

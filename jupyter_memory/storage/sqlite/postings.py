@@ -5,8 +5,8 @@ some segments, and a segment has pages. A page has the postings of the words fro
 a frequent word has pages of its own. A posting is the number of a row of ``kinds``, which has the word's frequency in
 each column, and the place of its chunk in the block. BM25 is FTS5's, but for the last bit or two.
 
-A new chunk goes to the newest segment if that is small; small segments are merged when there are many, and all segments
-of a block when the next block begins.
+New chunks are a segment of their own, merged with the newest ones while those have no more chunks, so that each chunk is
+written a few times only. Small segments are merged when there are many, and all segments of a block when the next begins.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ from jupyter_memory.text.identifiers import COLUMNS
 _BLOCK = 16_384
 # Postings of a page.
 _PAGE = 2_048
-# Chunks of the newest segment, to which others are added; chunks below which a segment is small, and how many such
-# segments a block may have.
-_NEWEST, _SMALL, _MOST = 512, 4_096, 8
+# Chunks up to which new ones are merged with the newest segments; chunks below which a segment is small, and how many
+# such segments a block may have.
+_NEWEST, _SMALL, _MOST = 512, 4_096, 16
 # The highest frequency that is counted.
 _OFTEN = 0xFFFF
 # As in FTS5's bm25().
@@ -203,7 +203,12 @@ def put(session: Session, words: Sequence[ChunkWords]) -> None:
             _merge(session, before, [id_ for id_, _ in full])
         together = [id_ for id_, size in known if size < _SMALL]
         if len(together) < _MOST:
-            together = [id_ for id_, size in known[-1:] if size + len(lengths) <= _NEWEST]
+            together, total = [], len(lengths)
+            for id_, size in reversed(known):
+                if size > total or total + size > _NEWEST:
+                    break
+                together.append(id_)
+                total += size
         _merge(session, block, together, new, lengths)
 
 
@@ -259,10 +264,10 @@ def _remove_from(session: Session, segment: int, gone: NDArray[np.bool_]) -> Non
     for id_, *page in session.execute(
         "select id, terms, counts, kinds, body from word_pages where segment = ?", (segment,)
     ):
-        terms, owners, places, codes, kinds = _decoded(*page)
-        away = gone[places]
-        if away.any():
-            changed.append((id_, _Batch(terms, owners[~away], places[~away], codes[~away], kinds)))
+        if gone[_places(page[-1])].any():
+            terms, owners, places, codes, kinds = _decoded(*page)
+            kept = ~gone[places]
+            changed.append((id_, _Batch(terms, owners[kept], places[kept], codes[kept], kinds)))
     session.executemany("delete from word_pages where id = ?", ((id_,) for id_, _ in changed))
     # Each by itself, so that it takes the place of the page that it was.
     _insert(session, segment, (page for _, batch in changed for page in _encoded(batch)))
@@ -310,12 +315,18 @@ def _insert(session: Session, segment: int, pages: Iterable[_Page]) -> None:
 
 
 @_readable()
+def _places(body: bytes) -> NDArray[np.uint16]:
+    size = len(body) // 3
+    return np.frombuffer(body, np.uint16, size, size)
+
+
+@_readable()
 def _decoded(terms: bytes, counts: bytes, kinds: bytes, body: bytes) -> _Batch:
     held, size = terms[1:-1].decode().split("\n"), len(body) // 3
     return _Batch(
         held,
         np.repeat(np.arange(len(held)), np.frombuffer(counts, np.uint16)),
-        np.frombuffer(body, np.uint16, size, size),
+        _places(body),
         np.frombuffer(body, np.uint8, size).astype(np.int64),
         np.frombuffer(kinds, np.uint16).reshape(-1, len(COLUMNS)),
     )

@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic, sleep
-from typing import Any
 
 import apsw
 import numpy as np
@@ -128,36 +127,3 @@ def _overwrite(pages: apsw.VFSFile, begin: int, until: float) -> int | None:
         if monotonic() >= until:
             return page
     return None
-
-
-# FTS5's ``secure-delete`` removes the words of a deleted row from the pages of the index. The words between the pages,
-# which say on what page a word is, are left to this module.
-
-
-def has_traces(connection: apsw.Connection) -> bool:
-    """Return whether a removed word still separates two pages of the index: FTS5 never removes it there."""
-    open_places(connection)
-    signs: list[Any] = connection.execute("select term from keyword_idx").fetchall()
-    for (sign,) in signs:
-        # One byte of kind, then enough of a word to distinguish the pages.
-        word = sign[1:].decode("utf-8", "ignore")
-        found: str | None = connection.execute("select term from temp.places where term >= ? limit 1", (word,)).get
-        if found is None or not found.startswith(word):
-            return True
-    return False
-
-
-def clear_traces(connection: apsw.Connection) -> None:
-    """Merge the index's segments into a new one, without the words that only separated pages.
-
-    The caller's transaction holds nothing else.
-    """
-    # FTS5 does not optimise a single segment, so it gets a second one.
-    connection.execute("insert into keyword (rowid, text) values (0, 'x')")
-    connection.execute("insert into keyword (keyword) values ('optimize')")
-    connection.execute("insert into keyword (keyword, rowid, text) values ('delete', 0, 'x')")
-
-
-def open_places(connection: apsw.Connection) -> None:
-    """Make ``temp.places``, which lists each occurrence of each word; its first row comes at once."""
-    connection.execute("create virtual table if not exists temp.places using fts5vocab(main, keyword, instance)")
