@@ -420,11 +420,10 @@ class Database:
         try:
             if self._file.read_only:
                 return
-            with translate_errors(self.path):
-                # Closing it rolls back what was not committed.
-                with closing(self._file.connect(self._busy)) as alone:
-                    alone.set_busy_handler(Turn(self.path, waiting, announced=False))
-                    done = self._file.scrub(alone, waiting)
+            # Closing it rolls back what was not committed.
+            with translate_errors(self.path), closing(self._file.connect(self._busy)) as alone:
+                alone.set_busy_handler(Turn(self.path, waiting, announced=False))
+                done = self._file.scrub(alone, waiting)
         except StoreClosed:
             raise
         except StoreError:
