@@ -259,6 +259,8 @@ _NOTICE = (
     "Another process is reading or writing the store, or its disk is full or read-only: traces of forgotten text may "
     "remain in the file. The next change removes them, and so does opening the store again."
 )
+# Bytes of a log that is moved into the file.
+_LONG = 4_000_000
 # Seconds that others are waited for before the traces are left for the next time.
 _PATIENCE = 2.0
 BUSY_SECONDS = 30.0
@@ -398,6 +400,16 @@ class Database:
                     connection.pragma("synchronous", "full")
         if self.traces_may_remain:
             self.scrub(patience=0)
+        else:
+            self._move_log(_LONG)
+
+    def _move_log(self, length: int) -> None:
+        """Move a log of at least so many bytes into the file, unless others read or write."""
+        # SQLite would do so by itself, but leave in the file what must be overwritten when something is forgotten.
+        with suppress(OSError, StoreError):
+            if self._file.log.stat().st_size >= length:
+                with translate_errors(self.path), closing(self._file.connect(0)) as alone:
+                    self._file.move_log(alone)
 
     @property
     def traces_may_remain(self) -> bool:
@@ -445,6 +457,11 @@ class Database:
         try:
             if self.traces_may_remain and not (self._closed or overwritten):
                 self.scrub(patience=0)
+            elif not (self._closed or overwritten or self._file.read_only):
+                with suppress(OSError):
+                    # A small file is read as a whole in a moment.
+                    if self.path.stat().st_size > scrubbing.SMALL:
+                        self._move_log(1)
         finally:
             with self._lock:
                 self._closed = True

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, closing, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, NamedTuple
@@ -211,6 +211,13 @@ class Identity:
         except _UNREADABLE:
             return False
 
+    def commits_in_file(self) -> int:
+        """Return how many commits the file holds without its log, -1 if it cannot be read without."""
+        try:
+            return self._alone().commits
+        except _UNREADABLE:
+            return -1
+
     def _alone(self) -> Mark:
         with self._open_alone() as connection:
             return _mark_of(connection)
@@ -392,6 +399,7 @@ class StoreFile:
         self._vfs = vfs
         self._versions = versions
         self.identity = Identity(path, vfs)
+        self.log = beside(path, "-wal")
         self._is_open = False
 
     def make(self) -> None:
@@ -456,12 +464,23 @@ class StoreFile:
 
     def scrub(self, alone: apsw.Connection, patience: float) -> bool:
         """Overwrite what removed rows left, with a connection that was made for this; return whether all is gone."""
+        with self._pages() as pages:
+            return scrubbing.scrub(alone, pages, self.log, patience, self.check_content, self.identity.commits_in_file)
+
+    def move_log(self, alone: apsw.Connection) -> None:
+        """Move the log into the file, with a connection that was made for this, and overwrite what is left there."""
+        with self._pages() as pages:
+            moved = scrubbing.move_log(alone, pages, self.log, self.check_content, self.identity.commits_in_file)
+        if not moved:
+            alone.execute("pragma wal_checkpoint(passive)").fetchall()
+
+    @contextmanager
+    def _pages(self) -> Iterator[apsw.VFSFile]:
         # Opened by SQLite: if Python closed a file of the same name, this process would lose SQLite's locks on it.
-        pages = apsw.VFSFile(
-            self._vfs or "", str(self.path), [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READWRITE, 0]
-        )
+        flags = [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READWRITE, 0]
+        pages = apsw.VFSFile(self._vfs or "", str(self.path), flags)
         try:
-            return scrubbing.scrub(alone, pages, beside(self.path, "-wal"), patience, self.check_content)
+            yield pages
         finally:
             pages.xClose()
 
@@ -512,6 +531,7 @@ class StoreFile:
         if self.read_only:
             return
         connection.pragma("secure_delete", True)
+        connection.pragma("wal_autocheckpoint", 0)  # the log is moved by `Database`
         begun = monotonic()
         while self.has_log:
             try:

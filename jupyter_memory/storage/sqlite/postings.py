@@ -5,8 +5,8 @@ some segments, and a segment has pages. A page has the postings of the words fro
 a frequent word has pages of its own. A posting is the number of a row of ``kinds``, which has the word's frequency in
 each column, and the place of its chunk in the block. BM25 is FTS5's, but for the last bit or two.
 
-New chunks are a segment of their own, merged with the newest ones while those have no more chunks: each chunk is written
-a few times only. Small segments are merged when there are many, and all segments of a block when the next block begins.
+New chunks are a segment of their own, merged with the newest ones while those have no more chunks. So each chunk is
+written a few times only. Small segments are merged when there are many, and all of a block when the next block begins.
 """
 
 from __future__ import annotations
