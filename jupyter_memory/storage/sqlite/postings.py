@@ -226,13 +226,14 @@ def _tokenized(words: Sequence[ChunkWords]) -> tuple[_Batch, dict[int, int]]:
     # Each token as the number of its word, and in which chunk and column it is.
     found = np.array(tokens, np.int64) * len(sizes) + np.repeat(np.arange(len(sizes)), sizes)
     different, counts = np.unique(found, return_counts=True)
-    pairs, rows = np.unique(different // columns, return_inverse=True)
-    kinds = np.zeros((pairs.size, columns), np.uint16)
-    kinds[rows, different % columns] = np.minimum(counts, _OFTEN)
-    owners, chunks = np.divmod(pairs, len(words))
+    pairs, column = np.divmod(different, columns)
+    first = np.diff(pairs, prepend=-1) > 0
+    kinds = np.zeros((np.count_nonzero(first), columns), np.uint16)
+    kinds[np.cumsum(first) - 1, column] = np.minimum(counts, _OFTEN)
+    owners, chunks = np.divmod(pairs[first], len(words))
     places = np.array([one.chunk % _BLOCK for one in words], np.uint16)
     lengths = dict(zip(places.tolist(), np.array(sizes).reshape(-1, columns).sum(axis=1).tolist(), strict=True))
-    return _Batch(list(numbers), owners, places[chunks], np.arange(pairs.size), kinds), lengths
+    return _Batch(list(numbers), owners, places[chunks], np.arange(len(kinds)), kinds), lengths
 
 
 def remove(session: Session, chunks: Iterable[int]) -> None:
@@ -354,7 +355,8 @@ def _encoded(batch: _Batch) -> Iterator[_Page]:
     ranks = np.empty(len(order), np.int64)
     ranks[order] = np.arange(len(order))
     owners = ranks[batch.owners]
-    sort = np.argsort(owners << 16 | batch.places)
+    # Stable, since pages that were sorted are sorted in a tenth of the time.
+    sort = np.argsort(owners << 16 | batch.places, kind="stable")
     places = batch.places[sort]
     # Rows of kinds that are equal become one: 64 bits of four columns, then what differs in those and the fifth.
     _, of_four = np.unique(np.ascontiguousarray(batch.kinds[:, :4]).view(np.uint64).ravel(), return_inverse=True)
@@ -365,10 +367,11 @@ def _encoded(batch: _Batch) -> Iterator[_Page]:
     names, counts = [batch.terms[order[rank]] for rank in held.tolist()], counts[held]
     ends = np.cumsum(counts)
     frequent = [*np.flatnonzero(counts > _PAGE // 2).tolist(), len(names)]
+    code_on_page = np.zeros(len(kinds), np.uint8)
 
     def page(first: int, stop: int, begin: int, end: int) -> Iterator[_Page]:
         # The postings of some words, or some of the postings of one.
-        used, few = np.unique(codes[begin:end], return_inverse=True)
+        used = np.flatnonzero(np.bincount(codes[begin:end]))
         if len(used) > 256:
             if stop - first > 1:
                 half = (first + stop) // 2
@@ -382,7 +385,8 @@ def _encoded(batch: _Batch) -> Iterator[_Page]:
             return
         of_each = counts[first:stop] if stop - first > 1 else np.array([end - begin])
         text = "\n".join(("", *names[first:stop], "")).encode()
-        body = few.astype(np.uint8).tobytes() + places[begin:end].tobytes()
+        code_on_page[used] = np.arange(len(used))
+        body = code_on_page[codes[begin:end]].tobytes() + places[begin:end].tobytes()
         yield names[first], int(places[begin]), text, of_each.astype(np.uint16).tobytes(), kinds[used].tobytes(), body
 
     first = 0
