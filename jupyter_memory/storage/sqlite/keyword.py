@@ -55,7 +55,7 @@ class KeywordIndex:
 
     def corpus(self, session: Session, within: Filters, /) -> Statistics:
         now = version(session)
-        counted = self._counted.of(now, "", lambda: _Counted(int(session.value("select count(*) from chunks"))))
+        counted = self._counted.of(now, "", lambda: _Counted(postings.count(session)))
         whole = Statistics(session, now, counted, self._vocabulary)
         if not within:
             return whole
@@ -97,9 +97,10 @@ class KeywordIndex:
         postings.put(session, words)
 
     def remove(self, session: Session, chunks: Sequence[int], /) -> bool:
-        postings.remove(session, chunks)
         # FTS5 takes up to 10 ms a chunk to remove words without a trace, and 0.04 ms a chunk to be built anew.
-        if len(chunks) * _REBUILD_AT >= session.value("select count(*) from chunks"):
+        is_large = len(chunks) * _REBUILD_AT >= postings.count(session)
+        postings.remove(session, chunks)
+        if is_large:
             return False
         shown = memories.words_of(session, chunks)
         session.executemany("delete from keyword where rowid = ?", ((chunk,) for chunk in chunks))
