@@ -470,9 +470,7 @@ class StoreFile:
     def move_log(self, alone: apsw.Connection) -> None:
         """Move the log into the file, with a connection that was made for this, and overwrite what is left there."""
         with self._pages() as pages:
-            moved = scrubbing.move_log(alone, pages, self.log, self.check_content, self.identity.commits_in_file)
-        if not moved:
-            alone.execute("pragma wal_checkpoint(passive)").fetchall()
+            scrubbing.move_log(alone, pages, self.log, self.check_content, self.identity.commits_in_file)
 
     @contextmanager
     def _pages(self) -> Iterator[apsw.VFSFile]:

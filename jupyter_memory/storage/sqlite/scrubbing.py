@@ -37,6 +37,8 @@ _SCRUBBED = f"select value from counters where name = ({_SCHEMA})"
 _NOTE_SCRUBBED = f"insert into counters (name, value) values (({_SCHEMA}), ?)"
 # Bytes of a file that is read as a whole in a moment; those of the head of a log.
 SMALL, _HEAD = 16_000_000, 32
+# Bytes of a log that has waited for readers long enough.
+_LONGEST = 16_000_000
 # Seconds that a slice holds the write lock, and that writers have between two slices.
 _SLICE, _PAUSE = 0.1, 0.02
 # Pages that are read at once: one megabyte.
@@ -90,12 +92,15 @@ def move_log(
     log: Path,
     check: Callable[[apsw.Connection], None],
     commits_in_file: Callable[[], int],
-) -> bool:
-    """Move the log into the file, and overwrite what is left in these pages; return whether that was possible."""
+) -> None:
+    """Move the log into the file, and overwrite what is left in its pages, unless others read or write meanwhile."""
     changed = _changed(connection, log, commits_in_file)
     if changed is None and pages.xFileSize() <= SMALL:
         changed = _Changed(_commits(connection), None)
-    return changed is not None and _emptied(connection, check) and _slice(connection, pages, log, changed)
+    moved = changed is not None and _emptied(connection, check) and _slice(connection, pages, log, changed)
+    # Others may be in the way for a while. Then as much is moved as can be, and the file is read as a whole later.
+    if not moved and (changed is None or log.stat().st_size > _LONGEST):
+        connection.execute("pragma wal_checkpoint(passive)").fetchall()
 
 
 class _Changed(NamedTuple):

@@ -396,7 +396,9 @@ def test_nothing_is_left_between_the_cells(store):
     assert memory.doctor() == []
 
 
-@pytest.mark.parametrize("meanwhile", ["select 1", "pragma wal_checkpoint(passive)", "vacuum"])
+@pytest.mark.parametrize(
+    "meanwhile", ["select 1", "pragma wal_checkpoint(passive)", "pragma secure_delete = on; vacuum"]
+)
 def test_nothing_is_left_after_more_was_written(store, meanwhile):
     """Nor is it where something was forgotten before, whoever moved the log into the file since then."""
     memory, some, ids = store(embedder=None), random.Random(4), []
