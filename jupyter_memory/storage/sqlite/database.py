@@ -259,8 +259,8 @@ _NOTICE = (
     "Another process is reading or writing the store, or its disk is full or read-only: traces of forgotten text may "
     "remain in the file. The next change removes them, and so does opening the store again."
 )
-# Bytes of a log that is moved into the file.
-_LONG = 4_000_000
+# Bytes of a log that is moved into the file, and seconds that readers are waited for then.
+_LONG, _MOMENT = 4_000_000, 0.03
 # Seconds that others are waited for before the traces are left for the next time.
 _PATIENCE = 2.0
 BUSY_SECONDS = 30.0
@@ -291,6 +291,7 @@ class Database:
         self.notices = self._file.notices
         self.diagnosis = _Diagnosis(path, self._refuse_replaced)
         self._closed = False
+        self._long = _LONG
         self._begin()
 
         with translate_errors(self.path), ExitStack() as unless_ready:
@@ -401,15 +402,17 @@ class Database:
         if self.traces_may_remain:
             self.scrub(patience=0)
         else:
-            self._move_log(_LONG)
+            self._move_log(self._long)
 
     def _move_log(self, length: int) -> None:
-        """Move a log of at least so many bytes into the file, unless others read or write."""
         # SQLite would do so by itself, but leave in the file what must be overwritten when something is forgotten.
         with suppress(OSError, StoreError):
             if self._file.log.stat().st_size >= length:
                 with translate_errors(self.path), closing(self._file.connect(0)) as alone:
+                    alone.set_busy_handler(Turn(self.path, _MOMENT, announced=False))
                     self._file.move_log(alone)
+                # Not again at once, if others read.
+                self._long = self._file.log.stat().st_size + _LONG
 
     @property
     def traces_may_remain(self) -> bool:

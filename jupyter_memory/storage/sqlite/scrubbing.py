@@ -37,8 +37,6 @@ _SCRUBBED = f"select value from counters where name = ({_SCHEMA})"
 _NOTE_SCRUBBED = f"insert into counters (name, value) values (({_SCHEMA}), ?)"
 # Bytes of a file that is read as a whole in a moment; those of the head of a log.
 SMALL, _HEAD = 16_000_000, 32
-# Bytes of a log that has waited for readers long enough.
-_LONGEST = 16_000_000
 # Seconds that a slice holds the write lock, and that writers have between two slices.
 _SLICE, _PAUSE = 0.1, 0.02
 # Pages that are read at once: one megabyte.
@@ -97,10 +95,8 @@ def move_log(
     changed = _changed(connection, log, commits_in_file)
     if changed is None and pages.xFileSize() <= SMALL:
         changed = _Changed(_commits(connection), None)
-    moved = changed is not None and _emptied(connection, check) and _slice(connection, pages, log, changed)
-    # Others may be in the way for a while. Then as much is moved as can be, and the file is read as a whole later.
-    if not moved and (changed is None or log.stat().st_size > _LONGEST):
-        connection.execute("pragma wal_checkpoint(passive)").fetchall()
+    if _emptied(connection, check) and changed is not None:
+        _slice(connection, pages, log, changed)
 
 
 class _Changed(NamedTuple):
