@@ -399,8 +399,11 @@ class StoreFile:
         self._vfs = vfs
         self._versions = versions
         self.identity = Identity(path, vfs)
-        self.log = beside(path, "-wal")
         self._is_open = False
+
+    @property
+    def log(self) -> Path:
+        return beside(self.path, "-wal")
 
     def make(self) -> None:
         """Make the file readable by its owner only, before SQLite can make it with the umask's rights."""

@@ -92,6 +92,8 @@ def move_log(
     commits_in_file: Callable[[], int],
 ) -> None:
     """Move the log into the file, and overwrite what is left in its pages, unless others read or write meanwhile."""
+    if pending(connection) is not None:
+        return  # whoever removed something does so next
     changed = _changed(connection, log, commits_in_file)
     if changed is None and pages.xFileSize() <= SMALL:
         changed = _Changed(_commits(connection), None)

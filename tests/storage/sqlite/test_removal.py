@@ -520,7 +520,8 @@ def test_a_slice_goes_on_where_the_last_one_ended(slow, sqlite, remember):
 def test_the_pages_of_the_log(slow, sqlite, remember):
     """Where the log was moved by a store, no more than its pages is read; also after the store was opened again."""
     memory = sqlite(vfs="slow")
-    memories = remember(memory, *(os.urandom(4_000).hex() for _ in range(400)))
+    memories = remember(memory, *(os.urandom(4_000).hex() for _ in range(1_200)))
+    assert memory.path.stat().st_size > 16_000_000
     parts = []
     slow.meanwhile = lambda: parts.append(None)
     memory.writer.forget([memories[0].id])
