@@ -113,13 +113,11 @@ def week() -> tuple[dict[str, Any], ...]:
 
 @pytest.fixture
 def week_folder(tmp_path: Path) -> Path:
-    """A folder of three files."""
     return write_week(tmp_path / "wöche")
 
 
 @pytest.fixture
 def filled(store: Callable[..., MemoryStore], week_folder: Path) -> MemoryStore:
-    """A store that has indexed the folder."""
     memory = store()
     memory.index(week_folder, progress=False)
     return memory
@@ -133,7 +131,6 @@ def now() -> datetime:
 
 @pytest.fixture
 def week_store(store: Callable[..., MemoryStore]) -> MemoryStore:
-    """A store that remembers the week."""
     filled = store()
     filled.add_many(WEEK, progress=False)
     return filled
@@ -141,7 +138,6 @@ def week_store(store: Callable[..., MemoryStore]) -> MemoryStore:
 
 @pytest.fixture
 def week_memories(week_store: MemoryStore) -> dict[str, Memory]:
-    """The memories of ``week_store`` by title."""
     return {hit.memory.title: hit.memory for hit in week_store.browsed(limit=100).hits}
 
 

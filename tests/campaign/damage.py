@@ -98,7 +98,6 @@ def _rows(sound: Path, path: Path, name: str, rng: random.Random, counts: _Count
 
 
 def _read_the_others(path: Path, counts: _Counts) -> None:
-    """Count the memories that can be read by their ids, and those that cannot."""
     with MemoryStore(path, "static") as store:
         for id_ in _ids(path):
             try:
@@ -271,7 +270,6 @@ def _asked(path: Path, name: str, counts: _Counts) -> bool:
 
 
 def _questions(path: Path) -> Iterable[tuple[str, Callable[[], list[str]]]]:
-    """Yield what is asked; the first opens the store, and what cannot be opened is not asked more."""
     opened: list[MemoryStore] = []
 
     def open_() -> list[str]:

@@ -127,7 +127,6 @@ def fill(filler: Path) -> None:
 
 
 def tried(store: MemoryStore, work: Work, where: str, name: str) -> str:
-    """Return whether an operation succeeded, or failed with an error of ours."""
     try:
         report = work(store)
     except JupyterMemoryError:

@@ -182,7 +182,6 @@ def look(kind: str, folder: Path, told: Told) -> None:
 
 
 def look_at_files(folder: Path, told: Told) -> None:
-    """Check the backups, and that nothing else is there."""
     for name in told.copied:
         if not (folder / name).exists():
             raise Loss(f"the backup {name} was reported, and is not there")

@@ -87,7 +87,6 @@ def _cell(text: Planted, number: int) -> dict[str, object]:
 
 
 def _memories(most: int) -> Iterator[str]:
-    """Yield the texts of the notebooks, of the documentation and of the judged sets."""
     count = 0
     for path in sorted(DATA.rglob("*")):
         if path.suffix in (".ipynb", ".md"):

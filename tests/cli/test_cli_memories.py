@@ -68,7 +68,6 @@ def notes(home: Path) -> Path:
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for another process")
 def test_watching_remembers_changes_until_it_is_interrupted(home: Path, notes: Path) -> None:
-    """It says what it does; Ctrl-C ends it without an error."""
     command, store = [*PROGRAM, "watch", str(notes)], home / "m.sqlite"
     with running(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as program:
         until(store.exists)
@@ -208,7 +207,6 @@ def several(week: Run, home: Path) -> Run:
 
 @pytest.mark.parametrize("choice", CHOICES, ids=" ".join)
 def test_several_memories_are_forgotten_after_a_question(several: Run, monkeypatch, choice: list[str]) -> None:
-    """Whatever chooses them, it says how many and what they are, and asks; a program without --yes is refused."""
     held = memories(several)
     dry = several("forget", *choice, "--dry-run")
     found = re.search(r"Nothing was forgotten. Without --dry-run these would go: (\d+) memories", dry.err)

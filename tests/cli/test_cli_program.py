@@ -40,7 +40,6 @@ def test_wrong_usage(run: Run, home: Path, arguments: list[str], says: str) -> N
 
 
 def test_version(run: Run) -> None:
-    """`--version` prints the name and the number."""
     assert re.fullmatch(r"jupyter-memory, version \d+\.\d+\.\d+\n", run("--version").out)
 
 

@@ -193,7 +193,6 @@ def test_open_other_places(store, tmp_path, week_store, week_memories):
 
 
 def test_plot_needs_its_extra(found, monkeypatch):
-    """Without altair the error says what to install."""
     monkeypatch.setitem(sys.modules, "altair", None)
     with pytest.raises(MissingExtra, match=r"pip install 'jupyter-memory\[plots\]'"):
         found.memory.plot()

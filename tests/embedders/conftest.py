@@ -17,7 +17,6 @@ def small(request, tmp_path):
 
 @pytest.fixture
 def nomic(tmp_path):
-    """The small nomic-bert, of 64 values."""
     return SmallModel(tmp_path / "models", "nomic")
 
 

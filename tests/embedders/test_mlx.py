@@ -23,7 +23,6 @@ def extra(tmp_path_factory, monkeypatch):
 
 
 def test_without_the_extra(monkeypatch):
-    """Without mlx-embeddings the error names what to install."""
     monkeypatch.setitem(sys.modules, "mlx_embeddings", None)
     with pytest.raises(EmbedderUnavailable, match=r"pip install 'jupyter-memory\[models\]'"):
         open_embedder("mlx:owner/model")

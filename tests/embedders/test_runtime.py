@@ -208,13 +208,11 @@ print(threads() - before)
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="the system does not list threads as files")
 def test_short_lived_threads_that_embed_leave_no_thread_behind(nomic):
-    """A hundred threads that each embed a question with two models: the process has as many threads as before."""
     # A thread that has just ended may still be listed, and a tokenizer starts some of its own.
     assert int(run(LEVEL, nomic.models)) < 5
 
 
 def test_every_thread_has_the_same_numbers(nomic):
-    """What several threads embed at once is, to the last digit, what one embeds alone."""
     embedders = [StaticEmbedder(), nomic.open()]
     wanted = [embedder.embed_documents(TEXTS) for embedder in embedders]
     right = []
@@ -366,7 +364,6 @@ def test_a_forked_child_waits_for_no_thread_of_its_parent(code, left):
 # Models leave memory when no text has come for a while, and come back with the next text.
 @pytest.fixture
 def as_before():
-    """Let go of what a test has read, and go on with the usual time."""
     computing.release()
     yield
     computing.release_after(15)
@@ -416,7 +413,6 @@ def test_neither_before_its_time_nor_during_a_computation():
 
 
 def test_used_by_many_threads_while_it_goes(nomic, as_before):
-    """Threads that embed while the model goes again and again all have the right vectors."""
     embedder = nomic.open()
     wanted = [embedder.embed_query(text) for text in TEXTS[:4]]
     computing.release_after(0.0001 / 60)
@@ -432,7 +428,6 @@ def test_used_by_many_threads_while_it_goes(nomic, as_before):
 
 
 def test_the_time_is_a_setting(store, as_before):
-    """A store tells the models how long they may stay idle."""
     read = computing.kept(lambda: object())
     with computing:
         read()

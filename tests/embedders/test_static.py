@@ -174,7 +174,6 @@ def test_megabytes_in_little_memory():
 
 
 def test_first_used_by_many_threads():
-    """Threads that all want the first vector get it, and the main thread goes on with it."""
     said = run_without(
         [],
         "import threading, numpy as np\nfrom jupyter_memory.embedders import StaticEmbedder\n"
@@ -192,7 +191,6 @@ def test_first_used_by_many_threads():
 
 @pytest.mark.parametrize("dimensions", [0, 32, 255, 512])
 def test_other_dimensions(dimensions):
-    """Dimensions that the model was not trained for are refused, and the allowed ones named."""
     with pytest.raises(InputError, match=rf"256, 128, 64 dimensions, not {dimensions}"):
         StaticEmbedder(dimensions)
 

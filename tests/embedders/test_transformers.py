@@ -317,7 +317,6 @@ def test_another_tokenizer(small, part, key, value):
     ],
 )
 def test_missing_and_broken_files(small, name, content, said):
-    """A file that is missing or broken is named."""
     (small.folder / name).unlink()
     if content is not None:
         (small.folder / name).write_text(content)

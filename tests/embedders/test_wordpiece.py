@@ -59,7 +59,6 @@ def ours():
 @example(texts=["".join(STRETCHES), " ".join(STRETCHES)])
 @settings(max_examples=400, deadline=None)
 def test_the_tokens_of_the_library(bert, ours, texts):
-    """Whatever the texts, their tokens are those that the library gives for each."""
     found = ours.tokens(texts)
     expected = [bert(text).ids for text in texts]
     assert [part.tolist() for part in np.split(found.ids, found.ends)[:-1]] == expected
@@ -94,7 +93,6 @@ def test_names_are_parted():
 @example(text=CELL * 40)
 @settings(max_examples=200, deadline=None)
 def test_where_tokens_begin(bert, ours, text):
-    """The offsets are the library's."""
     text = text.replace("x" * 101, "x")
     assert ours.starts(text).tolist() == [start for start, _ in bert(text).offsets]
 
@@ -129,7 +127,6 @@ def test_no_work_grows_square(piece):
 
 
 def test_from_many_threads():
-    """Threads that meet new words at the same time each get the tokens of their own texts."""
     right, shared = [], WordPiece(VOCABULARY)
 
     def count(number):
@@ -175,7 +172,6 @@ def _is_reordered(text: str) -> bool:
 
 @pytest.mark.reference
 def test_the_tokens_of_100_000_texts(bert, ours):
-    """Every text has the library's tokens, and each begins where it does there."""
     compared = 0
     for text in varied_texts():
         expected = bert(text)

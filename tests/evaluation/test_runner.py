@@ -279,7 +279,6 @@ def test_strength_and_the_command(judged, sources, capsys):
     ],
 )
 def test_mistakes_about_files(judged, sources, meters, renamed, message, capsys):
-    """What is wrong is said in one line."""
     if renamed:
         (sources / renamed[0]).rename(sources / renamed[1])
     assert main(["eval", str(judged(meters=meters)), "--files", str(sources), "-p", "auto"]) == 1
@@ -311,7 +310,6 @@ CELLS = [f"λ.ipynb#{place}" for place in range(30)]
     grades=st.dictionaries(st.sampled_from(CELLS), st.integers(1, 3), min_size=1, max_size=8),
 )
 def test_as_ir_measures_has_them(ranked, grades):
-    """Every metric of a ranked list is what the field's own library computes."""
     run = [ir_measures.ScoredDoc("q", name, -place) for place, name in enumerate(ranked)]
     judged = [ir_measures.Qrel("q", name, grade) for name, grade in grades.items()]
     theirs = ir_measures.calc_aggregate(THEIRS.values(), judged, run)

@@ -7,7 +7,6 @@ from typing import Any
 
 
 def encoder(vocabulary: Sequence[str]) -> Callable[[str], Any]:
-    """Return a function that encodes a text, without special tokens."""
     import tokenizers
 
     numbers = {token: number for number, token in enumerate(vocabulary)}

@@ -67,7 +67,6 @@ class Changes:
             root.mkdir(parents=True, exist_ok=True)
 
     def apply(self, change: Change) -> None:
-        """Make a change, or none if there is nothing that it could change."""
         kind, *numbers = change
         _KINDS[kind](self, *numbers)
 

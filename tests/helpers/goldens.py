@@ -72,7 +72,6 @@ def blas_core() -> str:
 
 @cache
 def is_same_machine() -> bool:
-    """Return whether floats of this machine are those of the golden files to the last digit."""
     path = HERE / "machine.json"
     return WRITING or (path.exists() and json.loads(path.read_text("utf-8")) == machine())
 
@@ -152,7 +151,6 @@ def rows(connection: apsw.Connection, statement: str) -> list[dict[str, Any]]:
 
 
 def digest(value: str | bytes | None) -> str | None:
-    """Return sixteen characters that tell a text or bytes from others."""
     if value is None:
         return None
     return hashlib.sha256(value.encode() if isinstance(value, str) else value).hexdigest()[:16]

@@ -62,7 +62,6 @@ def cpu_exponent(work: Callable[[int], Callable[[], object]], size: int, largest
 
 
 def _above(name: str, n: int) -> str:
-    """Return half of the characters for a name, and half for the paragraphs below it."""
     return f"{name}\n\n" + PARAGRAPH * (n // (2 * len(PARAGRAPH)))
 
 

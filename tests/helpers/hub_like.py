@@ -60,7 +60,6 @@ class HubLike(OnLoopback):
         super().__init__(_Handler, port)
 
     def certify(self, folder: Path, host: str) -> Path:
-        """Make a certificate for a host, and answer with it; return its file."""
         key, certificate = folder / "key.pem", folder / "certificate.pem"
         made = f"openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN={host} -addext subjectAltName=DNS:{host}"
         subprocess.run([*made.split(), "-keyout", key, "-out", certificate], check=True, capture_output=True)

@@ -51,6 +51,5 @@ def bytes_beside(path: Path) -> bytes:
 
 
 def words_left(path: Path, words: Iterable[str]) -> list[str]:
-    """Return those of these words that are in the bytes of a store."""
     content = bytes_beside(path).lower()
     return [word for word in words if word.lower().encode() in content]

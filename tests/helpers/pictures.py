@@ -32,7 +32,6 @@ def plot(seed: int = 0, size: tuple[int, int] = (640, 480), format: str = "PNG",
 
 
 def noise(size: tuple[int, int] = (900, 700)) -> bytes:
-    """Return a picture that no encoder makes small."""
     return written(Image.frombytes("RGB", size, random.Random(7).randbytes(3 * size[0] * size[1])), "PNG")
 
 

@@ -60,7 +60,6 @@ def planted(source: random.Random) -> Iterator[Planted]:
 
 
 def plant(name: str, placement: str, source: random.Random) -> Planted:
-    """Return a format, filled and put in a place."""
     if name in TOKENS:
         value, secrets = filled(TOKENS[name], source)
         text = _token(value, placement, source)
@@ -107,7 +106,6 @@ def filled(template: str, source: random.Random) -> tuple[str, tuple[str, ...]]:
 
 
 def _some(letter: str, count: int, source: random.Random) -> str:
-    """Return random characters; the ends are letters or digits, as those of real tokens nearly always are."""
     alphabet = ALPHABETS[letter]
     plain = [character for character in alphabet if character.isalnum()]
     value = source.choices(alphabet, k=count)
@@ -119,7 +117,6 @@ def _some(letter: str, count: int, source: random.Random) -> str:
 
 
 def _token(value: str, placement: str, source: random.Random) -> str:
-    """Return a text with a token; no name tells that it is one."""
     places = {
         "code": [f'client = Client("{value}")', f"x = load('{value}', n=3)", f"run({value!r})"],
         "output": [f"Using {value} for 3 requests", f"'{value}'", f"{value}\n"],
@@ -132,7 +129,6 @@ def _token(value: str, placement: str, source: random.Random) -> str:
 
 
 def _named(name: str, value: str, placement: str, source: random.Random) -> str:
-    """Return a text in which a name has a value."""
     plain = name.isidentifier()
     places = {
         "code": [f'{name} = "{value}"', f"connect(host, {name}='{value}')"]

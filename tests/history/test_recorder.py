@@ -193,7 +193,6 @@ def test_nothing_is_recorded_before_and_after(recorded):
 
 
 def test_a_recorder_that_is_off_leaves_no_file(shell_with_recorder):
-    """Without the history nothing is written, not even a folder."""
     one = shell_with_recorder()
     one.run("x = 1")
     assert not one.path.parent.exists()
@@ -218,7 +217,6 @@ def test_a_huge_cell_is_kept_in_bounds(recorded):
 
 
 def test_a_cell_keeps_its_own_result(recorded, monkeypatch):
-    """Neither the value of a cell nor `_` and `Out` change."""
     # IPython leaves `_` alone where some library, such as doctest, has set one for all modules.
     monkeypatch.delattr(builtins, "_", raising=False)
     [result, *_] = recorded.run("6 * 7", "_ + 1", "Out[1]")
@@ -227,7 +225,6 @@ def test_a_cell_keeps_its_own_result(recorded, monkeypatch):
 
 
 def test_two_kernels_record_into_one_store(shell_with_recorder):
-    """The runs of two kernels stay apart by their sessions."""
     one, other = shell_with_recorder(), shell_with_recorder()
     one.recorder.start()
     other.recorder.start()

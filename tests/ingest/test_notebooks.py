@@ -155,7 +155,6 @@ def test_cells_that_use_this_memory_are_left_out(drafts, source):
     ],
 )  # fmt: skip
 def test_other_cells_stay(drafts, source):
-    """What only resembles our magics is remembered, and so is text that explains one."""
     assert len(drafts(code(source), markdown("%memsearch finds λ"))) == 2 and not HistoryRules().exclude(source)
 
 

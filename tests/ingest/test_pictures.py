@@ -90,7 +90,6 @@ def chunk(name, data):
 
 
 def bomb(width, height):
-    """Return a small PNG that says it is large."""
     head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     rows = zlib.compress(bytes(min(height, 2_000) * (1 + 3 * width))) if width < 100_000 else b""
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
@@ -115,7 +114,6 @@ def test_without_webp_it_is_png(made, monkeypatch):
 
 
 def test_of_an_animation_the_first_frame_is_shown(made):
-    """A GIF shows how it begins."""
     frames = [Image.new("RGB", (60, 40), colour) for colour in ("red", "green", "blue")]
     [found] = made(written(frames[0], "GIF", save_all=True, append_images=frames[1:])).thumbnails
     red, green, blue = opened(found).convert("RGB").getpixel((30, 20))

@@ -73,7 +73,6 @@ def test_text_is_read_in_every_form(draft, name, content, text):
 
 @pytest.mark.parametrize("content", ["", " \n\t\n", b"\xef\xbb\xbf", b"\xff\xfe"])
 def test_a_blank_file_says_nothing(read, content):
-    """There is no memory in an empty file."""
     assert read("a.md", content).parts == ()
 
 
@@ -328,7 +327,6 @@ def test_markdown_of_jupytext_runs_plain_fences(read):
     "front", ["title: Birds", "title: Birds\ntags:\n- ringing\n- 2024", "abstract: |\n  Of birds.\n  And rings."]
 )
 def test_the_fence_of_a_front_matter_is_not_part_of_it(read, front):
-    """What a front matter tells is a cell of its own, without the line that closes it."""
     assert read("birds.Rmd", f"---\n{front}\n---\n\nText.\n").parts[0].text == front
 
 

@@ -157,7 +157,6 @@ def test_a_query_that_says_little_or_much(week_store, query):
 
 @pytest.mark.parametrize("ask", ["search", "hits", "trace", "explain", "pooled"])
 def test_a_query_that_is_too_long(week_store, week_memories, ask):
-    """A whole document pasted as a query is refused at once by each door, with the limit and what to do instead."""
     more = [week_memories["Poisson λ"].id] if ask == "explain" else []
     with pytest.raises(QueryError, match=r"has 1,000,000 characters; it may have up to 20,000\. Search for the words"):
         getattr(week_store, ask)("x" * MEGABYTE, *more)

@@ -122,7 +122,6 @@ def test_several_threads(store):
 
 
 def hold_lock(path, held, let_go):
-    """Keep the write lock of a store until told otherwise."""
     with closing(apsw.Connection(str(path))) as connection:
         connection.execute("begin immediate")
         held.set()
@@ -152,7 +151,6 @@ def test_a_process_that_keeps_the_lock(week_store):
 
 
 def die_writing(path, begun):
-    """Stop existing in the middle of a write."""
     with closing(open_storage(path, busy_seconds=5)) as storage, storage.database.write() as connection:
         connection.execute("delete from texts")
         connection.execute("insert into counters values ('half', 1)")

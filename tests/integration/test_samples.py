@@ -94,6 +94,5 @@ def test_the_readme_has_twelve_questions(remembered: MemoryStore) -> None:
 
 @pytest.mark.parametrize(("question", "file"), QUESTIONS, ids=[question for question, _ in QUESTIONS])
 def test_question_finds_its_file_among_the_first_few(remembered: MemoryStore, question: str, file: str) -> None:
-    """Each question of the README brings the file that it promises to one of the first five ranks."""
     found = remembered.search(question, limit=5)["source"]
     assert any(source.endswith(file) for source in found), list(found)

@@ -246,7 +246,6 @@ def test_magic_asks(magic, hub, monkeypatch, answer, asked):
     ],
 )
 def test_magic_wrong_input(magic, line, said):
-    """A mistake is one line without a traceback, also a missing word and one too many."""
     assert said in magic(f"%memory model {line}")[1]
 
 

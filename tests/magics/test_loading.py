@@ -36,7 +36,6 @@ def test_loading_twice_is_loading_once_and_unloading_leaves_nothing(bare) -> Non
 
 
 def test_unloading_closes_the_store(week, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A store that is open anywhere is not restored over."""
     store = week.run("%memsearch prices").attrs["memsearch"]["store"]
     week.run(f"%memory backup {tmp_path / 'copy.sqlite'}")
     restore = ["--store", store, "restore", "--overwrite", str(tmp_path / "copy.sqlite")]

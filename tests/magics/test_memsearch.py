@@ -274,7 +274,6 @@ def test_what_is_searched_for_is_what_was_typed(week, text: str, query: str) -> 
 
 @pytest.mark.parametrize("path", [r"C:\data\new\prices.csv", r"'C:\My data\new'", r"\\server\share"])
 def test_windows_paths(week, path: str) -> None:
-    """Backslashes stay as they are, in words and in values."""
     assert week.run(f"%memadd see {path} there").memory.text == f"see {path} there"
     assert week.run(f"%memsearch prices --path {path}").empty
 
@@ -296,7 +295,6 @@ def test_windows_paths(week, path: str) -> None:
     ],
 )
 def test_what_is_remembered_is_what_was_written(shell, line: str, text: str) -> None:
-    """The text is what was written, less the options."""
     shell.ip.user_ns["n"] = "replaced"
     assert shell.run(f"%memadd {line}").memory.text == text
 

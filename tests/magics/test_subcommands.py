@@ -200,7 +200,6 @@ def test_looking_makes_no_store_at_a_named_path(week, tmp_path: Path) -> None:
     ],
 )
 def test_nothing_is_forgotten_by_accident(week, words: str, says: str) -> None:
-    """Without a clear choice nothing is forgotten, and one line says what is missing."""
     assert says in week.mistake(f"%memory forget {words}")
     assert len(week.run("%memsearch")) == 5
 

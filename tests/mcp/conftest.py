@@ -35,7 +35,6 @@ def tools(tools_over, week_store) -> Any:
 
 @pytest.fixture
 def ask() -> Callable[..., dict[str, Any]]:
-    """Call a tool and return what it answers; an error fails the test."""
 
     def call(tools: Any, name: str, client: str = "codex", **arguments: Any) -> dict[str, Any]:
         outcome = tools.call(f"memory_{name}", arguments, client)

@@ -23,7 +23,6 @@ LINK = re.compile(r"\]\((?!\w+:|#)([^)#\s]+)[^)]*\)")
 
 
 def name_of(path):
-    """Return a path as the id of a test."""
     return str(path.relative_to(ROOT))
 
 
@@ -116,7 +115,6 @@ QUESTION = re.search(r"^%memsearch (.+?) --limit 1$", README, re.MULTILINE)[1]
 
 @pytest.fixture
 def samples(store):
-    """A store that has indexed the sample notebooks."""
     memories = store()
     memories.index(ROOT / "notebooks" / "samples", progress=False)
     return memories

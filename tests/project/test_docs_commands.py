@@ -69,7 +69,6 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], 
 
 @cache
 def terminal(*arguments: str) -> str:
-    """Return what a command prints."""
     with redirect_stdout(io.StringIO()) as written:
         assert main(list(arguments)) == 0
     return written.getvalue()
@@ -91,7 +90,6 @@ def test_help_is_in_groups(shell: Callable[[str], str]) -> None:
 
 
 def flags_of(command: str) -> set[str]:
-    """Return the options of a command and of the commands below it."""
     helps = [terminal(command, "--help"), *(terminal(command, below, "--help") for below in commands(command))]
     return {flag for text in helps for flags, _ in options_in(text) for flag in flags}
 
@@ -116,7 +114,6 @@ def test_what_is_told_exists(shell: Callable[[str], str], page: Path) -> None:
 
 
 def subcommands(shell: Callable[[str], str]) -> list[str]:
-    """Return the subcommands of %memory."""
     return re.findall(r"^%memory (\w+)", shell("memory"), re.MULTILINE)
 
 
@@ -133,7 +130,6 @@ def test_what_exists_is_told(shell: Callable[[str], str]) -> None:
 
 
 def section(title: str) -> str:
-    """Return what the page says below a heading."""
     return MAGICS.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
 
 

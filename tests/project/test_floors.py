@@ -36,7 +36,6 @@ DRIVERS = {"apsw", "sqlite3", "duckdb", "psycopg"}
 
 
 def name_of(path: Path) -> str:
-    """Return a module by its full name."""
     return ".".join(path.relative_to(ROOT.parent).with_suffix("").parts).removesuffix(".__init__")
 
 
@@ -45,7 +44,6 @@ NAMES = {name_of(path) for path in MODULES}
 
 @cache
 def tree_of(path: Path) -> ast.Module:
-    """Return a module, parsed."""
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
@@ -66,7 +64,6 @@ def imported(path: Path) -> frozenset[str]:
 
 @pytest.mark.parametrize("path", MODULES, ids=name_of)
 def test_an_import_goes_down(path):
-    """No module imports one above it, or of another room on its floor."""
     room = name_of(path).split(".")[1]
     assert room in FLOOR_OF, f"{room} has no floor yet: give it one here and in ARCHITECTURE.md"
     for other in {name.split(".")[1] for name in imported(path) & NAMES} - {room}:
@@ -75,7 +72,6 @@ def test_an_import_goes_down(path):
 
 
 def test_no_imports_in_a_circle():
-    """No modules import each other, not even late."""
     try:
         TopologicalSorter({name_of(path): imported(path) & NAMES for path in MODULES}).prepare()
     except CycleError as error:

@@ -277,7 +277,6 @@ def test_a_question_in_another_language(told, question, language):
     ],
 )  # fmt: skip
 def test_nothing_is_said_of_a_language(told, question, texts, embedder):
-    """Where the store may well read the question, nothing is said of its language."""
     assert told(question, texts, embedder=embedder)[0] == []
 
 

@@ -61,7 +61,6 @@ def test_something_to_look_up_is_never_lost(text):
 
 @given(words=st.lists(st.sampled_from([*sorted(STOP_WORDS - {"it's", "let's", "what's"}), "I", "x", "7"]), min_size=1))
 def test_stop_words_alone_are_kept(words):
-    """A query of stop words and single characters is searched as it stands."""
     assert set(terms(" ".join(words)).words) == {word.lower() for word in words}
 
 
@@ -160,7 +159,6 @@ def test_a_query_holds_all_it_was_asked():
     ],
 )  # fmt: skip
 def test_query_class(text, name):
-    """One to three words are keywords, up to six balanced, more a question; stop words count."""
     assert parse(text, now=NOW).query_class == name
 
 
@@ -314,7 +312,6 @@ def test_filters_beside_the_text(filters, expected):
     ],
 )
 def test_what_cannot_be_read(filters, message):
-    """A mistake is answered with what there is."""
     with pytest.raises(QueryError, match=message):
         selected(filters)
 

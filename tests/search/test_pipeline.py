@@ -77,7 +77,6 @@ def test_trovella_reads_two_ranks(filled_with):
 @pytest.mark.parametrize(("limit", "asked"), [(1, 20), (5, 20), (6, 24), (10, 40)])
 @FIXED
 def test_retrievers_fetch_more_than_is_shown(filled_with, profile, limit, asked):
-    """Each retriever finds max(4 * limit, 20) memories: what two retrievers half-like can still win."""
     memories = filled_with(*(worded(1 + number % 8, number / 99, title=str(number)) for number in range(50)))
     trace = memories.trace("prices", profile=profile, limit=limit, now=NOW)
     assert (len(trace.keyword), len(trace.vector)) == (asked, asked)

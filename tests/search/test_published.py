@@ -86,7 +86,6 @@ def test_a_named_time_by_hand(filled_with):
 # -- memini's functions on one's own lists -----------------------------------------------------------------------------
 @pytest.fixture
 def notes(store):
-    """Give four memories by a letter."""
     opened = store()
     return {name: opened.add(f"note {name}", event_at=NOW) for name in "abcd"}
 

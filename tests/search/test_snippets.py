@@ -129,7 +129,6 @@ def test_any_code(drawn, width):
     ],
 )  # fmt: skip
 def test_a_short_text_is_shown_whole(show, text, spans, shown):
-    """A text that fits is shown as it is, with its marks."""
     assert show(text, spans) == shown
 
 

@@ -49,7 +49,6 @@ def until() -> Callable[[Callable[[], object]], Awaitable[None]]:
 
 @pytest.fixture
 def store_file(tmp_path: Path) -> Path:
-    """The file that the server's settings name."""
     return tmp_path / "store" / "memory.sqlite"
 
 

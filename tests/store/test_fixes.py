@@ -71,7 +71,6 @@ def test_failed_run_itself_is_no_earlier_error(store):
 
 
 def test_saved_notebook_has_the_fix(store, tmp_path):
-    """A notebook that was saved with its error has the fix in a cell below, though the history is empty."""
     path = tmp_path / "shop.ipynb"
     notebook(path, ("import pandas as pd", ""), (JOIN, "customer_id"), ("customers.head()", ""), (FIXED, ""))
     store.index(path, progress=False)

@@ -15,7 +15,6 @@ from jupyter_memory.types import Filters
 
 
 def test_forget_by_id(week_store, week_memories):
-    """One id or several; the same one twice counts once, also in a dry run; an unknown one leaves all the others."""
     ids = [week_memories[title].id for title in ("Poisson λ", "Late deliveries", "Lost events")]
     assert week_store.forget([*ids, ids[0]], dry_run=True) == 3
     for dry_run in (True, False):
@@ -278,7 +277,6 @@ def test_the_last_first(made):
 
 
 def test_everything_comes_back(made, week):
-    """Also the whole store can be taken back, with its searches."""
     store = made(undo_minutes=10)
     store.add_many(week, progress=False)
     store.note_search(store.hits("prices"), "magic")

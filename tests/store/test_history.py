@@ -22,7 +22,6 @@ TOKEN = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
 
 # -- recording ---------------------------------------------------------------------------------------------------------
 def test_a_run_is_found_again(store):
-    """What was run is found by its words and its meaning, with the place and the time of its last run."""
     opened = store()
     opened.history.record([run("model.fit(prices)  # Zürich", n, notebook="/w/λ.ipynb", cell_id="c-1") for n in (1, 2)])
     [hit] = opened.hits("kind:history zürich prices").hits
@@ -92,7 +91,6 @@ def test_forgotten_while_it_is_recorded(store):
 
 
 def test_two_kernels_at_once(store):
-    """Two kernels that run one notebook's cells at the same time make one memory for a text, with all its runs."""
     opened, other = store(), store()
     batches = [[run(f"cell({n % 5})", n, session=name) for n in range(60)] for name in ("k1", "k2")]
     threads = [

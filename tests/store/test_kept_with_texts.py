@@ -107,7 +107,6 @@ def test_what_another_program_wrote(filled, tmp_path):
 
 
 def test_nothing_is_left_of_what_is_forgotten(filled, folder, bytes_of):
-    """The names of a forgotten file, and those that an edit took out, are in no file of the store."""
     names = [b"QuarzClient", b"zwischenspeichern", b"QUARZRATE"]
     assert all(name in bytes_of(filled.path) for name in names)
     filled.forget(source=str(folder / "client.py"))

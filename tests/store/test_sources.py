@@ -23,7 +23,6 @@ def test_an_indexed_folder_is_listed(filled, week_folder, store):
 
 
 def test_a_folder_within_a_folder(filled, week_folder):
-    """What lies in a listed folder is not listed; a folder above takes the place of those in it that nobody watches."""
     filled.index(week_folder / "notes", progress=False)
     assert [folder.path for folder in filled.folders()] == [str(week_folder)]
     filled.watch(week_folder / "notes")
@@ -187,7 +186,6 @@ def test_indexing_that_is_stopped(store, tmp_path):
 
 
 def test_a_file_that_cannot_be_read_has_not_changed(filled, week_folder):
-    """A broken notebook is named once, or when asked, and counted as changed only when somebody writes it again."""
     broken = week_folder / "Zürich.ipynb"
     broken.write_text("{", encoding="utf-8")
     before = filled.folders()[0].files

@@ -134,7 +134,6 @@ def test_nothing_else_is_public(week_store):
 
 
 def test_what_a_part_does_the_store_sees(week_store):
-    """A part writes into the store that it belongs to."""
     memory = week_store.memories.add("μ is 4", tags=["new"])
     assert week_store.get(memory.id) == memory
     assert week_store.searching.hits("μ").hits[0].memory.id == memory.id

@@ -122,7 +122,6 @@ def test_a_named_zone_is_the_zone_of_the_question() -> None:
 
 @given(st.text(max_size=30))
 def test_any_text(text: str) -> None:
-    """Any text is a time or a QueryError, and the end is never before the start."""
     try:
         start = parse_moment(text, now=NOW)
     except QueryError:
@@ -254,7 +253,6 @@ SMALL = [
 
 
 def spelled(number, joint="-"):
-    """Return a number below 1,000 in words."""
     if number < 20:
         return SMALL[number]
     if number < 100:
@@ -265,7 +263,6 @@ def spelled(number, joint="-"):
 
 @given(number=st.integers(1, 999), joint=st.sampled_from(" -"))
 def test_every_number_comes_back(number, joint):
-    """A number is the same in digits and in words, and the pattern finds all of it."""
     for text in (str(number), spelled(number, joint)):
         assert cardinal(text) == number and re.fullmatch(CARDINAL, text)
 

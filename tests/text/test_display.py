@@ -75,14 +75,12 @@ def test_no_way_of_showing_lets_it_through(text):
 
 @given(st.dictionaries(LYING, st.lists(LYING)))
 def test_json_is_read_back_as_it_was(value):
-    """JSON that is printed has nothing hidden in it, and says the same."""
     for written in (json_text(value), json_text(value, indent=2)):
         assert not set(written) & set(HIDDEN) and json.loads(written) == value
 
 
 @given(st.text(max_size=60), st.integers(1, 40))
 def test_what_is_cut_fits(text: str, cells: int) -> None:
-    """Cut at its end or at its beginning, a text takes no more cells than it may."""
     assert width(fit(text, cells)) <= cells and width(fit_end(text, cells)) <= cells
 
 

@@ -54,7 +54,6 @@ def seen(text: str, lang: str = "markdown") -> list[tuple[int, str]]:
     ],
 )
 def test_headings_of_markdown(text: str, found: list[tuple[int, str]]) -> None:
-    """A heading has its level and its text, as a reader sees it."""
     assert seen(text) == found
 
 
@@ -71,7 +70,6 @@ def test_headings_of_other_languages() -> None:
 )
 @pytest.mark.parametrize("lang", ["markdown", "rst"])
 def test_hostile_text_takes_no_time(piece: str, lang: str) -> None:
-    """A long run of half-begun markup is read in linear time."""
     text = "---\na: b\n" + piece * (200_000 // len(piece))
     begun = time.process_time()
     headings(text, lang)
@@ -193,7 +191,6 @@ def test_places_go_with_their_words(text, data):
 
 
 def iter_contains(whole, part):
-    """Return whether the characters of a part are in the whole, in order."""
     left = iter(whole)
     return all(one in left for one in part)
 

@@ -24,7 +24,6 @@ from jupyter_memory.types import Draft, Filters
 
 @pytest.mark.parametrize("written", ["//a/b", "///a//b/", "/a/./b", "/a/c/../b/.", "/../a/b", "//..//a/b"])
 def test_one_spelling(written):
-    """Dots, doubled slashes and a slash at the end make no other path, at the beginning neither."""
     assert str(normal(written)) == "/a/b"
 
 
@@ -91,7 +90,6 @@ def unpacked(store, tmp_path):
 
 @pytest.fixture
 def typed(tmp_path):
-    """Return a path in that folder as a person types it."""
     return lambda name: normalize("NFC", str(tmp_path / "für Jürgen" / "Zürich" / name))
 
 
@@ -180,7 +178,6 @@ def test_whatever_is_accepted_has_no_user_with_a_password(rest):
 
 
 def test_a_path_is_a_path(tmp_path, monkeypatch):
-    """A path stays one, with a colon in it too; a URL that Path() has damaged is no file."""
     monkeypatch.chdir(tmp_path)
     for name in ("a:b.sqlite", "C://b.sqlite", "./host=a/b.sqlite", "ghost=a.sqlite", Path("notes/a.sqlite")):
         assert store_at(name) == tmp_path / name

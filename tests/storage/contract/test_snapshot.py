@@ -30,7 +30,6 @@ def test_versions(filled):
 
 
 def test_an_empty_store(storage):
-    """An empty store has nothing of anything."""
     with storage.snapshot() as snapshot:
         assert snapshot.newest_chunk() == snapshot.count(EVERYTHING) == snapshot.corpus.chunks == 0
         assert snapshot.sample(9) == snapshot.keys(EVERYTHING) == snapshot.tags() == snapshot.models() == []

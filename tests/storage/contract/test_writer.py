@@ -175,7 +175,6 @@ def chunk_tokens(different, order):
 
 
 def test_changing_the_model(storage):
-    """Vectors of another model are written beside the old ones; it is used once no chunk lacks one."""
     old, new = Hashing("old", 8), Hashing("new", 16)
     add(storage, *(Draft(text=f"Day {day}") for day in range(3)), embedder=old)
     with pytest.raises(EmbeddingMismatch, match="written with old"):

@@ -88,7 +88,6 @@ def stores(postgres_server, tmp_path_factory):
 
 @pytest.fixture
 def both(stores):
-    """A store that was changed, on both sides."""
     return stores[True]
 
 
@@ -149,7 +148,6 @@ def matches(snapshot, terms, weights):
 
 
 def test_cosines_agree_to_the_last_bit(both):
-    """The nearest memories and their cosines are equal, with filters and a threshold too."""
     vector = Hashing().embed_query("the rate of the prices in Zürich")
 
     def nearest(filters, threshold, snapshot):

@@ -96,7 +96,6 @@ def test_restore_under_an_idle_store_without_a_log(store, copy, tmp_path, networ
 
 
 def test_restore_over_a_store_open_elsewhere(copy, tmp_path):
-    """While another process has a store open it is not replaced."""
     path = tmp_path / "theirs.sqlite"
     program = """
 import sys
@@ -271,7 +270,6 @@ def copied(source, target):
 
 
 def texts(path):
-    """Return the texts that a file holds, without the package."""
     return [text for (text,) in run_sql(path, "select text from texts order by memory")]
 
 

@@ -416,7 +416,6 @@ def test_between_two_statements(paused, rows_left):
 
 
 def test_a_change_is_not_stopped(paused):
-    """What is being written is written."""
     insert = "insert into counters values ('λ', 1)"
     opened, stop, end, _ = paused(seven, lambda connection: connection.execute(insert).fetchall(), "write")
     assert stop() is False

@@ -106,7 +106,6 @@ def test_no_byte_is_left(surrounded, bytes_of, chosen):
 
 
 def test_no_byte_is_left_without_a_log(store, bytes_of, network_home):
-    """With an ordinary journal in place of the log, no byte is left either."""
     memory = store()
     secret = memory.add(**SECRET)
     memory.add("Note on λ")
@@ -298,7 +297,6 @@ def left(path, bytes_of):
 
 
 def unallocated(path):
-    """Return, by page, the bytes that no cell of a b-tree uses, as SQLite's documentation of the file format has it."""
     content = path.read_bytes()
     size = int.from_bytes(content[16:18], "big")
     found = {}

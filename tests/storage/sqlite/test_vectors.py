@@ -192,7 +192,6 @@ def template(request, tmp_path_factory):
 
 @pytest.fixture
 def two(template, store, week, path):
-    """The same store opened twice, both with the codes of the week read."""
     path.parent.mkdir()
     shutil.copy(template, path)
     first, second = store(), store()
@@ -307,13 +306,11 @@ filters = st.one_of(
 
 
 def is_below(source, path):
-    """Return whether a source is what a path names, or lies below it."""
     folder = path if path.endswith("/") else path + "/"
     return source == (path.rstrip("/") or path) or source.startswith(folder)
 
 
 def fits(draft, chosen):
-    """Return whether a memory is to be searched, in plain Python."""
     held = {name: {getattr(draft, name)} for name in ("kind", "space", "lang", "session")}
     held |= {"tag": set(draft.tags), "tier": {"core" if draft.pinned else draft.tier}}
 
