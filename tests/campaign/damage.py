@@ -4,8 +4,6 @@ The damage is done to the bytes of the files, to rows behind the package's back,
 store. What is whole stays readable; what was copied in is never mixed with what was there before.
 """
 
-from __future__ import annotations
-
 import random
 import shutil
 import subprocess
@@ -82,7 +80,6 @@ def _make(path: Path, count: int, about: str = "note") -> None:
         store.hits("how were the prices checked")
 
 
-# -- rows --------------------------------------------------------------------------------------------------------------
 def _rows(sound: Path, path: Path, name: str, rng: random.Random, counts: _Counts) -> None:
     shutil.copyfile(sound, path)
     row = rng.randrange(1, 20)
@@ -107,7 +104,6 @@ def _read_the_others(path: Path, counts: _Counts) -> None:
                 counts.done["unreadable"] += 1
 
 
-# -- bytes -------------------------------------------------------------------------------------------------------------
 def _flipped(path: Path, rng: random.Random) -> None:
     content = bytearray(path.read_bytes())
     for _ in range(rng.randrange(1, 40)):
@@ -170,8 +166,6 @@ def _texts(path: Path) -> dict[str, tuple[str, str]] | None:
     except (apsw.Error, UnicodeDecodeError):
         return None
 
-
-# -- other files over an open store ------------------------------------------------------------------------------------
 
 _OPEN_AND_DIE = """
 import os, sys
@@ -246,7 +240,6 @@ def _written_on(path: Path, other: Path, way: str, rng: random.Random, name: str
         store.close()
 
 
-# -- what is asked of each ---------------------------------------------------------------------------------------------
 def _asked(path: Path, name: str, counts: _Counts) -> bool:
     """Ask a damaged store everything; return whether doctor, or the refusal to open it, names the damage."""
     named = False

@@ -1,7 +1,5 @@
 """Full disks and read-only folders: an operation succeeds or fails with an error of ours, and the store is unharmed."""
 
-from __future__ import annotations
-
 import os
 import random
 import resource

@@ -1,7 +1,5 @@
 """Kills of processes at random moments of their work: what they said is done is there, the rest is whole or not."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import random

@@ -1,7 +1,5 @@
 """Spellings of paths: a server must never reach past what Lab shows, and no store may hold a file twice."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """Hostile queries through all doors: each is answered, with sums and ranks that are right, or refused with a reason."""
 
-from __future__ import annotations
-
 import io
 import json
 import logging

@@ -4,8 +4,6 @@ The memories of the judged sets and notebooks, which have no secrets, must stay 
 counted there.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -126,7 +126,6 @@ def test_scan_costs_little(store):
     assert (row["domain"], row["title"]) == ("forecasting", "Prices")
 
 
-# -- among pandas' own verbs -------------------------------------------------------------------------------------------
 def test_attrs_are_one_small_json_value(week_store, now):
     frame = week_store.search(JOINING, since="2026-03-02", now=now)
     attrs = json.loads(json.dumps(frame.attrs, allow_nan=False))["memsearch"]

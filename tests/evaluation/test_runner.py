@@ -20,7 +20,6 @@ def week(judged_folder):
     return judged_folder()
 
 
-# -- sets are read from their folders, mistakes named by file and line -------------------------------------------------
 def test_a_set_is_read(week):
     """Documents, questions with their grades above 0, and how many questions nothing answers."""
     judged = read_set(week)
@@ -70,7 +69,6 @@ def test_a_mistake_is_named(week, file, content, message):
         read_set(week)
 
 
-# -- documents ---------------------------------------------------------------------------------------------------------
 def test_everything_is_compared(week):
     """Without names there is a row for every profile, each retriever and auto without each of its terms."""
     rows, notices = evaluate(week, arms(), "static", baseline="covalence")
@@ -131,7 +129,6 @@ def test_cells_are_judged_by_their_place(tmp_path, judged_folder):
         evaluate(folder, arms(["covalence"]), "static")
 
 
-# -- the command -------------------------------------------------------------------------------------------------------
 def test_the_command(week, tmp_path, capsys):
     """The command prints a table and writes the rows in the documented shape."""
     out = tmp_path / "numbers.json"
@@ -185,7 +182,6 @@ def test_mistakes(arguments, code, message, capsys):
     assert message in capsys.readouterr().err
 
 
-# -- questions that whole files answer ---------------------------------------------------------------------------------
 METERS = [
     {"query": "Meter", "relevant": ["src/meters/meter.py"], "secondary": [], "category": "symbol"},
     {"query": "how are prices scaled", "relevant": ["meters/prices.py"], "secondary": ["meters/book.ipynb"]},

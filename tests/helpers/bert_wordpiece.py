@@ -1,7 +1,5 @@
 """The tokenizer of BERT, as the library `tokenizers` has it: what WordPiece of our own is compared with."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

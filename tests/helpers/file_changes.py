@@ -1,7 +1,5 @@
 """Any change of the files in some folders, and what a store says of them but for the ids that it gave."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

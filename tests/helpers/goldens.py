@@ -8,8 +8,6 @@ digests of vectors not at all. On an x86 machine with other BLAS kernels, OPENBL
 bits. To compare to the last digit on another machine, write the files anew there before your change.
 """
 
-from __future__ import annotations
-
 import ctypes
 import hashlib
 import json

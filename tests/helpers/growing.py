@@ -1,7 +1,5 @@
 """Files of any length that repeat one thing, and how fast something grows with its input."""
 
-from __future__ import annotations
-
 import json
 import math
 import sys

@@ -3,8 +3,6 @@
 python tests/helpers/hub_like.py FOLDER [PORT]    serves FOLDER as nomic-ai/nomic-embed-text-v1.5 at the pinned revision
 """
 
-from __future__ import annotations
-
 import hashlib
 import ssl
 import subprocess

@@ -1,7 +1,5 @@
 """A look into the storage of an open store and at the bytes of its files: what is out of step, and what is left."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path

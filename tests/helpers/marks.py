@@ -1,7 +1,5 @@
 """Words of several scripts, short ones and very long ones, and marks of some of them, for properties of snippets."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

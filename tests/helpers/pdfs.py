@@ -1,7 +1,5 @@
 """Documents as small as they can be: PDFs of plain text, and workbooks of Excel before 2007 and of LibreOffice."""
 
-from __future__ import annotations
-
 import zipfile
 import zlib
 from base64 import b85decode

@@ -1,7 +1,5 @@
 """Pictures and notebooks that show them, made up from a seed."""
 
-from __future__ import annotations
-
 import json
 import random
 from base64 import b64encode

@@ -1,7 +1,5 @@
 """A real PostgreSQL server for tests, from a wheel that has one with pgvector: databases, roles, hostile clients."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Fills the formats of secrets by a seed, and puts them where people have them: code, outputs, Markdown, tracebacks."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

@@ -1,7 +1,5 @@
 """The small models of the tests in a folder of models, what transformers computes with them, and changes to them."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

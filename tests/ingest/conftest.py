@@ -1,7 +1,5 @@
 """What the tests of ingestion share: notebooks written as raw JSON, files that are read, folders that are indexed."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

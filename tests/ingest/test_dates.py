@@ -26,7 +26,6 @@ def days(number):
     return BEGUN + timedelta(days=number)
 
 
-# -- what a document says ----------------------------------------------------------------------------------------------
 def said(folder, text, name="note.md"):
     """Return the date that the last part of a file states; None where only the time of the file is known."""
     path = folder / name
@@ -115,7 +114,6 @@ def test_no_text_makes_reading_a_date_fail(tmp_path_factory, text):
         assert found is None or (found.tzinfo is UTC and 1970 <= found.year <= datetime.now(UTC).year)
 
 
-# -- what git knows ----------------------------------------------------------------------------------------------------
 @pytest.fixture
 def tree(tmp_path):
     return WorkTree(tmp_path / "work")

@@ -34,7 +34,6 @@ def drafts(notebook):
     return read
 
 
-# -- cells -------------------------------------------------------------------------------------------------------------
 def test_every_cell_that_says_something_is_a_draft(notebook):
     """Markdown and code become cells with their kind, tier, source, language and time; raw and empty ones do not."""
     path = notebook(
@@ -129,7 +128,6 @@ def test_a_magic_says_the_language_of_its_cell(drafts, source, language):
     assert drafts(code(source))[0].lang == language
 
 
-# -- cells that stay out -----------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     "source",
     [
@@ -182,7 +180,6 @@ def test_tags_and_patterns_keep_a_cell_out_of_the_history():
     assert not HistoryRules(["*a" * 40 + "b"]).exclude("a" * 20_000)
 
 
-# -- notebooks of any kind ---------------------------------------------------------------------------------------------
 def test_strange_text_is_cleaned(tmp_path):
     """A BOM, NULs, lone surrogates and a source in lines: the notebook is read all the same."""
     path = tmp_path / "n.ipynb"
@@ -258,7 +255,6 @@ def test_large_cells_are_bounded(drafts):
     assert len(pasted.text) <= 200_003 and len(spaces.text) == 190_004
 
 
-# -- outputs -----------------------------------------------------------------------------------------------------------
 def stream(text, name="stdout"):
     return {"output_type": "stream", "name": name, "text": text}
 

@@ -84,7 +84,6 @@ with MemoryStore(sys.argv[1], "static") as store:
     return run_without((), code, str(tmp_path / "memory.sqlite"), str(tmp_path / "nb"))
 
 
-# -- thumbnails --------------------------------------------------------------------------------------------------------
 def chunk(name, data):
     return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
 
@@ -165,7 +164,6 @@ def test_a_bad_picture_is_left_out_with_the_reason(made, data, reason):
     assert most < 30_000_000 + 8 * len(data)
 
 
-# -- SVG ---------------------------------------------------------------------------------------------------------------
 def svg(inner, size="width='40' height='30'", before=""):
     names = "xmlns='http://www.w3.org/2000/svg' xmlns:xlink='http://www.w3.org/1999/xlink'"
     return f"{before}<svg {names} {size}>{inner}</svg>"
@@ -246,7 +244,6 @@ def test_one_file_cannot_take_for_ever(store, books):
     assert dict(report.pictures.left_out) == {NOT_DRAWN: 1, TOO_MUCH: 1} and shown(memory) == {"one": 0, "two": 1}
 
 
-# -- in a store --------------------------------------------------------------------------------------------------------
 def test_the_pictures_of_a_cell_are_kept_with_it(indexed, tmp_path):
     """A cell has the pictures that it shows, the report counts them, status names number and size; so has a backup."""
     pasted = {"cell_type": "markdown", "metadata": {}, "source": "![sketch](attachment:sketch.png)"}

@@ -1,7 +1,5 @@
 """The settings and where each of them came from."""
 
-from __future__ import annotations
-
 import json
 import warnings
 from pathlib import Path

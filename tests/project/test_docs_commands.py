@@ -1,7 +1,5 @@
 """Help, pages and notebooks say the same: what they tell people to type exists, and every option is told."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """The floors of the package: an import only goes down, and loading the package loads next to nothing."""
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess

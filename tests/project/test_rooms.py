@@ -1,7 +1,5 @@
 """Rooms are entered by their doors: tests and scripts import no deeper, and a room exports what somebody uses."""
 
-from __future__ import annotations
-
 import ast
 import functools
 import re

@@ -177,7 +177,6 @@ def test_the_last_word_may_be_unfinished(text, prefix):
     assert parse(text, now=NOW).terms.prefix is None
 
 
-# -- filters typed among the words ------------------------------------------------------------------------------------
 def day(text):
     return datetime.fromisoformat(text).astimezone(UTC)
 
@@ -264,7 +263,6 @@ def test_any_mixture_is_read_or_refused(pieces):
     assert bool(query.filters) == (query.text != text)
 
 
-# -- filters given beside the text ------------------------------------------------------------------------------------
 @pytest.fixture
 def zurich(monkeypatch):
     """Let local time be that of Zürich, an hour before UTC in winter."""
@@ -344,7 +342,6 @@ def test_any_mapping_is_read_or_refused(filters):
     assert all(isinstance(value, str) for name in FACETS for value in getattr(found, name))
 
 
-# -- times -------------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("value", "start", "end"),
     [

@@ -172,7 +172,6 @@ def test_reading_wakes_no_dateparser():
     assert run_without([], code) == "False"
 
 
-# -- the judged sets ---------------------------------------------------------------------------------------------------
 def lies_in(document, found, newest):
     """Return whether a document lies in what was read."""
     if found is None:

@@ -1,7 +1,5 @@
 """What the tests of the storage share: where a store lies, and rows that go in without a model."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing

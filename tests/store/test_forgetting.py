@@ -85,7 +85,6 @@ def test_what_is_not_forgotten_is_not_read_again(store, tmp_path):
     assert b"empty.md" not in opened.path.read_bytes()
 
 
-# -- what would go -----------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("choice", "count"),
     [
@@ -153,7 +152,6 @@ def held(store):
     return any(SECRET.encode() in file.read_bytes() for file in store.path.parent.glob(f"{store.path.name}*"))
 
 
-# -- taking it back ----------------------------------------------------------------------------------------------------
 def test_off_by_default(made):
     """Without the setting what is forgotten is gone at once, and the error says how to change that."""
     store = made()

@@ -149,7 +149,6 @@ def test_the_file_that_defines_it_comes_first(store, tmp_path):
 NOTE = "λ rose to 3.2 orders an hour in Zürich. " * 120
 
 
-# -- tokens ------------------------------------------------------------------------------------------------------------
 def kept_tokens(store):
     """Return the tokens that a store keeps by chunk, the different and the text's, and those that its texts have."""
     chunks = [row[0] for row in run_sql(store, "select id from chunks order by id")]

@@ -79,8 +79,6 @@ def test_auto_is_the_model_of_the_store(store, week):
     assert [model["dimensions"] for model in memory.stats()["models"]] == [64]
 
 
-# -- a better model is offered -----------------------------------------------------------------------------------------
-
 PAGE = Path(__file__).parents[2] / "docs" / "models.md"
 
 
@@ -143,7 +141,6 @@ def test_where_mlx_is_missing(measured):
     )
 
 
-# -- the vectors of models that are no longer in use -------------------------------------------------------------------
 def test_back_in_a_moment(store):
     """Going back embeds what was added since and nothing else; with keep=False the others' vectors are gone."""
     one, two = Hashing(), Hashing("λ-two", 32)
@@ -199,7 +196,6 @@ def test_forgotten_in_every_model(store):
     assert all(model.vector(text).tobytes()[:8] in content for model in (one, two) for text in texts)
 
 
-# -- changing models ---------------------------------------------------------------------------------------------------
 def test_searches_go_on_with_the_old_model(store):
     """While vectors are written this store, and others, find by meaning; at the end all of them use the new model."""
     memory, other = store(embedder="static-64"), store()
@@ -310,7 +306,6 @@ def test_progress(store, capsys, monkeypatch):
     assert "Embedding" in (shown := capsys.readouterr().err) and "/3 " in shown
 
 
-# -- others ------------------------------------------------------------------------------------------------------------
 def test_another_process_changes_the_model(store):
     """When the command line changes the model, an open kernel searches, adds and changes with the new one."""
     kernel = store()
@@ -341,7 +336,6 @@ def test_a_model_that_is_not_here(store):
     assert kernel.hits("Poisson λ").hits[0].badges == "KW+SEM"
 
 
-# -- in any order ------------------------------------------------------------------------------------------------------
 @pytest.fixture(scope="module", autouse=True)
 def hashed(tmp_path_factory):
     """Install a package that registers three models, so that a store opens what another program chose; return them."""

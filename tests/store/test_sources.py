@@ -217,7 +217,6 @@ def test_a_folder_on_a_disk_that_is_shut_is_listed(common_folder, as_user):
     assert answer == [(1, False)], answer
 
 
-# -- links -------------------------------------------------------------------------------------------------------------
 @pytest.fixture
 def linked(tmp_path):
     """A folder with two documents, a folder of like name beside it, a link to the folder, and one to a document."""

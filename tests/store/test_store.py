@@ -97,8 +97,6 @@ def test_backup_and_restore(week_store, tmp_path, now, monkeypatch):
     assert week_store.stats()["memories"] == 0
 
 
-# -- its parts ---------------------------------------------------------------------------------------------------------
-
 METHODS = {
     "memories": "add add_many get among thumbnail update pin unpin",
     "forgetting": "selection forget undo undoable",
@@ -141,7 +139,6 @@ def test_what_a_part_does_the_store_sees(week_store):
     assert week_store.tags() == week_store.maintenance.tags()
 
 
-# -- its budget --------------------------------------------------------------------------------------------------------
 @pytest.fixture
 def limited(store):
     return lambda **settings: store(embedder="static", settings=JupyterMemory(**settings))

@@ -47,7 +47,6 @@ def test_what_cannot_be_stored():
     assert clean("λ\0 = 3\ud83d ü\r\nzwei\rdrei\n") == "λ = 3\ufffd ü\nzwei\ndrei\n"
 
 
-# -- what is shown -----------------------------------------------------------------------------------------------------
 # Written anew here, so that a range that is lost in the package is missed.
 HIDDEN = [
     *(chr(code) for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\t\n"),
@@ -97,7 +96,6 @@ def test_nothing_that_was_stored_moves_a_cursor() -> None:
     assert [*map(size, (0, 999, 1000, 5 * 10**12))] == ["0 bytes", "999 bytes", "1.0 kB", "5.0 TB"]
 
 
-# -- hits in a terminal ------------------------------------------------------------------------------------------------
 ENTRY = Entry("1", "Prices", "the price of λ was net of tax", ((4, 9),), "KW+SEM", ("83%", "3 weeks ago"), "a.ipynb")
 FOUND = "1;31"
 

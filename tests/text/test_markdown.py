@@ -138,7 +138,6 @@ def test_headings_and_words_above_are_read_out_of_a_prefix(headings, above, titl
     assert (heading_of(prefix, title, kind), words_above(prefix, title, kind)) == (heading, above)
 
 
-# -- as its reader sees it ---------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("written", "read"),
     [

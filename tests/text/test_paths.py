@@ -75,7 +75,6 @@ def test_a_folder_that_a_link_leads_into(tmp_path):
     assert called_before(data / "aside" / "new.md", [str(data), str(other)]) == other / "new.md"
 
 
-# -- other forms of letters --------------------------------------------------------------------------------------------
 @pytest.fixture
 def unpacked(store, tmp_path):
     """A store that indexed a folder from a Mac's zip, in a folder of this machine."""
@@ -114,7 +113,6 @@ def test_a_name_from_a_mac_is_indexed_and_forgotten(unpacked, tmp_path, typed):
     assert unpacked.forget(source=typed("plain.md")) == 1
 
 
-# -- addresses ---------------------------------------------------------------------------------------------------------
 SECRET = "pä5s/w?rd"
 
 

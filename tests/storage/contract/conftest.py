@@ -1,7 +1,5 @@
 """The storages that must pass the contract of `storage.snapshot` and `storage.writer`: an empty store of each kind."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

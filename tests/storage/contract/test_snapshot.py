@@ -14,7 +14,6 @@ from jupyter_memory.storage import EmbeddedParts, Passage
 from jupyter_memory.types import Draft, Filters, Terms, WordForms
 
 
-# -- one state ---------------------------------------------------------------------------------------------------------
 def test_versions(filled):
     """The version stays while nothing changes; what is added, removed or built anew makes another."""
     versions = [seen(filled, lambda snapshot: snapshot.version)]
@@ -47,7 +46,6 @@ def test_samples(filled):
         assert snapshot.embedded_parts(chunks[:1]) == {chunks[0]: EmbeddedParts(RATE.kind, "Rate", "", RATE.text)}
 
 
-# -- words -------------------------------------------------------------------------------------------------------------
 def test_keyword_matches(filled):
     """Memories that hold any term come best first, within the filters, and no more than asked for."""
     with filled.snapshot() as snapshot:
@@ -134,7 +132,6 @@ def test_words_of_the_index(filled):
         assert [RATE.text[start:end] for start, end in marked[chunk]] == ["Zürich", "orders an"]
 
 
-# -- memories ----------------------------------------------------------------------------------------------------------
 def test_memories_by_key(filled):
     """A memory has the key that its id leads to, and comes back as it was written; an unknown id is an error."""
     with filled.snapshot() as snapshot:
@@ -227,7 +224,6 @@ def test_contents(filled):
         assert snapshot.known(contents, Filters(tag=("zürich",))) == {rate.id}
 
 
-# -- vectors -----------------------------------------------------------------------------------------------------------
 def test_models(embedded):
     """A model is known by its fingerprint; the first is active; few chunks are no large store."""
     embedder = Hashing()
@@ -259,8 +255,6 @@ def test_vector_matches(embedded):
         assert vectors.memories.tolist() == keys and vectors.ids.tolist() == snapshot.chunks_of(keys)
         assert np.array_equal(vectors.vectors, np.stack([vector_of(draft) for draft in DRAFTS]))
 
-
-# -- a part of the store -----------------------------------------------------------------------------------------------
 
 SHOPS = Filters(space=("shops",))
 

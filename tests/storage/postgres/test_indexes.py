@@ -21,8 +21,6 @@ import psycopg
 
 from jupyter_memory.storage import keyword
 
-# -- both databases answer alike ---------------------------------------------------------------------------------------
-
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 _LISTED = (
     "rate rates price prices orders ordered queue queues Zürich zurich λ μ mean means forecast forecasting don't "
@@ -177,8 +175,6 @@ def test_words_and_highlights_agree(both):
     assert here == there
 
 
-# -- the best chunks without reading everything that holds a frequent word ---------------------------------------------
-
 # The first is in a third of the texts, the last in a fourteenth.
 
 
@@ -253,8 +249,6 @@ def test_the_rarest_words_are_read_first():
     assert apart(alike) == (alike[:11], alike[11:])
     assert apart([]) == ([], [])
 
-
-# -- vectors by the HNSW index -----------------------------------------------------------------------------------------
 
 TEXTS = [f"the rate {number} of queue {number % 7} and price {number % 5}" for number in range(150)]
 SOME = (Filters(), *(Filters(tag=(tag,)) for tag in ("seven", "rare", "no")), Filters(not_tag=("seven",)))

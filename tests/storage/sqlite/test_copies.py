@@ -33,7 +33,6 @@ MemoryStore(sys.argv[1]).backup(sys.argv[2])
 """
 
 
-# -- backup and restore ------------------------------------------------------------------------------------------------
 @pytest.fixture
 def copy(week_store, tmp_path):
     copy = week_store.backup(tmp_path / "copy.sqlite")
@@ -168,7 +167,6 @@ def test_restore_in_any_place(copy, tmp_path, week):
             MemoryStore.restore(copy, to=tmp_path / where, overwrite=True)
 
 
-# -- what is left of copies --------------------------------------------------------------------------------------------
 @pytest.fixture
 def copying(week_store):
     target = week_store.path.with_name("copy.sqlite")
@@ -252,8 +250,6 @@ def test_the_name_of_a_copy(week_store, monkeypatch, links, meanwhile):
         assert len(titles(target)) == 10
     assert beside(week_store.path) == ["copy.sqlite"]
 
-
-# -- another file over an open store -----------------------------------------------------------------------------------
 
 # What a kernel leaves that is killed: a log that nobody wrote into the file.
 TYPED = """

@@ -267,8 +267,6 @@ def test_a_picture_leaves_no_byte(sqlite, bytes_of, remove):
     assert b"the only picture" not in bytes_of(storage.path)
 
 
-# -- cleaning up -------------------------------------------------------------------------------------------------------
-
 HERD = "walrossherde quersummen kuehlkette"
 # Forgets, and is killed between the commit and the clean-up.
 KILLED = """
@@ -504,7 +502,6 @@ def test_the_file_shrinks_when_most_of_it_is_free(store):
     assert memory.stats()["memories"] == 20 and memory.doctor() == []
 
 
-# -- a full disk -------------------------------------------------------------------------------------------------------
 def test_forgetting_on_a_full_disk(disk, bytes_of):
     """When adding is no longer possible, forgetting is, here and in a store that is opened anew, without a trace."""
     full, memories = disk(24), []

@@ -82,7 +82,6 @@ def opened(request, sqlite):
     return make
 
 
-# -- codes -------------------------------------------------------------------------------------------------------------
 def codes(storage):
     rows = storage.database.connection.execute("select code from codes_1 order by chunk")
     return np.array([np.frombuffer(code, np.uint64) for (code,) in rows])
@@ -139,7 +138,6 @@ def test_nearest_take_all_that_tie(sqlite):
     assert len({code.tobytes() for code in codes(storage)}) < 50
 
 
-# -- search ------------------------------------------------------------------------------------------------------------
 def test_as_brute_force(opened):
     """The best by cosine come in their order, with NumPy's cosine to five digits; the threshold bounds them."""
     rng = np.random.default_rng(2)
@@ -180,7 +178,6 @@ def test_ties(tmp_path, opened, count):
     assert all(int(text.split()[1]) % 2 for text in answers[0])
 
 
-# -- coherence ---------------------------------------------------------------------------------------------------------
 @pytest.fixture(scope="module", params=[0, EXACT], ids=["exact", "codes"])
 def template(request, tmp_path_factory):
     """A store of no or of many notes, to be copied."""
@@ -258,8 +255,6 @@ def test_a_snapshot_that_is_older_than_the_cache(opened):
         assert (len(threads.submit(texts, mine, query, 100).result()), len(texts(mine, query, 100))) == (0, 10)
     assert texts(mine, query, 100) == []
 
-
-# -- filters -----------------------------------------------------------------------------------------------------------
 
 WEIGHTS = {"title": 5.0, "text": 1.0}
 TAGS = ("λ", "ü b", "prices")
