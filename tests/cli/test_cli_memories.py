@@ -300,18 +300,3 @@ def test_an_empty_source_is_refused_in_the_words_of_the_command(week: Run, more:
         assert (done.code, memories(week)) == (2, 3)
         assert "--source is empty. Name a file or a folder" in done.err
         assert "forget()" not in done.err and "source=" not in done.err
-
-
-@pytest.mark.parametrize(("indexed", "named"), [("plink", "real/a"), ("real/a", "plink"), ("plink", "plink/b/..")])
-def test_a_linked_folder_goes_by_each_of_its_names(run: Run, home: Path, monkeypatch, indexed: str, named: str) -> None:
-    """Indexed by one name, it is listed, searched and forgotten by the other: --path, path: and --source."""
-    (home / "real" / "a" / "b").mkdir(parents=True)
-    (home / "real" / "a" / "one.md").write_text("prices of Zürich", encoding="utf-8")
-    (home / "plink").symlink_to(home / "real" / "a")
-    monkeypatch.chdir(home)
-    assert run("index", indexed).code == 0
-    for command in (["list"], ["search", "prices"]):
-        done = run(*command, "--path", str(home / named))
-        assert "one.md" in done.out and "Nothing" not in done.err
-    assert "one.md" in run("search", f"path:{named}/one.md").out
-    assert run("forget", "--source", str(home / named), "--yes").out == "forgot 1 memory\n"

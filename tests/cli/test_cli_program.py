@@ -69,14 +69,6 @@ def test_a_closed_pipe(home: Path, week: Run) -> None:
     assert (program.wait(100), err) == (0, "")
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["search", "λ"]])
-def test_it_is_light(home: Path, arguments: list[str]) -> None:
-    """Help loads neither pandas nor MLX, and a search no pandas."""
-    code = f"import sys; from jupyter_memory.cli import main; main({arguments!r}); sys.exit('pandas' in sys.modules)"
-    done = ended(sys.executable, "-c", code)
-    assert done.returncode == 0, done.stderr
-
-
 def test_ctrl_c_before_it_has_begun(home: Path) -> None:
     """Ctrl-C while the program is still being read ends it with a line instead of a traceback."""
     code = """

@@ -20,7 +20,7 @@ from small_models import mx
 from waiting import until
 
 from jupyter_memory import EmbedderError, JupyterMemory
-from jupyter_memory.embedders import StaticEmbedder, batches, computing, open_embedder
+from jupyter_memory.embedders import batches, computing, open_embedder
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere MLX has a fast BLAS of its own")
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
@@ -210,19 +210,6 @@ print(threads() - before)
 def test_short_lived_threads_that_embed_leave_no_thread_behind(nomic):
     # A thread that has just ended may still be listed, and a tokenizer starts some of its own.
     assert int(run(LEVEL, nomic.models)) < 5
-
-
-def test_every_thread_has_the_same_numbers(nomic):
-    embedders = [StaticEmbedder(), nomic.open()]
-    wanted = [embedder.embed_documents(TEXTS) for embedder in embedders]
-    right = []
-
-    def work(_):
-        for embedder, vectors in zip(embedders, wanted, strict=True):
-            right.append(np.array_equal(embedder.embed_documents(TEXTS), vectors))
-
-    in_threads(work)
-    assert right == [True] * 8
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")

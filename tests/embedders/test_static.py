@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import random
 import subprocess
 import sys
 from pathlib import Path
@@ -98,17 +97,6 @@ def test_near_in_meaning(dimensions, query, texts):
     embedder = StaticEmbedder(dimensions)
     cosines = embedder.embed_documents(texts) @ embedder.embed_query(query)
     assert cosines[0] > cosines[1] and cosines[0] >= embedder.threshold
-
-
-def test_company_does_not_matter(embedder):
-    """A text has the same vector alone, in a batch and in another order."""
-    texts = [*NOTES, REPORT, "", *(f"order {number} of Müller" for number in range(5000))]
-    alone = np.stack([embedder.embed_query(text) for text in texts[:40]])
-    order = random.Random(1).sample(range(len(texts)), len(texts))
-    batch = embedder.embed_documents(texts)
-    shuffled = embedder.embed_documents([texts[row] for row in order])
-    assert np.sum(batch[:40] * alone, axis=1).min() >= 0.99999
-    assert np.sum(batch[order] * shuffled, axis=1).min() >= 0.99999
 
 
 @pytest.mark.parametrize(

@@ -90,18 +90,6 @@ def test_with_or_without_a_compiler(small, tmp_path, compiler):
     assert any(tmp_path.rglob("*.so")) == compiles
 
 
-def test_alone_or_together(wide):
-    """A text has one vector: alone, in a batch, in another order, with longer neighbours; a question has another."""
-    embedder = open_embedder("nomic", models=wide)
-    together = embedder.embed_documents(TEXTS)
-    alone = np.stack([embedder.embed_documents([text])[0] for text in TEXTS])
-    backwards = embedder.embed_documents(TEXTS[::-1])[::-1]
-    many = embedder.embed_documents([text for text in TEXTS for _ in range(3)])[::3]
-    for other in (alone, backwards, many):
-        assert np.sum(together * other, axis=-1).min() >= 0.99999
-    assert embedder.embed_query(TEXTS[0]) @ together[0] < 0.999
-
-
 def test_many_texts_of_all_lengths(small):
     """More texts than a block come out in order, each as alone; afterwards MLX keeps the weights alone."""
     embedder = small.open()

@@ -1,11 +1,8 @@
 """WordPiece of our own, with the tokens of the library `tokenizers`; the tokens of chunks, and their vectors."""
 
-import random
 import tracemalloc
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from unicodedata import category, combining
 
 import numpy as np
 import pytest
@@ -137,50 +134,6 @@ def test_from_many_threads():
     with ThreadPoolExecutor(3) as threads:
         list(threads.map(count, range(3)))
     assert right == [True] * 90
-
-
-# On 100,000 varied texts, against the library with which MiniLM and nomic were trained.
-COUNT = 100_000
-# Scripts, signs and odd characters that texts are drawn from, by the first code point and the one after the last.
-RANGES = (
-    (32, 127), (0, 0x250), (0x2B0, 0x700), (0x900, 0x1300), (0x1E00, 0x2070), (0x2000, 0x3200), (0x3000, 0x3100),
-    (0x4E00, 0x9FFF), (0xAC00, 0xD7A4), (0xE000, 0x10000), (0x10000, 0x30000), (0x1F300, 0x1F700), (0xE0000, 0x110000),
-)  # fmt: skip
-
-
-def varied_texts() -> Iterator[str]:
-    """Yield stretches of this project's files, as they are and with characters of all scripts among them."""
-    chance = random.Random(17)
-    files = [*ROOT.glob("docs/*.md"), *ROOT.glob("jupyter_memory/**/*.py"), *ROOT.glob("notebooks/**/*.ipynb")]
-    whole = "\n".join(file.read_text("utf-8") for file in files)
-    for number in range(COUNT):
-        start = chance.randrange(len(whole))
-        stretch = whole[start : start + chance.randrange(200)]
-        low, high = RANGES[number % len(RANGES)]
-        odd = "".join(
-            chr(code)
-            for code in chance.choices(range(low, high), k=chance.randrange(20))
-            if not 0xD800 <= code < 0xE000
-        )
-        place = chance.randrange(len(stretch) + 1)
-        yield stretch[:place] + odd + stretch[place:]
-
-
-def _is_reordered(text: str) -> bool:
-    return any(combining(character) and category(character) != "Mn" for character in text)
-
-
-@pytest.mark.reference
-def test_the_tokens_of_100_000_texts(bert, ours):
-    compared = 0
-    for text in varied_texts():
-        expected = bert(text)
-        assert ours.ids(text) == expected.ids, ascii(text)
-        # A word that is too long begins once there, and in several places here; a syllable is up to three letters.
-        if all(end - start <= 33 for start, end in expected.offsets) and not _is_reordered(text):
-            assert ours.starts(text).tolist() == [start for start, _ in expected.offsets], ascii(text)
-        compared += 1
-    assert compared == COUNT
 
 
 # The tokens of chunks: those of what is embedded, and what a store keeps of them.

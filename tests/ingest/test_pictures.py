@@ -337,21 +337,6 @@ def test_a_picture_that_is_still_there_is_not_made_again(store, books, padding):
     assert {name: one.width for name, one in thumbnails(memory).items()} == {"new()": 480, "one()": 1, "edited()": 1}
 
 
-def test_a_forgotten_picture_leaves_no_byte(store, books, tmp_path):
-    """Forgetting a notebook overwrites its pictures in every file of the store, and leaves those of others."""
-    gone = saved(books / "gone.ipynb", plotting("gone()", plot(1), noise((300, 200))))
-    saved(books / "stays.ipynb", *[plotting(f"stays({i})", plot(i)) for i in range(2, 30)])
-    memory = store()
-    memory.index(books, progress=False)
-    [forgotten] = [hit.memory for hit in memory.browsed(limit=50).hits if hit.memory.source == str(gone)]
-    images = [memory.thumbnail(forgotten.id, place).image for place in range(2)]
-    memory.forget(forgotten.id)
-    held = bytes_beside(tmp_path / "memory.sqlite")
-    pieces = [image[start : start + 24] for image in images for start in range(64, len(image) - 24, 24)]
-    assert len(pieces) > 400 and not [piece for piece in pieces if piece in held]
-    assert memory.stats()["thumbnails"]["number"] == 28 and memory.doctor() == []
-
-
 def test_the_doctor_sees_a_damaged_picture(indexed):
     """A picture that belongs to no memory, is too long or of an odd type is named."""
     memory, _ = indexed(plotting("plot(λ)", plot(1), plot(2)))

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 import shells
-from blocked import run_without
 from IPython.core.interactiveshell import InteractiveShell
 
 from jupyter_memory.cli import main
@@ -132,17 +131,6 @@ def test_a_store_whose_file_is_another(week, tmp_path: Path) -> None:
     remove()
     week.run("%memadd --title new begun again in Zürich")
     assert week.titles("%memsearch Zürich") == ["new"]
-
-
-def test_loading_is_light(home: Path) -> None:
-    """Loading the extension loads neither pandas, NumPy, SQLite nor MLX: a kernel that never searches does not wait."""
-    heavy = {"pandas", "mlx.core", "dateparser", "nbformat", "numpy", "apsw", "tomllib"}
-    heavy |= {"webbrowser", "jupyter_memory.store"}
-    code = (
-        "from IPython.core.interactiveshell import InteractiveShell; ip = InteractiveShell();"
-        f"ip.run_line_magic('load_ext', 'jupyter_memory'); print(sorted({heavy} & set(sys.modules)))"
-    )
-    assert run_without([], code) == "[]"
 
 
 @pytest.mark.parametrize(

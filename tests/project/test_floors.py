@@ -110,11 +110,18 @@ def test_no_cast():
     [
         # Most commands need neither IPython nor Jupyter's server.
         ("from jupyter_memory.cli import main; main(['--help'])", "IPython ipykernel jupyter_server mlx pandas"),
+        ("from jupyter_memory.cli import main; main(['search', 'λ'])", "pandas"),
+        # A kernel that never searches does not wait.
+        (
+            "from IPython.core.interactiveshell import InteractiveShell as Shell\n"
+            "Shell().run_line_magic('load_ext', 'jupyter_memory')",
+            "pandas mlx.core dateparser nbformat numpy apsw tomllib webbrowser jupyter_memory.store",
+        ),
         ("import jupyter_memory", "mlx pandas numpy apsw tokenizers jupyter_server IPython nbformat dateparser"),
     ],
 )
 def test_beginning_is_light(program, heavy):
-    """`import jupyter_memory` and the terminal wake neither MLX nor pandas, IPython or a server."""
+    """`import jupyter_memory`, the terminal and the extension wake nothing that they do not need."""
     command = [sys.executable, "-c", f"import sys\n{program}\nprint(*sys.modules)"]
     found = subprocess.run(command, capture_output=True, text=True, check=True, timeout=100)
     loaded = set(found.stdout.splitlines()[-1].split())

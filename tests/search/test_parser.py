@@ -1,7 +1,6 @@
 """What a person typed, read: words, phrases and filters, or an error that says what to do."""
 
 import re
-import time
 from datetime import UTC, date, datetime, timedelta, timezone
 from pathlib import Path
 from unicodedata import normalize
@@ -11,6 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from zones import zone
 
 from jupyter_memory import QueryError
 from jupyter_memory.search import filters_from, parse
@@ -263,16 +263,6 @@ def test_any_mixture_is_read_or_refused(pieces):
     assert bool(query.filters) == (query.text != text)
 
 
-@pytest.fixture
-def zurich(monkeypatch):
-    """Let local time be that of Zürich, an hour before UTC in winter."""
-    monkeypatch.setenv("TZ", "Europe/Zurich")
-    time.tzset()
-    yield
-    monkeypatch.undo()
-    time.tzset()
-
-
 def selected(filters=None, since=None, until=None):
     return filters_from(filters, since, until, NOW)
 
@@ -347,7 +337,6 @@ def test_any_mapping_is_read_or_refused(filters):
     [
         ("2026-03-02", "2026-03-01T23:00Z", "2026-03-02T23:00Z"),
         (date(2026, 3, 2), "2026-03-01T23:00Z", "2026-03-02T23:00Z"),
-        ("last week", "2026-02-22T23:00Z", "2026-03-01T23:00Z"),
         (datetime(2026, 3, 2, 9, 15), "2026-03-02T08:15Z", "2026-03-02T08:15Z"),
         (datetime(2026, 3, 2, 9, 15, tzinfo=UTC), "2026-03-02T09:15Z", "2026-03-02T09:15Z"),
         (datetime(2026, 3, 2, 9, tzinfo=timezone(timedelta(hours=9))), "2026-03-02T00:00Z", "2026-03-02T00:00Z"),
@@ -355,11 +344,11 @@ def test_any_mapping_is_read_or_refused(filters):
         (pd.Timestamp("2026-03-02 09:15", tz="Asia/Tokyo"), "2026-03-02T00:15Z", "2026-03-02T00:15Z"),
     ],
 )
-@pytest.mark.usefixtures("zurich")
 def test_moments(value, start, end):
     """Naive times are local, aware ones keep their moment, and an ``until`` that names a day includes it."""
-    assert moment(value, NOW) == datetime.fromisoformat(start)
-    assert moment(value, NOW, end=True) == datetime.fromisoformat(end)
+    with zone("Europe/Zurich"):
+        assert moment(value, NOW) == datetime.fromisoformat(start)
+        assert moment(value, NOW, end=True) == datetime.fromisoformat(end)
 
 
 def test_moments_of_libraries():

@@ -17,9 +17,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from inside import bytes_beside
 from plugins import write_package
-from programs import in_fork
 
-from jupyter_memory import EmbedderError, EmbeddingMismatch, InputError, MemoryStore, StoreError, UnknownEmbedder
+from jupyter_memory import EmbedderError, EmbeddingMismatch, InputError, MemoryStore, UnknownEmbedder
 from jupyter_memory.embedders import CachedModel, open_embedder, take
 from jupyter_memory.text import embedding_text
 
@@ -272,27 +271,6 @@ def test_stopped_in_the_middle(store, error):
     memory.add("Net of tax in Genève")
     new.before = lambda texts: None
     assert memory.reembed(new, progress=False) == 45
-
-
-def test_a_full_disk(store):
-    """When the disk takes no more the old model stays in use, the error says so, and with room it goes on."""
-    resource = pytest.importorskip("resource", reason="limits are those of POSIX")
-    memory = store(embedder="static-64")
-    memory.add_many(notes(600), progress=False)
-    memory.close()
-
-    def limited():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (memory.path.stat().st_size + 200_000, resource.RLIM_INFINITY))
-        with MemoryStore(memory.path) as full:
-            full.reembed(Hashing(dimensions=256), progress=False)
-
-    error = in_fork(limited)
-    assert isinstance(error, StoreError) and "Nothing was changed" in str(error)
-    with MemoryStore(memory.path) as again:
-        assert held(again)[0] == ("static", 600, True)
-        assert again.hits("Note 7 of λ", profile="trovella").counts["vector"] == 40
-        left = 600 - held(again)[1][1]
-        assert 0 < left < 600 and again.reembed(Hashing(dimensions=256), progress=False) == left
 
 
 def test_progress(store, capsys, monkeypatch):

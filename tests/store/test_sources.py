@@ -359,17 +359,6 @@ def test_a_clone_of_three_years_of_notes_is_not_all_from_today(three_years, tmp_
         assert all(hit.memory.event_at.hour == BEGUN.hour for hit in found.hits)
 
 
-def test_an_edited_note_is_from_the_time_of_its_edit(three_years, store):
-    """Until it is committed it has no other date than that of its file."""
-    memory = store()
-    memory.index(three_years.top, progress=False)
-    (three_years.top / "notes" / "n3.md").write_text("The tariff is unknown.\n")
-    before = datetime.now(UTC) - timedelta(minutes=5)
-    memory.index(three_years.top, progress=False)
-    [hit] = memory.hits("unknown tariff", limit=1).hits
-    assert hit.memory.source.endswith("n3.md") and hit.memory.event_at > before
-
-
 def test_workers_date_files_in_the_same_way(tmp_path, store):
     """Many files are read by other processes."""
     memory = store()

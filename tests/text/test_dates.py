@@ -1,7 +1,6 @@
 """Times in plain English: moments and periods, phrases, seasons and holidays, and numbers in words."""
 
 import re
-import time
 import tomllib
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -10,6 +9,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
+import zones
 from blocked import run_without
 from dateutil.easter import easter
 from hypothesis import given
@@ -24,12 +24,9 @@ TIMES = tomllib.loads(Path(__file__).with_name("times.toml").read_text("utf-8"))
 
 
 @pytest.fixture(autouse=True, params=["Europe/Berlin"])
-def zone(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    monkeypatch.setenv("TZ", request.param)
-    time.tzset()
-    yield request.param
-    monkeypatch.undo()
-    time.tzset()
+def zone(request: pytest.FixtureRequest) -> Iterator[str]:
+    with zones.zone(request.param):
+        yield request.param
 
 
 def local(text: str) -> datetime:

@@ -2,13 +2,13 @@
 
 import locale
 import time
-from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from IPython.lib.pretty import pretty
+from zones import zone
 
 from jupyter_memory import text as room
 from jupyter_memory.text import (
@@ -80,13 +80,6 @@ def test_hostile_text_takes_no_time(piece: str, lang: str) -> None:
 WHEN = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 
-@pytest.fixture
-def zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
-    yield monkeypatch
-    monkeypatch.undo()
-    time.tzset()
-
-
 def test_every_part_of_a_prefix_has_a_line() -> None:
     """Name, heading path, the Markdown above and the date come in this order; what is not known has no line."""
     made = context("02_prices.ipynb", ["Prices", "Zürich"], "We *drop* the λ outliers.", WHEN)
@@ -100,22 +93,19 @@ def test_every_part_of_a_prefix_has_a_line() -> None:
     assert (under("notes.md", ["A"]), under("notes.md\nSaturday", [])) == ("notes.md\nA", "notes.md\nSaturday")
 
 
-def test_the_date_is_english_and_local(zone: pytest.MonkeyPatch) -> None:
+def test_the_date_is_english_and_local() -> None:
     """Late on a Saturday in UTC is Sunday in Tokyo, and the weekday is English whatever the locale."""
     late = datetime(2026, 11, 21, 22, 30, tzinfo=UTC)
-    zone.setenv("TZ", "Asia/Tokyo")
-    time.tzset()
+    assert day(late) == "Saturday 21 November 2026"
     try:
         locale.setlocale(locale.LC_TIME, "de_DE.UTF-8")
     except locale.Error:
         locale.setlocale(locale.LC_TIME, "")
     try:
-        assert day(late) == "Sunday 22 November 2026"
+        with zone("Asia/Tokyo"):
+            assert day(late) == "Sunday 22 November 2026"
     finally:
         locale.setlocale(locale.LC_TIME, "C")
-    zone.setenv("TZ", "UTC")
-    time.tzset()
-    assert day(late) == "Saturday 21 November 2026"
 
 
 @pytest.mark.parametrize(

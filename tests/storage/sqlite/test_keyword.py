@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from jupyter_memory import MemoryStore, QueryError
+from jupyter_memory import MemoryStore
 from jupyter_memory.ingest import prepare
 from jupyter_memory.search import parse, profile_named
 from jupyter_memory.storage import open_storage
@@ -93,27 +93,6 @@ def test_what_is_found(sqlite, remember, text, queries):
     remember(opened, text, "Entirely unrelated, over there", "Weitere Notizen ohne Belang")
     for query in queries:
         assert texts_found(opened, query)[:1] == [text], query
-
-
-SYNTAX = ['"', "*", "NEAR(", ":", "AND", "OR", "NOT", "-", "+", "^", "{", "}", "(", ")", "text:", ",", "'", "\\"]
-
-
-@pytest.fixture(scope="module")
-def price(tmp_path_factory):
-    with closing(open_storage(tmp_path_factory.mktemp("price") / "memory.sqlite")) as storage:
-        storage.writer.add(prepare([Draft(text="price")], None), None)
-        yield storage
-
-
-@settings(max_examples=200)
-@given(st.lists(st.one_of(st.sampled_from([*SYNTAX, "price", "λ", "東京"]), st.text(max_size=5)), min_size=1))
-def test_syntax_is_harmless(price, pieces):
-    """No string of FTS5's syntax, nor any other text, is an error, or an operator that leaves a word out."""
-    try:
-        asked = parse(" ".join(pieces), now=NOW).terms
-    except QueryError:
-        return
-    assert len(matches(price, asked)) == 1 or "price" not in asked.words
 
 
 def test_what_is_no_word_of_a_text(sqlite, remember):
