@@ -53,7 +53,6 @@ NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[PostgresServer]:
-    """A PostgreSQL server with pgvector, for the whole session."""
     with running() as server:
         yield server
 
@@ -125,7 +124,6 @@ def filled(store: Callable[..., MemoryStore], week_folder: Path) -> MemoryStore:
 
 @pytest.fixture
 def now() -> datetime:
-    """Friday evening, after the last memory of the week."""
     return NOW
 
 

@@ -43,7 +43,6 @@ SHARED = {"cases", "corpus", "measure"}
 
 
 def printed(script: Path, *options: object) -> str:
-    """Run a script, which must not fail, and return what it prints."""
     command = [sys.executable, script, *options]
     around = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, env=around, cwd=ROOT, timeout=100)

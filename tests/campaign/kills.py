@@ -87,7 +87,6 @@ def run(dose: Dose) -> Figures:
 
 
 def prepare(base: Path, rng: random.Random) -> dict[str, str]:
-    """Make the folder that every process starts from; return the texts of its notes by id."""
     (base / "notes").mkdir(parents=True)
     for number in range(_FILES):
         (base / "notes" / f"{number}.md").write_text(made_up(rng, 20))

@@ -41,5 +41,4 @@ def wide(tmp_path_factory):
 
 @pytest.fixture
 def cached(tmp_path):
-    """The place of nomic in a folder that is not there yet."""
     return CachedModel(tmp_path / "data" / "models", NOMIC)

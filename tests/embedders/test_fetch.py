@@ -117,7 +117,6 @@ def test_removed(hub, cached):
         open_embedder("nomic", models=cached.models)
 
 
-# What stands in the way, from a hub that is down to a full disk.
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
@@ -244,9 +243,7 @@ def test_two_at_once_and_after_a_crash(hub, cached):
     assert there(cached) == [".nomic.lock", "nomic"]
 
 
-# From what is here already, the network unasked.
 def cache_of(tmp_path, *revisions):
-    """Write a cache as Hugging Face's, with the small model under these revisions."""
     model = tmp_path / "hub" / "models--nomic-ai--nomic-embed-text-v1.5"
     for revision in revisions:
         folder = model / "snapshots" / revision
@@ -302,7 +299,6 @@ def test_no_model_to_take(cached, tmp_path, make, said):
     assert not cached.models.exists()
 
 
-# What is kept of it.
 def test_half_precision(cached, nomic):
     """What is kept takes half the room, gives the same vectors but for rounding, and has the same fingerprint."""
     made = take(cached, nomic.folder, progress=False)

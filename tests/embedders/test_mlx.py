@@ -36,7 +36,6 @@ def change(folder, name, **values):
 
 @pytest.fixture
 def small(nomic):
-    """A folder with a model that says which sizes it may be cut to."""
     change(nomic.folder, "config.json", hidden_size=64, matryoshka_dimensions=[64, 32])
     return nomic.folder
 
@@ -113,7 +112,6 @@ def test_fingerprint(small):
         print_of()
 
 
-# The recipe in the files of sentence-transformers, read without the model.
 @pytest.fixture
 def folder(tmp_path):
     """Write the files of a model: ``folder(modules=[...], **{"file.json": {...}})``."""

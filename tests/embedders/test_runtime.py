@@ -161,7 +161,6 @@ def test_no_notice():
     assert said.splitlines() == ["NumPy; for larger models MLX with Apple's BLAS", "False"]
 
 
-# Texts of similar length share a batch.
 def padding(lengths, budget=2048):
     made = list(batches(lengths, budget))
     return 1 - sum(lengths) / sum(batch.tokens * len(batch.rows) for batch in made)
@@ -185,7 +184,6 @@ def test_batches_of_notebooks():
     assert len({batch.tokens for length in range(1, 2049) for batch in batches([length], 64)}) <= 80
 
 
-# One thread of MLX, whichever thread asks.
 LEVEL = """
 import sys, threading
 from pathlib import Path
@@ -252,7 +250,6 @@ def test_no_program_waits_for_a_computation(nomic):
     assert said == "done"
 
 
-# Forked processes: multiprocessing, or a kernel's `os.fork`.
 SEARCH = """
 import os, sys
 from threading import Thread
@@ -348,7 +345,6 @@ def test_a_forked_child_waits_for_no_thread_of_its_parent(code, left):
     assert run(code) == left
 
 
-# Models leave memory when no text has come for a while, and come back with the next text.
 @pytest.fixture
 def as_before():
     computing.release()

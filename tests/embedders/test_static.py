@@ -195,7 +195,6 @@ def test_fingerprint(table):
     assert unknown() == 100
 
 
-# Its files are part of the package, and never used damaged.
 @pytest.mark.parametrize(
     ("name", "fault", "said"),
     [
@@ -237,7 +236,6 @@ def test_damaged_files(tmp_path, name, fault, said):
     assert "pip install --force-reinstall --no-deps jupyter-memory" in found
 
 
-# Where MLX does not run, meaning is searched all the same.
 STORE = """
 from pathlib import Path
 from jupyter_memory import MemoryStore

@@ -38,7 +38,6 @@ def refused(small):
     return str(caught.value)
 
 
-# What they compute.
 def test_as_transformers(small):
     """Vectors are the reference's: prefixes, pooling, norm, cut, length 1; odd text has some, and order counts."""
     embedder = small.open()
@@ -152,7 +151,6 @@ def test_fingerprint(small, tmp_path):
     assert len(prints) == (3 if small.kind == "minilm" else 7)
 
 
-# Their files.
 def as_transformers_names_them(weights):
     renamed = {}
     for name, value in weights.items():

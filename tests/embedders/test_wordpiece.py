@@ -136,7 +136,6 @@ def test_from_many_threads():
     assert right == [True] * 90
 
 
-# The tokens of chunks: those of what is embedded, and what a store keeps of them.
 STORED = st.one_of(
     st.text(st.characters(exclude_categories=["Cs"]), max_size=40),
     st.lists(st.sampled_from(["prices", " ", "\n", "NetPrice", "\u0301", "東京", "İ", "\0", "##s", "🚚"])).map("".join),
@@ -173,7 +172,6 @@ def test_many_different_tokens():
     assert is_damaged(many.to_bytes()[:-1]) and is_damaged(many.to_bytes() + b"\xff\xff")
 
 
-# The vectors of single tokens.
 TokenVectors = type(token_vectors())
 DIMENSIONS = token_vectors()[np.array([0])].shape[1]
 

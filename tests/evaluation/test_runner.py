@@ -192,7 +192,6 @@ TARIFFS = [{"query": "tariff", "relevant": ["tariffs/tariff.md"], "category": "s
 
 @pytest.fixture
 def sources(tmp_path):
-    """Two packages as they are unpacked."""
     root = tmp_path / "sources"
     for name, text in {
         "meters/meters/meter.py": "class Meter: ...\n",

@@ -143,7 +143,6 @@ class _Handler(BaseHTTPRequestHandler):
         return f"http://localhost:{self.hub.server.server_port}/stored/{name}"
 
     def _name(self) -> str | None:
-        """Return the file that is asked for, after answering if there is none."""
         place, _, name = self.path.rpartition("/")
         # huggingface-hub also asks for /api/agent-harnesses, once a day: its telemetry is not what is tested here.
         if place not in ("/stored", "/api"):

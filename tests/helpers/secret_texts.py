@@ -51,7 +51,6 @@ class Planted:
 
 
 def planted(source: random.Random) -> Iterator[Planted]:
-    """Yield every format in every placement, filled anew."""
     for name in FORMATS:
         for placement in PLACEMENTS:
             yield plant(name, placement, source)
@@ -145,7 +144,6 @@ def _named(name: str, value: str, placement: str, source: random.Random) -> str:
 
 
 def _excerpt(text: str, placement: str, is_code: bool) -> str:
-    """Return lines of a file, or of code, where people show them."""
     lines = text.split("\n")
     if placement == "code":
         return text if is_code else f'written = """\n{text}\n"""\nPath(name).write_text(written)'

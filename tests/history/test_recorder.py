@@ -312,7 +312,6 @@ _LONGEST = 60
 
 @contextmanager
 def kernel(folder: Path, **more: str) -> Iterator[tuple[KernelManager, BlockingKernelClient]]:
-    """Start a kernel that has the extension, its store and settings in a folder of the test."""
     places = {f"JUPYTER_{name}_DIR": str(folder / name.lower()) for name in ("DATA", "CONFIG", "RUNTIME")}
     environment = {
         **os.environ, **places, "IPYTHONDIR": str(folder / "ipython"), "HOME": str(folder),
@@ -347,12 +346,6 @@ def run(client: BlockingKernelClient, code: str, metadata: dict[str, object] | N
             return "".join(written)
 
 
-def die(manager: KernelManager, client: BlockingKernelClient, code: str) -> None:
-    """Run a cell that kills the kernel, and wait until it is dead."""
-    client.execute(code)
-    manager.provisioner.process.wait(_LONGEST)
-
-
 def test_the_cell_that_kills_the_kernel_is_found_by_the_next(tmp_path: Path):
     """After kill -9 in a cell, this cell has the outcome "unknown", and those before it have their own."""
     deadly = "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)  # λ"
@@ -360,7 +353,8 @@ def test_the_cell_that_kills_the_kernel_is_found_by_the_next(tmp_path: Path):
         assert "on: this kernel remembers" in run(client, "%memory history on")
         run(client, "prices = [1, 2]")
         run(client, "prices[7]")
-        die(manager, client, deadly)
+        client.execute(deadly)
+        manager.provisioner.process.wait(_LONGEST)
 
     with kernel(tmp_path) as (_, client):
         said = run(

@@ -39,7 +39,6 @@ def refresh(tmp_path, monkeypatch):
 
 @pytest.fixture
 def install(refresh):
-    """Return what installs a package with a reader of one module, as pip would, for the time of a test."""
 
     def install(name, code, reader="Log"):
         module = f"reader_{next(NUMBERS)}"

@@ -22,7 +22,6 @@ EDITED = book([*SOURCES[:3], "plot(λ)"])
 
 
 def begin(index, files):
-    """Write files, index their folder, and return what is kept of each."""
     for path, text in files.items():
         path.write_text(text)
     index(path.parent)

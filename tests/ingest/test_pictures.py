@@ -63,7 +63,6 @@ def opened(thumbnail):
 
 
 def shown(store):
-    """Return how many pictures each cell has, by its source's first line."""
     return {hit.memory.text.split("\n")[0]: hit.memory.thumbnails for hit in store.browsed(limit=50).hits}
 
 

@@ -21,12 +21,10 @@ QUESTIONS = ROW.findall(README.read_text(encoding="utf-8").partition("## Twelve 
 
 
 def read(path: Path) -> Any:
-    """Return the notebook exactly as it is stored, not upgraded."""
     return nbformat.read(path, as_version=nbformat.NO_CONVERT)
 
 
 def name(path: Path) -> str:
-    """Return the path below the archive, as a readable test id."""
     return path.relative_to(SAMPLES).as_posix()
 
 

@@ -24,7 +24,6 @@ PLAN = ("nomic-ai/nomic-embed-text-v1.5", "e9b6763023c676ca8431644204f50c2b100d9
 
 @pytest.fixture
 def run(capsys):
-    """A function that runs a command and returns its code, what it printed, and what it said beside it."""
     return runner(capsys)
 
 
@@ -59,7 +58,6 @@ def configure(**settings):
 
 
 def states(run):
-    """Return the state of each model by name, as `model list --json` has it."""
     return {row["name"]: (row["state"], row["in_use"]) for row in json.loads(run("model", "list", "--json")[1])}
 
 

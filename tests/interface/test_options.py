@@ -100,7 +100,6 @@ SECRET = "postgresql://ada:s3cr3t-λ@db.invalid/team"
 
 @pytest.fixture
 def here(home, monkeypatch):
-    """Work in the folder of the test where Jupyter keeps its files as well."""
     monkeypatch.chdir(home)
     return home
 

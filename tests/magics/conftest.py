@@ -47,7 +47,6 @@ class Shell:
         return ids
 
     def complete(self, line: str) -> list[str]:
-        """Return what IPython offers at the end of a line, as a kernel asks for it."""
         with provisionalcompleter():
             return [offer.text for offer in self.ip.Completer.completions(line, len(line))]
 

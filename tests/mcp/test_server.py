@@ -148,7 +148,6 @@ def searching(number: int) -> dict[str, Any]:
 
 
 def command(store: Any, *options: str) -> list[str]:
-    """Return the command that an agent's configuration names."""
     return [sys.executable, "-m", "jupyter_memory", "--store", str(store.path), "mcp", *options]
 
 

@@ -13,7 +13,6 @@ from jupyter_memory import JupyterMemory, load_config, settings, store_path
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give Jupyter's config and data folders below a home of our own."""
     monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(tmp_path / "user"))
     monkeypatch.setenv("JUPYTER_CONFIG_PATH", str(tmp_path / "site"))
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "data"))

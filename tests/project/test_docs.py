@@ -27,7 +27,6 @@ def name_of(path):
 
 
 def modules():
-    """Return the modules that have examples, by name."""
     paths = (path for path in PACKAGE.rglob("*.py") if ">>> " in path.read_text(encoding="utf-8"))
     names = (".".join(path.relative_to(ROOT).with_suffix("").parts) for path in paths)
     return sorted(name.removesuffix(".__init__") for name in names)

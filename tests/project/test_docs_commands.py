@@ -30,7 +30,6 @@ OPTION = re.compile(r"^  (-\S.*?)(?:  +|\n +)(\S.*?)(?=\n  -|\n\n|\Z)", re.MULTI
 
 
 def text_of(page: Path) -> str:
-    """Return what a person reads of a page or a notebook."""
     if page.suffix == ".ipynb":
         return "\n\n".join(cell.source for cell in nbformat.read(page, as_version=4).cells)
     return page.read_text(encoding="utf-8")
@@ -73,7 +72,6 @@ def terminal(*arguments: str) -> str:
 
 
 def commands(*group: str) -> list[str]:
-    """Return the commands of the terminal, or of one of its groups."""
     # Those of a group stand under one heading, those of the program under several.
     listed = re.split(r"\n(?:Commands|First steps):\n", terminal(*group, "--help"), maxsplit=1)[1:]
     return re.findall(r"^  (\w+) +\w", "".join(listed), re.MULTILINE)

@@ -68,7 +68,6 @@ def jp_server_config(store_file: Path, request: pytest.FixtureRequest) -> dict[s
 
 @pytest.fixture
 def service(jp_serverapp) -> Iterator[Any]:
-    """What the handlers of the running server share."""
     service = jp_serverapp.web_app.settings["jupyter_memory_service"]
     yield service
     service.close()

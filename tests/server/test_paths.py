@@ -33,7 +33,6 @@ def jp_root_dir(tmp_path, request):
 
 @pytest.fixture
 def place(ask):
-    """Where a note about a file opens: ``await place(source)``."""
 
     async def place(source, **more):
         return (await ask("add", {"text": "λ is 3.2", "kind": "file", "source": str(source), **more})).json["place"]

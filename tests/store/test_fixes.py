@@ -30,7 +30,6 @@ def store(store):
 
 
 def run(source, number=1, session="k1", key=""):
-    """Return a run, which failed for this key if there is one."""
     error = RunError("KeyError", f"'{key}'", TRACEBACK.format(source=source, key=key)) if key else None
     started = NOON + timedelta(minutes=number)
     return Run(source, started, session, number, "error" if key else "ok", error=error, notebook="/n/shop.ipynb")

@@ -30,7 +30,6 @@ def zone(request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 def local(text: str) -> datetime:
-    """Return a naive ISO time as the aware one of the zone under test."""
     return datetime.fromisoformat(text).astimezone()
 
 
@@ -160,7 +159,6 @@ MOMENTS = st.datetimes(datetime(1990, 1, 1), datetime(2090, 12, 31))
 
 
 def whole_phrase(text, now):
-    """Return the period that the whole text names, if it names one."""
     named = named_at(text, 0, now)
     return named.period if named is not None and named.end == len(text) else None
 

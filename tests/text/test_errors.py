@@ -22,7 +22,6 @@ def shell():
 
 
 def printed(shell, cell, mode="Context"):
-    """Run a cell in a shell, and return what it prints, with its colours."""
     shell.run_line_magic("xmode", f"{mode}")
     out = StringIO()
     with redirect_stdout(out):

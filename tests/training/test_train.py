@@ -18,7 +18,6 @@ from training.train import Recipe, Student, Taught, batches, train
 pytest.importorskip("scipy", reason="training needs scipy: pip install -r training/requirements.txt")
 
 
-# How the tokens of a text are weighed.
 Pooling = type(Recipe().pooling)
 WORDS = ["month", "meter", "read", "plot", "load", "fill", "join", "tariff", "date", "frame"]
 VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS, *(f"f{word}" for word in WORDS)]

@@ -23,14 +23,12 @@ def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Storage]
 
 @pytest.fixture
 def filled(storage: Storage) -> Storage:
-    """A store of three memories, one chunk each, without vectors."""
     storage.writer.add(prepare(DRAFTS, None), None)
     return storage
 
 
 @pytest.fixture
 def embedded(storage: Storage) -> Storage:
-    """The same store with the vectors of one model."""
     embedder = Hashing()
     storage.writer.add(prepare(DRAFTS, embedder), embedder)
     return storage

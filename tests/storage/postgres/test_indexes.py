@@ -267,7 +267,6 @@ def storage(postgres_server):
 
 
 def found(storage, filters, wanted=20):
-    """Return the nearest memories; within another read it is part of that."""
     with storage.snapshot() as snapshot:
         query = Hashing().embed_query("the rate 140 of queue 0")
         return snapshot.vector_matches(snapshot.active_model(), query, filters, wanted, None)

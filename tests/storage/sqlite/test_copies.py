@@ -271,7 +271,6 @@ def texts(path):
 
 @pytest.fixture
 def other(path, database, remember):
-    """Another file: a backup of the store, an earlier state of it, or another store."""
 
     def make(kind):
         target = path.with_name("other.sqlite")

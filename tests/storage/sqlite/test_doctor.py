@@ -101,7 +101,6 @@ def sound(tmp_path_factory):
 
 @pytest.fixture
 def changed(sound, tmp_path):
-    """Return a copy of the store after statements of plain SQL."""
 
     def make(*statements):
         path = tmp_path / "memory.sqlite"

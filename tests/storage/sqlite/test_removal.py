@@ -47,7 +47,6 @@ def words_of(record):
 
 
 def stems(text):
-    """Return the stems of the words of a text, as the index has them."""
     return TOKENIZER(text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False)
 
 
@@ -281,7 +280,6 @@ store.forget(sys.argv[2])
 
 @pytest.fixture
 def killed(path, bytes_of):
-    """A store whose process was killed just after it had committed that something is forgotten."""
     with MemoryStore(path, embedder=None) as store:
         store.add_many(({"text": f"Note {i} on λ"} for i in range(50)), progress=False)
         secret = store.add(HERD, title="Eisbärenzählung")
