@@ -130,6 +130,8 @@ def test_forget_by_id_filter_source_and_all(week, folder: Path) -> None:
     """Ids, filters, a source and --everything choose what is forgotten; what fits nothing is told with the nearest."""
     week.run(f'%memory index "{folder}"')
     ids = week.ids("%memsearch -n 2 --tier note")
+    for name in ("list", "forget"):
+        assert "Did you mean 'decision'?" in week.noted(f"%memory {name} --tag decisoin")
     for line, said in (
         (" ".join(ids), "forgot 2 memories\n"),
         ("--tag people", "forgot 1 memory\n"),
@@ -138,8 +140,6 @@ def test_forget_by_id_filter_source_and_all(week, folder: Path) -> None:
         ("--tag nobody", "forgot 0 memories\n"),
     ):
         assert week.printed(f"%memory forget {line}").startswith(said), line
-    for name in ("list", "forget"):
-        assert "Did you mean 'decision'?" in week.noted(f"%memory {name} --tag decisoin")
 
 
 def test_files_that_come_back_and_do_not(week, folder: Path) -> None:
