@@ -252,12 +252,13 @@ PICTURE = Thumbnail("image/webp", 48, 36, b"the only picture" * 900)
     "remove",
     [
         lambda storage: storage.thumbnails.clear(),
+        lambda storage: storage.writer.forget(Filters(kind=("cell",))),
         lambda storage: storage.writer.forget_files(["/week/λ.ipynb"], ""),
         lambda storage: storage.writer.remove_folder("/week", ""),
     ],
 )
 def test_a_picture_leaves_no_byte(sqlite, bytes_of, remove):
-    """Whether the pictures are cleared, or go with their file or folder, nothing is kept of them."""
+    """Whether the pictures are cleared, or go with their cell, file or folder, nothing is kept of them."""
     storage, path = sqlite(), "/week/λ.ipynb"
     cell = Draft(text="plot(λ)", kind="cell", source=path, location="#0", pictures=Pictures((PICTURE,)))
     storage.writer.replace_files([(FileState(path, 1, 1, "λ"), prepare([cell], None))], None, "")
