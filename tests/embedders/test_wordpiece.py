@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from bert_wordpiece import encoder
 from growing import steps
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -41,8 +40,12 @@ TEXTS = st.one_of(
 @pytest.fixture(scope="module")
 def bert():
     """The library's tokenizer, which takes `[MASK]` in a text for what it is there: three words."""
-    pytest.importorskip("tokenizers", reason="the reference for WordPiece needs the package tokenizers")
-    return encoder(VOCABULARY)
+    tokenizers = pytest.importorskip("tokenizers", reason="the reference for WordPiece needs the package tokenizers")
+    numbers = {token: number for number, token in enumerate(VOCABULARY)}
+    whole = tokenizers.Tokenizer(tokenizers.models.WordPiece(numbers, unk_token="[UNK]"))
+    whole.normalizer = tokenizers.normalizers.BertNormalizer()
+    whole.pre_tokenizer = tokenizers.pre_tokenizers.BertPreTokenizer()
+    return lambda text: whole.encode(text, add_special_tokens=False)
 
 
 @pytest.fixture(scope="module")
