@@ -261,6 +261,13 @@ def test_any_memory_has_its_score(sqlite, remember, query, searched):
     assert set(scores) < set(keys)
 
 
+@pytest.fixture(scope="module")
+def price(tmp_path_factory):
+    with closing(open_storage(tmp_path_factory.mktemp("price") / "memory.sqlite")) as storage:
+        storage.writer.add(prepare([Draft(text="price")], None), None)
+        yield storage
+
+
 marked = ["Zu\u0308rich", "e\u0301", "\u0301", "👩\u200d🔬", "🚚"]
 telling = st.sampled_from(["price", "Prices", "λ", "Λ", "zürich", "naïve", "東京", "'", "-", "_", *marked])
 glue = st.sampled_from([" ", "  ", "\n", ", ", "", "🚚", "—", "\u200d"])
