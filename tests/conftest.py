@@ -53,7 +53,6 @@ NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[PostgresServer]:
-    """A PostgreSQL server with pgvector, for the whole session."""
     with running() as server:
         yield server
 
@@ -113,13 +112,11 @@ def week() -> tuple[dict[str, Any], ...]:
 
 @pytest.fixture
 def week_folder(tmp_path: Path) -> Path:
-    """A folder of three files."""
     return write_week(tmp_path / "wöche")
 
 
 @pytest.fixture
 def filled(store: Callable[..., MemoryStore], week_folder: Path) -> MemoryStore:
-    """A store that has indexed the folder."""
     memory = store()
     memory.index(week_folder, progress=False)
     return memory
@@ -127,13 +124,11 @@ def filled(store: Callable[..., MemoryStore], week_folder: Path) -> MemoryStore:
 
 @pytest.fixture
 def now() -> datetime:
-    """Friday evening, after the last memory of the week."""
     return NOW
 
 
 @pytest.fixture
 def week_store(store: Callable[..., MemoryStore]) -> MemoryStore:
-    """A store that remembers the week."""
     filled = store()
     filled.add_many(WEEK, progress=False)
     return filled
@@ -141,7 +136,6 @@ def week_store(store: Callable[..., MemoryStore]) -> MemoryStore:
 
 @pytest.fixture
 def week_memories(week_store: MemoryStore) -> dict[str, Memory]:
-    """The memories of ``week_store`` by title."""
     return {hit.memory.title: hit.memory for hit in week_store.browsed(limit=100).hits}
 
 

@@ -43,7 +43,6 @@ SHARED = {"cases", "corpus", "measure"}
 
 
 def printed(script: Path, *options: object) -> str:
-    """Run a script, which must not fail, and return what it prints."""
     command = [sys.executable, script, *options]
     around = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, env=around, cwd=ROOT, timeout=100)
@@ -58,7 +57,6 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 def test_no_script_is_left_out() -> None:
-    """Whoever adds a script says here how it runs."""
     tested = {*FIGURES, *TESTED_BELOW, *TESTED_ELSEWHERE, *SHARED}
     assert {path.stem for path in SCRIPTS} == tested
 
@@ -76,7 +74,6 @@ def test_scripts_import_what_rooms_export(path: Path) -> None:
 
 @pytest.mark.parametrize("script", FIGURES)
 def test_script_prints_its_figures(script: str, texts: list[str]) -> None:
-    """A benchmark of a few texts prints a line for each side that it measures."""
     options, lines = FIGURES[script]
     path = BENCHMARKS / f"{script}.py"
     reads = "add_options" in path.read_text(encoding="utf-8")
@@ -87,7 +84,6 @@ def test_script_prints_its_figures(script: str, texts: list[str]) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can freeze a disk")
 def test_cells_run_on_while_the_disk_is_frozen() -> None:
-    """On a frozen disk every cell runs, and nothing is lost."""
     try:
         found = printed(BENCHMARKS / "history.py", "--cells", 10, "--frozen")
     except AssertionError as error:
@@ -116,7 +112,6 @@ QUESTIONS = {
 
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A judged set of three documents and two questions."""
     folder = tmp_path_factory.mktemp("judged") / "tiny"
     folder.mkdir()
     documents = [{"_id": name, "text": text} for name, text in DOCUMENTS.items()]

@@ -4,8 +4,6 @@ A part tries one kind of harm many times, returns what it counted, and raises ``
 ``make campaign`` runs the full dose; ``make test`` runs a short one (``test_campaign_short.py``).
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass

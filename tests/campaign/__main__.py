@@ -1,7 +1,5 @@
 """Run the campaign: ``make campaign``, or ``python -m campaign`` with ``tests`` and ``tests/helpers`` on the path."""
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import pkgutil

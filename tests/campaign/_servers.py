@@ -1,7 +1,5 @@
 """A Jupyter server of its own for a part of the campaign, and how it is asked."""
 
-from __future__ import annotations
-
 import json
 import os
 import socket

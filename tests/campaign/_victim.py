@@ -6,8 +6,6 @@ A line is a JSON list: ``ready``; ``going`` with what may change from here on; `
 now, a text by id or path; ``gone`` with texts that nothing holds any more.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import sys

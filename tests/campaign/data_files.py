@@ -3,8 +3,6 @@
 Kinds whose library is not installed are left out.
 """
 
-from __future__ import annotations
-
 import gzip
 import sqlite3
 import zipfile

@@ -1,7 +1,5 @@
 """Full disks and read-only folders: an operation succeeds or fails with an error of ours, and the store is unharmed."""
 
-from __future__ import annotations
-
 import os
 import random
 import resource
@@ -127,7 +125,6 @@ def fill(filler: Path) -> None:
 
 
 def tried(store: MemoryStore, work: Work, where: str, name: str) -> str:
-    """Return whether an operation succeeded, or failed with an error of ours."""
     try:
         report = work(store)
     except JupyterMemoryError:

@@ -1,7 +1,5 @@
 """Files that repeat one thing, four times as long each time: the store and the work grow with them, not faster."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path

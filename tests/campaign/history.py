@@ -7,8 +7,6 @@ JSON list: ``ready``; or ``began`` with the number of a cell, its source and the
 itself says so, when it runs: its note must be safe by then.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import shutil
@@ -99,7 +97,6 @@ def look(folder: Path, said: list[tuple[int, str, str]]) -> None:
                 raise Loss(f"{found} words of what was cleared are in {file.name}")
 
 
-# -- the kernel --------------------------------------------------------------------------------------------------------
 def _tell(*values: object) -> None:
     sys.__stdout__.write(json.dumps(values) + "\n")
     sys.__stdout__.flush()

@@ -1,7 +1,5 @@
 """Kills of processes at random moments of their work: what they said is done is there, the rest is whole or not."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import random
@@ -89,7 +87,6 @@ def run(dose: Dose) -> Figures:
 
 
 def prepare(base: Path, rng: random.Random) -> dict[str, str]:
-    """Make the folder that every process starts from; return the texts of its notes by id."""
     (base / "notes").mkdir(parents=True)
     for number in range(_FILES):
         (base / "notes" / f"{number}.md").write_text(made_up(rng, 20))
@@ -182,7 +179,6 @@ def look(kind: str, folder: Path, told: Told) -> None:
 
 
 def look_at_files(folder: Path, told: Told) -> None:
-    """Check the backups, and that nothing else is there."""
     for name in told.copied:
         if not (folder / name).exists():
             raise Loss(f"the backup {name} was reported, and is not there")

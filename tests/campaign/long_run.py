@@ -1,7 +1,5 @@
 """Minutes of mixed work in one process: its threads, open files and memory level off."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from random import Random

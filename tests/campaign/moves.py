@@ -1,7 +1,5 @@
 """Any moves, edits, copies and deletions, with indexing in between, lead to what a new store says of the same files."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from random import Random

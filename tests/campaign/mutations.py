@@ -1,7 +1,5 @@
 """Files damaged by chance, beside good ones: each is read or named in the report, and the good ones are found."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from functools import reduce

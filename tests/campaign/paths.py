@@ -1,7 +1,5 @@
 """Spellings of paths: a server must never reach past what Lab shows, and no store may hold a file twice."""
 
-from __future__ import annotations
-
 import json
 import os
 import random
@@ -201,7 +199,6 @@ def _index_many(world: World, file: Path, source: random.Random) -> int:
 
 
 def _check(file: Path, dose: Dose, *, hidden: bool = False) -> int:
-    """Return how many files a store holds; a Loss where it holds one twice, or one that Lab does not show."""
     with MemoryStore(file, "static") as store:
         memories = [hit.memory for hit in store.browsed(limit=10_000).hits]
     texts = [one.text for one in memories if "word" in one.text]

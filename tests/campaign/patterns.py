@@ -1,7 +1,5 @@
 """Every regular expression of the package against the texts that it takes longest for: none may be quadratic."""
 
-from __future__ import annotations
-
 import ast
 import dataclasses
 import functools

@@ -4,8 +4,6 @@ What a writer was told is stored is there at the end, and what it was told is fo
 and the store is sound. No query of a client tells anything of a space that is not theirs.
 """
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

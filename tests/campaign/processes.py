@@ -14,6 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from inside import faults
+
 from campaign import Dose, Figures, Loss
 from jupyter_memory import JupyterMemory, MemoryStore, StoreLocked, UnknownMemory
 
@@ -29,6 +31,7 @@ class _Told:
     kept: dict[str, str] = field(default_factory=dict)
     gone: list[str] = field(default_factory=list)
     files: dict[str, str] = field(default_factory=dict)
+    shared: str = ""
     waited: list[float] = field(default_factory=list)
     done: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
@@ -124,6 +127,10 @@ def _keep_notes(store: MemoryStore, task: _Task, rng: random.Random, told: _Told
         told.done["search"] += 1
         if memory.id not in {hit.memory.id for hit in found.hits}:
             raise Loss(f"{task.name}: a memory that was just added is not found by its own words")
+    if rng.random() < 0.1:
+        told.kept[memory.id] = store.update(memory.id, text=f"{text}, twice").text
+    if rng.random() < 0.1:  # what everybody knows is one memory, with everybody's tags
+        told.shared = store.add("Prices are net of tax.", title="Shared", tags=[task.name]).id
     if rng.random() < 0.1 and len(told.kept) > 3:
         chosen = rng.choice(list(told.kept))
         store.forget(chosen)
@@ -150,7 +157,10 @@ def _checked(path: Path, told: list[_Told], seed: int) -> Figures:
     waited = sorted(seconds for one in told for seconds in one.waited)
     with MemoryStore(path) as store:
         _look_for(store, told, seed)
-        if problems := store.doctor():
+        shared = {one.name: one.shared for one in told if one.shared}
+        if len(known := set(shared.values())) > 1 or any(set(store.get(id_).tags) != {*shared} for id_ in known):
+            raise Loss(f"seed {seed}: what {len(shared)} processes know is not one memory with their tags")
+        if problems := faults(store):
             raise Loss(f"seed {seed}: the store is not sound: {problems}")
     figures = {
         **{name: done[name] for name in ("add", "search", "index", "forget", "reembed", "backup")},

@@ -1,7 +1,5 @@
 """Hostile queries through all doors: each is answered, with sums and ranks that are right, or refused with a reason."""
 
-from __future__ import annotations
-
 import io
 import json
 import logging
@@ -73,7 +71,6 @@ def query_of(random: Random) -> str:
 
 
 def filters_of(random: Random) -> Mapping[Any, Any]:
-    """Return filters, some of which no store can read."""
     names = (
         "tag", "kind", "tier", "path", "lang", "space", "session", "since", "until", "not_tag", "not_word", "bogus",
         5,
@@ -190,7 +187,6 @@ def _check_sum(rank: int, told: int, score: float | None, contributions: list[fl
 
 @contextmanager
 def _logged() -> Iterator[io.StringIO]:
-    """Collect what the package logs in this process."""
     written = io.StringIO()
     handler, logger = logging.StreamHandler(written), logging.getLogger("jupyter_memory")
     level = logger.level

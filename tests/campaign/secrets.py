@@ -4,8 +4,6 @@ The memories of the judged sets and notebooks, which have no secrets, must stay 
 counted there.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random
@@ -87,7 +85,6 @@ def _cell(text: Planted, number: int) -> dict[str, object]:
 
 
 def _memories(most: int) -> Iterator[str]:
-    """Yield the texts of the notebooks, of the documentation and of the judged sets."""
     count = 0
     for path in sorted(DATA.rglob("*")):
         if path.suffix in (".ipynb", ".md"):

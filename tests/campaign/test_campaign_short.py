@@ -1,7 +1,5 @@
 """A short dose of every part of the campaign; ``make campaign`` runs the full one."""
 
-from __future__ import annotations
-
 import importlib
 from pathlib import Path
 

@@ -8,7 +8,6 @@ from commands import Run, runner
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Keep everything that Jupyter writes in a folder of the test."""
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(tmp_path / "config"))
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "data"))
@@ -24,7 +23,6 @@ def run(home: Path, capsys: pytest.CaptureFixture[str]) -> Run:
 
 @pytest.fixture
 def week(run: Run) -> Run:
-    """Give the commands, and a store that remembers a data scientist's week."""
     for arguments in (
         ["--title", "Prices", "--tag", "decision", "--on", "2026-03-02", "we scaled the prices to zero mean"],
         ["--title", "Müller", "--tag", "people", "--on", "2026-03-03", "Frau Müller wants λ = 0.3 in the ridge model"],

@@ -68,7 +68,6 @@ def notes(home: Path) -> Path:
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for another process")
 def test_watching_remembers_changes_until_it_is_interrupted(home: Path, notes: Path) -> None:
-    """It says what it does; Ctrl-C ends it without an error."""
     command, store = [*PROGRAM, "watch", str(notes)], home / "m.sqlite"
     with running(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as program:
         until(store.exists)
@@ -208,7 +207,6 @@ def several(week: Run, home: Path) -> Run:
 
 @pytest.mark.parametrize("choice", CHOICES, ids=" ".join)
 def test_several_memories_are_forgotten_after_a_question(several: Run, monkeypatch, choice: list[str]) -> None:
-    """Whatever chooses them, it says how many and what they are, and asks; a program without --yes is refused."""
     held = memories(several)
     dry = several("forget", *choice, "--dry-run")
     found = re.search(r"Nothing was forgotten. Without --dry-run these would go: (\d+) memories", dry.err)
@@ -302,18 +300,3 @@ def test_an_empty_source_is_refused_in_the_words_of_the_command(week: Run, more:
         assert (done.code, memories(week)) == (2, 3)
         assert "--source is empty. Name a file or a folder" in done.err
         assert "forget()" not in done.err and "source=" not in done.err
-
-
-@pytest.mark.parametrize(("indexed", "named"), [("plink", "real/a"), ("real/a", "plink"), ("plink", "plink/b/..")])
-def test_a_linked_folder_goes_by_each_of_its_names(run: Run, home: Path, monkeypatch, indexed: str, named: str) -> None:
-    """Indexed by one name, it is listed, searched and forgotten by the other: --path, path: and --source."""
-    (home / "real" / "a" / "b").mkdir(parents=True)
-    (home / "real" / "a" / "one.md").write_text("prices of Zürich", encoding="utf-8")
-    (home / "plink").symlink_to(home / "real" / "a")
-    monkeypatch.chdir(home)
-    assert run("index", indexed).code == 0
-    for command in (["list"], ["search", "prices"]):
-        done = run(*command, "--path", str(home / named))
-        assert "one.md" in done.out and "Nothing" not in done.err
-    assert "one.md" in run("search", f"path:{named}/one.md").out
-    assert run("forget", "--source", str(home / named), "--yes").out == "forgot 1 memory\n"

@@ -40,7 +40,6 @@ def test_wrong_usage(run: Run, home: Path, arguments: list[str], says: str) -> N
 
 
 def test_version(run: Run) -> None:
-    """`--version` prints the name and the number."""
     assert re.fullmatch(r"jupyter-memory, version \d+\.\d+\.\d+\n", run("--version").out)
 
 
@@ -68,14 +67,6 @@ def test_a_closed_pipe(home: Path, week: Run) -> None:
         program.stdout.close()
         err = program.stderr.read().decode()
     assert (program.wait(100), err) == (0, "")
-
-
-@pytest.mark.parametrize("arguments", [["--help"], ["search", "λ"]])
-def test_it_is_light(home: Path, arguments: list[str]) -> None:
-    """Help loads neither pandas nor MLX, and a search no pandas."""
-    code = f"import sys; from jupyter_memory.cli import main; main({arguments!r}); sys.exit('pandas' in sys.modules)"
-    done = ended(sys.executable, "-c", code)
-    assert done.returncode == 0, done.stderr
 
 
 def test_ctrl_c_before_it_has_begun(home: Path) -> None:

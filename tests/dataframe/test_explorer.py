@@ -127,7 +127,6 @@ def test_the_frame(explorer, week_store):
     assert sorted(ids(explorer.answer)) == sorted(before) and explorer.answer.profile == "my-auto"
 
 
-# -- in a notebook -----------------------------------------------------------------------------------------------------
 CELLS = (
     "%load_ext jupyter_memory",
     "%memadd --title Prices --on 2026-03-02 we scaled the prices to zero mean",
@@ -216,7 +215,6 @@ def test_no_front_end_of_its_own(explorer):
     assert "score = 0.05*keyword" in bundle["text/plain"]
 
 
-# -- the profile that was found, as code and as a file -----------------------------------------------------------------
 @pytest.mark.parametrize("embedder", ["static", None], ids=["both retrievers", "words alone"])
 @pytest.mark.parametrize("name", PROFILES)
 def test_code_and_file_make_the_profile(store, week, now, tmp_path, name, embedder):
@@ -263,7 +261,6 @@ def test_the_button_shows_the_code(explorer):
     assert "[terms.keyword]\nweight = 0.1" in Page(code.value).text
 
 
-# -- the table below the sliders: whole, escaped and readable in every theme -------------------------------------------
 def test_the_table(explorer):
     """A real table: a caption, heads with a scope, a row a hit, every contribution and how far each has moved."""
     before = explorer.pooled.ranks(auto)

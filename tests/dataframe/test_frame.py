@@ -126,9 +126,7 @@ def test_scan_costs_little(store):
     assert (row["domain"], row["title"]) == ("forecasting", "Prices")
 
 
-# -- among pandas' own verbs -------------------------------------------------------------------------------------------
 def test_attrs_are_one_small_json_value(week_store, now):
-    """What a result knows beside its columns is JSON, with these keys."""
     frame = week_store.search(JOINING, since="2026-03-02", now=now)
     attrs = json.loads(json.dumps(frame.attrs, allow_nan=False))["memsearch"]
     assert attrs == frame.attrs["memsearch"] and attrs.pop("elapsed_ms") > 0 and attrs.pop("query_id")

@@ -191,7 +191,6 @@ def test_style(week_store, found):
     assert "contrib_title" in week_store.search("λ", filters={"tag": "zz"}).memory.style(evidence=True).to_html()
 
 
-# -- texts that would do something -------------------------------------------------------------------------------------
 SCRIPT = "<script>alert('ü')</script>"
 LIES = "λ \x1b[2J\x9b31m costs \u202e5\u2066 \x7f\u200f"
 
@@ -232,7 +231,6 @@ def test_what_nobody_sees_is_marked(store, render):
     assert "λ ␛[2J[U+009B]31m costs [U+202E]5[U+2066] ␡[U+200F]" in Page(lying._repr_html_()).text
 
 
-# -- hidden elements for the panel: pictures, a question to open, a fix to insert --------------------------------------
 def places(html):
     return [one["data-memory"] for one in Page(html).all("span") if one.get("class") == "jp-Memory-outputPicture"]
 

@@ -17,7 +17,6 @@ def small(request, tmp_path):
 
 @pytest.fixture
 def nomic(tmp_path):
-    """The small nomic-bert, of 64 values."""
     return SmallModel(tmp_path / "models", "nomic")
 
 
@@ -42,5 +41,4 @@ def wide(tmp_path_factory):
 
 @pytest.fixture
 def cached(tmp_path):
-    """The place of nomic in a folder that is not there yet."""
     return CachedModel(tmp_path / "data" / "models", NOMIC)

@@ -72,7 +72,6 @@ def partly(hub, cached):
 
 
 def test_broken_off_for_good_and_resumed_later(hub, partly):
-    """The next attempt goes on where it was, and the whole is checked."""
     fetch(partly, progress=False)
     assert hub.asked_for("GET") == [(WEIGHTS, "bytes=100000-")] and partly.state == "here"
 
@@ -86,7 +85,6 @@ def test_damaged_part(partly):
 
 
 def test_another_file_is_not_gone_on_with(hub, partly):
-    """The beginning of another file of the same name is left alone."""
     hub.files[WEIGHTS] = (SMALL / WEIGHTS).read_bytes() + b" "
     fetch(partly, progress=False)
     assert (WEIGHTS, None) in hub.asked_for("GET")
@@ -94,7 +92,6 @@ def test_another_file_is_not_gone_on_with(hub, partly):
 
 @pytest.mark.parametrize("name", ["config.json", "tokenizer.json", WEIGHTS])
 def test_wrong_checksum(hub, cached, name):
-    """Bytes that are not those of the checksum, sha256 or git's, are thrown away."""
     hub.lying.add(name)
     assert f"{name} has the wrong checksum" in refused(cached)
     assert not list(cached.parts.glob(f"{name}*"))
@@ -120,7 +117,6 @@ def test_removed(hub, cached):
         open_embedder("nomic", models=cached.models)
 
 
-# What stands in the way, from a hub that is down to a full disk.
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
@@ -247,9 +243,7 @@ def test_two_at_once_and_after_a_crash(hub, cached):
     assert there(cached) == [".nomic.lock", "nomic"]
 
 
-# From what is here already, the network unasked.
 def cache_of(tmp_path, *revisions):
-    """Write a cache as Hugging Face's, with the small model under these revisions."""
     model = tmp_path / "hub" / "models--nomic-ai--nomic-embed-text-v1.5"
     for revision in revisions:
         folder = model / "snapshots" / revision
@@ -305,7 +299,6 @@ def test_no_model_to_take(cached, tmp_path, make, said):
     assert not cached.models.exists()
 
 
-# What is kept of it.
 def test_half_precision(cached, nomic):
     """What is kept takes half the room, gives the same vectors but for rounding, and has the same fingerprint."""
     made = take(cached, nomic.folder, progress=False)
@@ -320,7 +313,6 @@ def test_half_precision(cached, nomic):
 
 @pytest.mark.parametrize("kind", [mx.float16, mx.bfloat16], ids=["float16", "bfloat16"])
 def test_half_precision_already(cached, nomic, kind):
-    """Weights of 16 bits are kept as float16."""
     weights = {name: value.astype(kind) for name, value in nomic.weights.items()}
     nomic.save(weights)
     take(cached, nomic.folder, progress=False)
@@ -330,7 +322,6 @@ def test_half_precision_already(cached, nomic, kind):
 
 
 def test_several_files(cached, nomic):
-    """Weights in several files become one."""
     weights, expected = list(nomic.weights.items()), nomic.open().embed_query(TEXT)
     mx.save_safetensors(str(nomic.folder / "model-1.safetensors"), dict(weights[:5]))
     mx.save_safetensors(str(nomic.folder / "model-2.safetensors"), dict(weights[5:]))
@@ -371,7 +362,6 @@ def test_not_converted(cached, nomic, change, said):
 
 
 def test_quantised_weights_stay(cached, nomic):
-    """A quantised model is kept as it is."""
     weights = nomic.weights
     for name, value in nomic.weights.items():
         if value.ndim == 2 and "token_type" not in name:

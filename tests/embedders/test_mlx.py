@@ -24,7 +24,6 @@ def extra(tmp_path_factory, monkeypatch):
 
 
 def test_without_the_extra(monkeypatch):
-    """Without mlx-embeddings the error names what to install."""
     monkeypatch.setitem(sys.modules, "mlx_embeddings", None)
     with pytest.raises(EmbedderUnavailable, match=r"pip install 'jupyter-memory\[models\]'"):
         open_embedder("mlx:owner/model")
@@ -38,7 +37,6 @@ def change(folder, name, **values):
 
 @pytest.fixture
 def small(nomic):
-    """A folder with a model that says which sizes it may be cut to."""
     change(nomic.folder, "config.json", hidden_size=64, matryoshka_dimensions=[64, 32])
     return nomic.folder
 
@@ -123,7 +121,6 @@ def test_fingerprint(small):
         print_of()
 
 
-# The recipe in the files of sentence-transformers, read without the model.
 @pytest.fixture
 def folder(tmp_path):
     """Write the files of a model: ``folder(modules=[...], **{"file.json": {...}})``."""

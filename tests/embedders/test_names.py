@@ -103,10 +103,8 @@ def test_entries(entry):
         assert len(entry.revision) == 40 and names >= {"config.json", "tokenizer.json"}
 
 
-# Those that packages register.
 @pytest.fixture
 def install(tmp_path, monkeypatch):
-    """Return what installs a package of one module, as pip would, for the time of a test."""
     monkeypatch.syspath_prepend(tmp_path)
 
     def install(name, module, code, points):

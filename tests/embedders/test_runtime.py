@@ -20,7 +20,7 @@ from small_models import mx
 from waiting import until
 
 from jupyter_memory import EmbedderError, JupyterMemory
-from jupyter_memory.embedders import StaticEmbedder, batches, computing, open_embedder
+from jupyter_memory.embedders import batches, computing, open_embedder
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere MLX has a fast BLAS of its own")
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
@@ -161,7 +161,6 @@ def test_no_notice():
     assert said.splitlines() == ["NumPy; for larger models MLX with Apple's BLAS", "False"]
 
 
-# Texts of similar length share a batch.
 def padding(lengths, budget=2048):
     made = list(batches(lengths, budget))
     return 1 - sum(lengths) / sum(batch.tokens * len(batch.rows) for batch in made)
@@ -185,7 +184,6 @@ def test_batches_of_notebooks():
     assert len({batch.tokens for length in range(1, 2049) for batch in batches([length], 64)}) <= 80
 
 
-# One thread of MLX, whichever thread asks.
 LEVEL = """
 import sys, threading
 from pathlib import Path
@@ -208,23 +206,8 @@ print(threads() - before)
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="the system does not list threads as files")
 def test_short_lived_threads_that_embed_leave_no_thread_behind(nomic):
-    """A hundred threads that each embed a question with two models: the process has as many threads as before."""
     # A thread that has just ended may still be listed, and a tokenizer starts some of its own.
     assert int(run(LEVEL, nomic.models)) < 5
-
-
-def test_every_thread_has_the_same_numbers(nomic):
-    """What several threads embed at once is, to the last digit, what one embeds alone."""
-    embedders = [StaticEmbedder(), nomic.open()]
-    wanted = [embedder.embed_documents(TEXTS) for embedder in embedders]
-    right = []
-
-    def work(_):
-        for embedder, vectors in zip(embedders, wanted, strict=True):
-            right.append(np.array_equal(embedder.embed_documents(TEXTS), vectors))
-
-    in_threads(work)
-    assert right == [True] * 8
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")
@@ -267,7 +250,6 @@ def test_no_program_waits_for_a_computation(nomic):
     assert said == "done"
 
 
-# Forked processes: multiprocessing, or a kernel's `os.fork`.
 SEARCH = """
 import os, sys
 from threading import Thread
@@ -363,10 +345,8 @@ def test_a_forked_child_waits_for_no_thread_of_its_parent(code, left):
     assert run(code) == left
 
 
-# Models leave memory when no text has come for a while, and come back with the next text.
 @pytest.fixture
 def as_before():
-    """Let go of what a test has read, and go on with the usual time."""
     computing.release()
     yield
     computing.release_after(15)
@@ -416,7 +396,6 @@ def test_neither_before_its_time_nor_during_a_computation():
 
 
 def test_used_by_many_threads_while_it_goes(nomic, as_before):
-    """Threads that embed while the model goes again and again all have the right vectors."""
     embedder = nomic.open()
     wanted = [embedder.embed_query(text) for text in TEXTS[:4]]
     computing.release_after(0.0001 / 60)
@@ -432,7 +411,6 @@ def test_used_by_many_threads_while_it_goes(nomic, as_before):
 
 
 def test_the_time_is_a_setting(store, as_before):
-    """A store tells the models how long they may stay idle."""
     read = computing.kept(lambda: object())
     with computing:
         read()

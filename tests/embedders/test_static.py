@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import random
 import subprocess
 import sys
 from pathlib import Path
@@ -100,17 +99,6 @@ def test_near_in_meaning(dimensions, query, texts):
     assert cosines[0] > cosines[1] and cosines[0] >= embedder.threshold
 
 
-def test_company_does_not_matter(embedder):
-    """A text has the same vector alone, in a batch and in another order."""
-    texts = [*NOTES, REPORT, "", *(f"order {number} of Müller" for number in range(5000))]
-    alone = np.stack([embedder.embed_query(text) for text in texts[:40]])
-    order = random.Random(1).sample(range(len(texts)), len(texts))
-    batch = embedder.embed_documents(texts)
-    shuffled = embedder.embed_documents([texts[row] for row in order])
-    assert np.sum(batch[:40] * alone, axis=1).min() >= 0.99999
-    assert np.sum(batch[order] * shuffled, axis=1).min() >= 0.99999
-
-
 @pytest.mark.parametrize(
     ("text", "alike"),
     [
@@ -174,7 +162,6 @@ def test_megabytes_in_little_memory():
 
 
 def test_first_used_by_many_threads():
-    """Threads that all want the first vector get it, and the main thread goes on with it."""
     said = run_without(
         [],
         "import threading, numpy as np\nfrom jupyter_memory.embedders import StaticEmbedder\n"
@@ -192,7 +179,6 @@ def test_first_used_by_many_threads():
 
 @pytest.mark.parametrize("dimensions", [0, 32, 255, 512])
 def test_other_dimensions(dimensions):
-    """Dimensions that the model was not trained for are refused, and the allowed ones named."""
     with pytest.raises(InputError, match=rf"256, 128, 64 dimensions, not {dimensions}"):
         StaticEmbedder(dimensions)
 
@@ -209,7 +195,6 @@ def test_fingerprint(table):
     assert unknown() == 100
 
 
-# Its files are part of the package, and never used damaged.
 @pytest.mark.parametrize(
     ("name", "fault", "said"),
     [
@@ -251,7 +236,6 @@ def test_damaged_files(tmp_path, name, fault, said):
     assert "pip install --force-reinstall --no-deps jupyter-memory" in found
 
 
-# Where MLX does not run, meaning is searched all the same.
 STORE = """
 from pathlib import Path
 from jupyter_memory import MemoryStore

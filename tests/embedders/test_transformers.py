@@ -38,7 +38,6 @@ def refused(small):
     return str(caught.value)
 
 
-# What they compute.
 def test_as_transformers(small):
     """Vectors are the reference's: prefixes, pooling, norm, cut, length 1; odd text has some, and order counts."""
     embedder = small.open()
@@ -88,18 +87,6 @@ def test_with_or_without_a_compiler(small, tmp_path, compiler):
     assert np.abs(json.loads(said) - small.wanted[0]).max() <= NEAR
     compiles = compiler and sys.platform == "linux" and shutil.which("g++") is not None
     assert any(tmp_path.rglob("*.so")) == compiles
-
-
-def test_alone_or_together(wide):
-    """A text has one vector: alone, in a batch, in another order, with longer neighbours; a question has another."""
-    embedder = open_embedder("nomic", models=wide)
-    together = embedder.embed_documents(TEXTS)
-    alone = np.stack([embedder.embed_documents([text])[0] for text in TEXTS])
-    backwards = embedder.embed_documents(TEXTS[::-1])[::-1]
-    many = embedder.embed_documents([text for text in TEXTS for _ in range(3)])[::3]
-    for other in (alone, backwards, many):
-        assert np.sum(together * other, axis=-1).min() >= 0.99999
-    assert embedder.embed_query(TEXTS[0]) @ together[0] < 0.999
 
 
 def test_many_texts_of_all_lengths(small):
@@ -164,7 +151,6 @@ def test_fingerprint(small, tmp_path):
     assert len(prints) == (3 if small.kind == "minilm" else 7)
 
 
-# Their files.
 def as_transformers_names_them(weights):
     renamed = {}
     for name, value in weights.items():
@@ -317,7 +303,6 @@ def test_another_tokenizer(small, part, key, value):
     ],
 )
 def test_missing_and_broken_files(small, name, content, said):
-    """A file that is missing or broken is named."""
     (small.folder / name).unlink()
     if content is not None:
         (small.folder / name).write_text(content)

@@ -35,7 +35,6 @@ ANSWERABLE = {
 
 @pytest.fixture
 def two(judged_folder):
-    """A set of two groups that have nothing to do with each other."""
     documents = [{**one, "group": "week"} for one in WEEK] + [{**one, "group": "kitchen"} for one in KITCHEN]
     queries = [
         {"_id": "q1", "text": "how were the electricity prices scaled", "group": "week"},

@@ -77,7 +77,6 @@ def answer(busy):
 
 @given(st.text(min_size=1), TIMES, FILTERS)
 def test_any_question_is_read_as_it_was_kept(tmp_path_factory, answer, text, now, filters):
-    """Whatever was asked, with whatever filters, comes back the same."""
     path = tmp_path_factory.mktemp("golden") / "memory.golden.jsonl"
     asked = replace(answer.query, text=text, now=now, filters=filters, tags=("ü",), domain="λ")
     kept = golden.add(path, replace(answer, query=asked), [1])
@@ -103,7 +102,6 @@ def test_profiles_are_compared(week_store, kept):
 
 
 def test_an_answer_that_was_stored_anew_is_known_by_its_content(week_store, kept, week, now):
-    """Forgotten and remembered again, a memory has another id and is still the right answer."""
     old = next(iter(kept[0].right))
     record = next(one for one in week if one["title"] == "Scaling the prices")
     week_store.forget(old)

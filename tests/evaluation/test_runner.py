@@ -20,7 +20,6 @@ def week(judged_folder):
     return judged_folder()
 
 
-# -- sets are read from their folders, mistakes named by file and line -------------------------------------------------
 def test_a_set_is_read(week):
     """Documents, questions with their grades above 0, and how many questions nothing answers."""
     judged = read_set(week)
@@ -70,7 +69,6 @@ def test_a_mistake_is_named(week, file, content, message):
         read_set(week)
 
 
-# -- documents ---------------------------------------------------------------------------------------------------------
 def test_everything_is_compared(week):
     """Without names there is a row for every profile, each retriever and auto without each of its terms."""
     rows, notices = evaluate(week, arms(), "static", baseline="covalence")
@@ -131,7 +129,6 @@ def test_cells_are_judged_by_their_place(tmp_path, judged_folder):
         evaluate(folder, arms(["covalence"]), "static")
 
 
-# -- the command -------------------------------------------------------------------------------------------------------
 def test_the_command(week, tmp_path, capsys):
     """The command prints a table and writes the rows in the documented shape."""
     out = tmp_path / "numbers.json"
@@ -185,7 +182,6 @@ def test_mistakes(arguments, code, message, capsys):
     assert message in capsys.readouterr().err
 
 
-# -- questions that whole files answer ---------------------------------------------------------------------------------
 METERS = [
     {"query": "Meter", "relevant": ["src/meters/meter.py"], "secondary": [], "category": "symbol"},
     {"query": "how are prices scaled", "relevant": ["meters/prices.py"], "secondary": ["meters/book.ipynb"]},
@@ -196,7 +192,6 @@ TARIFFS = [{"query": "tariff", "relevant": ["tariffs/tariff.md"], "category": "s
 
 @pytest.fixture
 def sources(tmp_path):
-    """Two packages as they are unpacked."""
     root = tmp_path / "sources"
     for name, text in {
         "meters/meters/meter.py": "class Meter: ...\n",
@@ -279,7 +274,6 @@ def test_strength_and_the_command(judged, sources, capsys):
     ],
 )
 def test_mistakes_about_files(judged, sources, meters, renamed, message, capsys):
-    """What is wrong is said in one line."""
     if renamed:
         (sources / renamed[0]).rename(sources / renamed[1])
     assert main(["eval", str(judged(meters=meters)), "--files", str(sources), "-p", "auto"]) == 1
@@ -311,7 +305,6 @@ CELLS = [f"λ.ipynb#{place}" for place in range(30)]
     grades=st.dictionaries(st.sampled_from(CELLS), st.integers(1, 3), min_size=1, max_size=8),
 )
 def test_as_ir_measures_has_them(ranked, grades):
-    """Every metric of a ranked list is what the field's own library computes."""
     run = [ir_measures.ScoredDoc("q", name, -place) for place, name in enumerate(ranked)]
     judged = [ir_measures.Qrel("q", name, grade) for name, grade in grades.items()]
     theirs = ir_measures.calc_aggregate(THEIRS.values(), judged, run)

@@ -1,7 +1,5 @@
 """Fresh interpreters in which some packages cannot be imported, as where they are not installed."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Sequence

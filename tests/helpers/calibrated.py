@@ -1,7 +1,5 @@
 """A store whose model was measured to be this good, without the passages that measuring takes."""
 
-from __future__ import annotations
-
 import apsw
 
 from jupyter_memory import MemoryStore

@@ -1,7 +1,5 @@
 """Configurations of clients as people have them, for tests of what changes in them: ``client_files.toml``."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What tests of the command line share: a command's outcome, a person who types, and the program as another process."""
 
-from __future__ import annotations
-
 import io
 import json
 import sys

@@ -38,7 +38,6 @@ def keys_of(snapshot, *drafts):
 
 
 def vector_of(draft):
-    """Return the vector of a draft of one chunk."""
     return Hashing().vector(embedding_text(draft.kind, draft.title, "", draft.text))
 
 
@@ -47,7 +46,6 @@ def add(storage, *drafts, embedder=None):
 
 
 def read_file(storage, *texts, path=NOTEBOOK, embedder=None):
-    """Store a file of these cells, and return its memories in their order."""
     state = FileState(path, 1, len(texts), "-".join(texts))
     storage.writer.replace_files([(state, prepare(cells(*texts, source=path), embedder))], embedder, "")
     return sorted(everything(storage, kind=("cell",), path=(path,)), key=lambda memory: memory.location)

@@ -1,7 +1,5 @@
 """Readers that do what parsers of broken files do; the process that reads files imports them by name."""
 
-from __future__ import annotations
-
 import os
 import signal
 from pathlib import Path

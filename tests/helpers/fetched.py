@@ -36,7 +36,6 @@ def refused(cached, **options):
 
 
 def last_line(program, models, most=resource.RLIM_INFINITY, **variables):
-    """Return the last line that a program says which fetches a model, and in which so many bytes fit into a file."""
     done = subprocess.run(
         [sys.executable, "-c", program, str(models)],
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)),

@@ -1,7 +1,5 @@
 """Any change of the files in some folders, and what a store says of them but for the ids that it gave."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -67,7 +65,6 @@ class Changes:
             root.mkdir(parents=True, exist_ok=True)
 
     def apply(self, change: Change) -> None:
-        """Make a change, or none if there is nothing that it could change."""
         kind, *numbers = change
         _KINDS[kind](self, *numbers)
 

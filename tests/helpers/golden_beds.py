@@ -1,7 +1,5 @@
 """The two stores whose answers are golden: the sample archive and the corpus of `jupyter-memory bench`."""
 
-from __future__ import annotations
-
 import os
 import random
 import re

@@ -1,7 +1,5 @@
 """The command line and the magics as a person types them, and what they print without what differs from run to run."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import re

@@ -8,8 +8,6 @@ digests of vectors not at all. On an x86 machine with other BLAS kernels, OPENBL
 bits. To compare to the last digit on another machine, write the files anew there before your change.
 """
 
-from __future__ import annotations
-
 import ctypes
 import hashlib
 import json
@@ -72,7 +70,6 @@ def blas_core() -> str:
 
 @cache
 def is_same_machine() -> bool:
-    """Return whether floats of this machine are those of the golden files to the last digit."""
     path = HERE / "machine.json"
     return WRITING or (path.exists() and json.loads(path.read_text("utf-8")) == machine())
 
@@ -152,7 +149,6 @@ def rows(connection: apsw.Connection, statement: str) -> list[dict[str, Any]]:
 
 
 def digest(value: str | bytes | None) -> str | None:
-    """Return sixteen characters that tell a text or bytes from others."""
     if value is None:
         return None
     return hashlib.sha256(value.encode() if isinstance(value, str) else value).hexdigest()[:16]

@@ -1,7 +1,5 @@
 """Files of any length that repeat one thing, and how fast something grows with its input."""
 
-from __future__ import annotations
-
 import json
 import math
 import sys
@@ -62,7 +60,6 @@ def cpu_exponent(work: Callable[[int], Callable[[], object]], size: int, largest
 
 
 def _above(name: str, n: int) -> str:
-    """Return half of the characters for a name, and half for the paragraphs below it."""
     return f"{name}\n\n" + PARAGRAPH * (n // (2 * len(PARAGRAPH)))
 
 

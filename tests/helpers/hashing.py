@@ -37,7 +37,6 @@ def notes(count, start=0):
 
 
 def held(store):
-    """Return what the store says of its models: name, vectors, in use."""
     return [(model["name"], model["vectors"], model["active"]) for model in store.stats()["models"]]
 
 

@@ -3,8 +3,6 @@
 python tests/helpers/hub_like.py FOLDER [PORT]    serves FOLDER as nomic-ai/nomic-embed-text-v1.5 at the pinned revision
 """
 
-from __future__ import annotations
-
 import hashlib
 import ssl
 import subprocess
@@ -60,7 +58,6 @@ class HubLike(OnLoopback):
         super().__init__(_Handler, port)
 
     def certify(self, folder: Path, host: str) -> Path:
-        """Make a certificate for a host, and answer with it; return its file."""
         key, certificate = folder / "key.pem", folder / "certificate.pem"
         made = f"openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN={host} -addext subjectAltName=DNS:{host}"
         subprocess.run([*made.split(), "-keyout", key, "-out", certificate], check=True, capture_output=True)
@@ -146,7 +143,6 @@ class _Handler(BaseHTTPRequestHandler):
         return f"http://localhost:{self.hub.server.server_port}/stored/{name}"
 
     def _name(self) -> str | None:
-        """Return the file that is asked for, after answering if there is none."""
         place, _, name = self.path.rpartition("/")
         # huggingface-hub also asks for /api/agent-harnesses, once a day: its telemetry is not what is tested here.
         if place not in ("/stored", "/api"):

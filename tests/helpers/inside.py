@@ -1,7 +1,5 @@
 """A look into the storage of an open store and at the bytes of its files: what is out of step, and what is left."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -51,6 +49,5 @@ def bytes_beside(path: Path) -> bytes:
 
 
 def words_left(path: Path, words: Iterable[str]) -> list[str]:
-    """Return those of these words that are in the bytes of a store."""
     content = bytes_beside(path).lower()
     return [word for word in words if word.lower().encode() in content]

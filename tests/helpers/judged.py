@@ -1,7 +1,5 @@
 """The judged sets of questions, which lie beside the project or where JUPYTER_MEMORY_TEST_DATA says."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

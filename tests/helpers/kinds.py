@@ -1,7 +1,5 @@
 """A small file of each kind of text that the readers read, as people write them: ``kinds.toml``."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 

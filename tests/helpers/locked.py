@@ -1,7 +1,5 @@
 """A store whose write lock another program holds."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

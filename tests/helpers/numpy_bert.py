@@ -1,7 +1,5 @@
 """BERT and nomic-bert as one would write them down: plain NumPy in double precision, one text at a time."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any

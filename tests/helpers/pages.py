@@ -29,5 +29,4 @@ class Page(HTMLParser):
             self.rows[-1][-1] += data
 
     def all(self, tag):
-        """Return the attributes of each element of a kind."""
         return [attributes for one, attributes in self.tags if one == tag]

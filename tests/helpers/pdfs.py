@@ -1,7 +1,5 @@
 """Documents as small as they can be: PDFs of plain text, and workbooks of Excel before 2007 and of LibreOffice."""
 
-from __future__ import annotations
-
 import zipfile
 import zlib
 from base64 import b85decode
@@ -60,12 +58,10 @@ _SPACES = {"office": "office", "table": "table", "text": "text"}
 
 
 def xls() -> bytes:
-    """Return a workbook with one sheet of columns that have names, a title above them, and values below."""
     return zlib.decompress(b85decode("".join(_XLS)))
 
 
 def ods(path: Path, rows: str) -> None:
-    """Write a workbook of LibreOffice with one sheet of these rows."""
     names = " ".join(f'xmlns:{one}="urn:oasis:names:tc:opendocument:xmlns:{one}:1.0"' for one in _SPACES)
     body = f'<office:body><office:spreadsheet><table:table table:name="Tarife">{rows}</table:table>'
     with zipfile.ZipFile(path, "w") as archive:

@@ -1,7 +1,5 @@
 """Pictures and notebooks that show them, made up from a seed."""
 
-from __future__ import annotations
-
 import json
 import random
 from base64 import b64encode
@@ -32,7 +30,6 @@ def plot(seed: int = 0, size: tuple[int, int] = (640, 480), format: str = "PNG",
 
 
 def noise(size: tuple[int, int] = (900, 700)) -> bytes:
-    """Return a picture that no encoder makes small."""
     return written(Image.frombytes("RGB", size, random.Random(7).randbytes(3 * size[0] * size[1])), "PNG")
 
 

@@ -1,7 +1,5 @@
 """A real PostgreSQL server for tests, from a wheel that has one with pgvector: databases, roles, hostile clients."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import shutil
@@ -31,7 +29,6 @@ class PostgresServer:
         self.raw = raw
 
     def execute(self, sql: str, database: str = "postgres") -> list[tuple[Any, ...]]:
-        """Run a statement as the owner of the server, and return its rows."""
         import psycopg
 
         with psycopg.connect(self.raw.get_uri(database), autocommit=True) as connection:
@@ -57,7 +54,6 @@ class PostgresServer:
         return self.new_database()
 
     def clear(self, address: DatabaseAddress) -> None:
-        """Remove the store from a database, whoever is connected."""
         name = name_of(address)
         self.execute(f"select pg_terminate_backend(pid) from pg_stat_activity where datname = '{name}'")
         self.execute("drop schema if exists jupyter_memory cascade", name)

@@ -1,7 +1,5 @@
 """Programs that tests start and talk to while they run, forked processes, and being somebody there with few rights."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import subprocess

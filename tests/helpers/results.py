@@ -24,5 +24,4 @@ def dtypes(frame):
 
 
 def worded(count, cosine=0.0, **more):
-    """Return a memory that has the word "prices" so often, and this cosine with any question."""
     return {"text": f"{'prices ' * count}{'other ' * (9 - count)}λ cos={cosine:.6f}", **more}

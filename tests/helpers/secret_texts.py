@@ -1,7 +1,5 @@
 """Fills the formats of secrets by a seed, and puts them where people have them: code, outputs, Markdown, tracebacks."""
 
-from __future__ import annotations
-
 import json
 import random
 import re
@@ -53,14 +51,12 @@ class Planted:
 
 
 def planted(source: random.Random) -> Iterator[Planted]:
-    """Yield every format in every placement, filled anew."""
     for name in FORMATS:
         for placement in PLACEMENTS:
             yield plant(name, placement, source)
 
 
 def plant(name: str, placement: str, source: random.Random) -> Planted:
-    """Return a format, filled and put in a place."""
     if name in TOKENS:
         value, secrets = filled(TOKENS[name], source)
         text = _token(value, placement, source)
@@ -107,7 +103,6 @@ def filled(template: str, source: random.Random) -> tuple[str, tuple[str, ...]]:
 
 
 def _some(letter: str, count: int, source: random.Random) -> str:
-    """Return random characters; the ends are letters or digits, as those of real tokens nearly always are."""
     alphabet = ALPHABETS[letter]
     plain = [character for character in alphabet if character.isalnum()]
     value = source.choices(alphabet, k=count)
@@ -119,7 +114,6 @@ def _some(letter: str, count: int, source: random.Random) -> str:
 
 
 def _token(value: str, placement: str, source: random.Random) -> str:
-    """Return a text with a token; no name tells that it is one."""
     places = {
         "code": [f'client = Client("{value}")', f"x = load('{value}', n=3)", f"run({value!r})"],
         "output": [f"Using {value} for 3 requests", f"'{value}'", f"{value}\n"],
@@ -132,7 +126,6 @@ def _token(value: str, placement: str, source: random.Random) -> str:
 
 
 def _named(name: str, value: str, placement: str, source: random.Random) -> str:
-    """Return a text in which a name has a value."""
     plain = name.isidentifier()
     places = {
         "code": [f'{name} = "{value}"', f"connect(host, {name}='{value}')"]
@@ -151,7 +144,6 @@ def _named(name: str, value: str, placement: str, source: random.Random) -> str:
 
 
 def _excerpt(text: str, placement: str, is_code: bool) -> str:
-    """Return lines of a file, or of code, where people show them."""
     lines = text.split("\n")
     if placement == "code":
         return text if is_code else f'written = """\n{text}\n"""\nPath(name).write_text(written)'

@@ -1,7 +1,5 @@
 """Shells of IPython that leave nothing to do for the end of the process."""
 
-from __future__ import annotations
-
 import atexit
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The small models of the tests in a folder of models, what transformers computes with them, and changes to them."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path
@@ -22,7 +20,6 @@ NEAR = 1e-5 if mx.default_device() == mx.Device(mx.cpu) else 1e-2
 
 
 def placed(models: Path, kind: str, source: Path | None = None) -> Path:
-    """Copy a model to where a fetched one is kept, as it is; return its folder."""
     folder = Path(shutil.copytree(source or EMBEDDERS / f"{kind}_small", models / kind))
     (folder / "manifest.json").write_text(json.dumps(dict.fromkeys(("name", "identity", "kept", "recipe"), "")))
     return folder
@@ -48,7 +45,6 @@ class SmallModel:
 
     @property
     def difference(self) -> float:
-        """Return how far the vectors of its texts are from those of transformers."""
         return float(np.abs(self.open().embed_documents(self.texts) - self.wanted[1:]).max())
 
     @property

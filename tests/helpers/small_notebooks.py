@@ -1,7 +1,5 @@
 """Notebooks of a few cells."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import nbformat

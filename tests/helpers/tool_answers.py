@@ -1,7 +1,5 @@
 """Answers of the tools as a program reads them, and the SDK's own client in memory."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -58,7 +58,6 @@ def contents(store):
 
 
 def answers(store):
-    """Return the answers of a store to some questions: the ids of their hits and snippets, and the scores, in order."""
     questions = ("prices in Zürich", "how was the forecast made", "KeyError null", "shop 7", "λ")
     now = EPOCH + timedelta(days=2000)
     hits = [hit for one in questions for hit in store.hits(one, limit=20, now=now).hits]

@@ -1,7 +1,5 @@
 """Wait for what another thread or process does."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from time import monotonic, sleep
 

@@ -1,7 +1,5 @@
 """A data scientist's week: what is remembered of it, a folder of its files, and work trees of git with a history."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

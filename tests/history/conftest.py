@@ -39,7 +39,6 @@ class Recorded:
         return [run.source for run in self.runs()]
 
     def on_disk(self) -> list[Path]:
-        """Return the journals beside the store."""
         return [path for path in self.path.parent.glob(f".{self.path.name}.runs-*") if path.is_file()]
 
     def in_memory(self) -> list[Path]:

@@ -49,7 +49,6 @@ def disk(recorded, monkeypatch: pytest.MonkeyPatch) -> Iterator[Event]:
 
 
 def test_a_locked_store_delays_and_says_so_once(recorded):
-    """While another program keeps the store locked, runs wait; afterwards they are there."""
     recorded.settings.busy_seconds = 0.1
     recorded.run("before = 1")
     assert len(recorded.runs()) == 1
@@ -189,7 +188,6 @@ def test_an_error_is_in_memory_before_the_next_cell_begins(recorded, disk):
 
 
 def open_files() -> int:
-    """Return how many descriptors this process has."""
     gc.collect()
     return len(list(Path("/dev/fd").iterdir()))
 
@@ -274,7 +272,6 @@ def test_a_clock_that_is_set_back_loses_nothing(tmp_path: Path):
 
 
 def test_off_leaves_nothing_beside_the_store(recorded):
-    """What was noted is in the store, and no journal stays."""
     recorded.run("x = 1")
     recorded.recorder.stop()
     assert recorded.sources() == ["x = 1"]

@@ -193,7 +193,6 @@ def test_nothing_is_recorded_before_and_after(recorded):
 
 
 def test_a_recorder_that_is_off_leaves_no_file(shell_with_recorder):
-    """Without the history nothing is written, not even a folder."""
     one = shell_with_recorder()
     one.run("x = 1")
     assert not one.path.parent.exists()
@@ -218,7 +217,6 @@ def test_a_huge_cell_is_kept_in_bounds(recorded):
 
 
 def test_a_cell_keeps_its_own_result(recorded, monkeypatch):
-    """Neither the value of a cell nor `_` and `Out` change."""
     # IPython leaves `_` alone where some library, such as doctest, has set one for all modules.
     monkeypatch.delattr(builtins, "_", raising=False)
     [result, *_] = recorded.run("6 * 7", "_ + 1", "Out[1]")
@@ -227,7 +225,6 @@ def test_a_cell_keeps_its_own_result(recorded, monkeypatch):
 
 
 def test_two_kernels_record_into_one_store(shell_with_recorder):
-    """The runs of two kernels stay apart by their sessions."""
     one, other = shell_with_recorder(), shell_with_recorder()
     one.recorder.start()
     other.recorder.start()
@@ -315,7 +312,6 @@ _LONGEST = 60
 
 @contextmanager
 def kernel(folder: Path, **more: str) -> Iterator[tuple[KernelManager, BlockingKernelClient]]:
-    """Start a kernel that has the extension, its store and settings in a folder of the test."""
     places = {f"JUPYTER_{name}_DIR": str(folder / name.lower()) for name in ("DATA", "CONFIG", "RUNTIME")}
     environment = {
         **os.environ, **places, "IPYTHONDIR": str(folder / "ipython"), "HOME": str(folder),
@@ -350,12 +346,6 @@ def run(client: BlockingKernelClient, code: str, metadata: dict[str, object] | N
             return "".join(written)
 
 
-def die(manager: KernelManager, client: BlockingKernelClient, code: str) -> None:
-    """Run a cell that kills the kernel, and wait until it is dead."""
-    client.execute(code)
-    manager.provisioner.process.wait(_LONGEST)
-
-
 def test_the_cell_that_kills_the_kernel_is_found_by_the_next(tmp_path: Path):
     """After kill -9 in a cell, this cell has the outcome "unknown", and those before it have their own."""
     deadly = "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)  # λ"
@@ -363,7 +353,8 @@ def test_the_cell_that_kills_the_kernel_is_found_by_the_next(tmp_path: Path):
         assert "History is on" in run(client, "%memory history on")
         run(client, "prices = [1, 2]")
         run(client, "prices[7]")
-        die(manager, client, deadly)
+        client.execute(deadly)
+        manager.provisioner.process.wait(_LONGEST)
 
     with kernel(tmp_path) as (_, client):
         said = run(

@@ -1,7 +1,5 @@
 """What the tests of ingestion share: notebooks written as raw JSON, files that are read, folders that are indexed."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +12,6 @@ from jupyter_memory.ingest import Document, known_readers
 
 @pytest.fixture
 def notebook(tmp_path: Path) -> Callable[..., Path]:
-    """Write a notebook from its cells, in format 4.5 unless told otherwise."""
 
     def write(*cells: Any, name: str = "02_prices.ipynb", minor: int = 5, **more: Any) -> Path:
         path = tmp_path / name

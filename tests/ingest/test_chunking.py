@@ -66,14 +66,12 @@ def test_a_short_text_is_one_chunk_with_the_drafts_context():
     ids=["Hangul", "code points", "sentences", "indentation", "functions"],
 )
 def test_where_a_long_text_is_cut(text, lang, kind, begins):
-    """Stretches fit, and begin and end at the natural places of their text."""
     found = stretches(text, lang, kind)
     assert len(found) > 1 and all(tokens(one) <= CAPACITY for one in found)
     assert all(one.startswith(tuple(begins.split("|"))) for one in found)
 
 
 def test_markdown_is_cut_before_its_headings():
-    """Where a section ends within reach, the stretch ends there."""
     text = "".join(f"# Week {week}\n\n" + "The prices in Zürich rose by λ percent.\n" * 12 + "\n" for week in range(30))
     [draft] = with_chunks(Draft(text=text, lang="markdown"))
     assert len(draft.chunks) > 5

@@ -26,7 +26,6 @@ def days(number):
     return BEGUN + timedelta(days=number)
 
 
-# -- what a document says ----------------------------------------------------------------------------------------------
 def said(folder, text, name="note.md"):
     """Return the date that the last part of a file states; None where only the time of the file is known."""
     path = folder / name
@@ -110,13 +109,11 @@ def test_a_cell_is_dated_by_its_run_then_by_its_notebook(tmp_path, of_cell, of_n
 
 @given(text=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="/\0"), max_size=25))
 def test_no_text_makes_reading_a_date_fail(tmp_path_factory, text):
-    """It is None, or a time between 1970 and now."""
     folder = tmp_path_factory.mktemp("any")
     for found in (said(folder, front(date=f"2024 {text}")), said(folder, "λ", f"{text}2024-03-01{text}.md")):
         assert found is None or (found.tzinfo is UTC and 1970 <= found.year <= datetime.now(UTC).year)
 
 
-# -- what git knows ----------------------------------------------------------------------------------------------------
 @pytest.fixture
 def tree(tmp_path):
     return WorkTree(tmp_path / "work")
@@ -155,7 +152,6 @@ def test_a_change_that_came_by_a_merge_has_its_own_date(tree):
 
 
 def test_each_of_several_repositories_is_asked(tmp_path):
-    """Also one inside another, and a folder that is in none."""
     outer, inner = WorkTree(tmp_path / "work" / "outer"), WorkTree(tmp_path / "work" / "outer" / "inner")
     one, two = inner.commit("one.md", "1", days(5)), outer.commit("two.md", "2", days(7))
     (tmp_path / "work" / "none.md").write_text("3")

@@ -107,7 +107,6 @@ def test_ignore_files_count(tmp_path, names, contents, below, options, expected)
 )  # fmt: skip
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed, and it is what we compare with")
 def test_patterns_mean_what_they_mean_to_git(tmp_path, patterns):
-    """For negations, folders and several levels the files found are those that git lists."""
     names = ["a.md", "keep.md", "b.txt", "#x.md", "with space.md", "trailing.md"]
     names += [f"{folder}/{name}" for folder in ("sub", "sub/deep", "other") for name in ("a.md", "keep.md", "b.txt")]
     grow(tmp_path, *names, **patterns)
@@ -137,7 +136,6 @@ PATTERNS = st.sampled_from(("*.md", "notes/", "old", "!keep.py", "/build/", "**/
     git=st.booleans(),
 )
 def test_wanted_are_the_same_files_as_of_a_walk(tmp_path_factory, top, below, ignore, git):
-    """Whatever the ignore files say, a file is wanted exactly when the walk of its folder takes it."""
     base = tmp_path_factory.mktemp("tree")
     root = grow(base / "work", *FILES, GIT="\n".join(top), notes__OURS="\n".join(below))
     if git:
@@ -184,7 +182,6 @@ def test_links_that_lead_nowhere_are_reported(tmp_path):
 
 
 def test_large_files_are_skipped_with_a_reason(tmp_path):
-    """A file over the limit is named with its size, one at the limit is taken."""
     (tmp_path / "at.txt").write_bytes(b"x" * 1000)
     (tmp_path / "over.txt").write_bytes(b"x" * 2_500_000)
     result = walk(tmp_path, max_bytes=1_000_000)
@@ -240,13 +237,11 @@ def test_a_single_file_is_taken_whatever_is_ignored(tmp_path):
 
 @pytest.mark.parametrize("name", ["nothing", "nothing.md", "x" * 300, "a\0b", "~nobody-of-that-name/x"])
 def test_a_path_that_leads_nowhere_is_refused(tmp_path, name):
-    """There has to be something to index, and the error is a sentence."""
     with pytest.raises(InputError, match=r"\.$"):
         walk(Path(name) if name.startswith("~") else tmp_path / name)
 
 
 def test_home_and_dots_are_understood(tmp_path, monkeypatch):
-    """``~`` and ``..`` lead to plain absolute paths."""
     grow(tmp_path, "notes/a.md")
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("USERPROFILE", str(tmp_path))

@@ -39,7 +39,6 @@ def refresh(tmp_path, monkeypatch):
 
 @pytest.fixture
 def install(refresh):
-    """Return what installs a package with a reader of one module, as pip would, for the time of a test."""
 
     def install(name, code, reader="Log"):
         module = f"reader_{next(NUMBERS)}"
@@ -116,7 +115,6 @@ def test_worker_processes_know_it(install, folder, index, monkeypatch):
 
 
 def test_our_files_stay_ours(install, folder):
-    """A package adds suffixes, and cannot take the built-in ones."""
     install("other", "class Log:\n    suffixes = ('.md', '.log')\n    def read(self, path): raise RuntimeError")
     path = folder / "notes.md"
     assert known_readers().reader_of(path).read(path).parts[0].text == path.read_text(encoding="utf-8")

@@ -58,7 +58,6 @@ def test_a_parser_writes_no_file(asked, tmp_path):
 
 
 def test_what_is_missing_is_named(tmp_path):
-    """A missing file is an error of the system, a library that cannot be loaded is one of ours."""
     isolation = Isolation()
     with pytest.raises(OSError, match="No such file"):
         isolation.read("endless:read", "PDF", tmp_path / "gone")

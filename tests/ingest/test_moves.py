@@ -22,7 +22,6 @@ EDITED = book([*SOURCES[:3], "plot(λ)"])
 
 
 def begin(index, files):
-    """Write files, index their folder, and return what is kept of each."""
     for path, text in files.items():
         path.write_text(text)
     index(path.parent)
@@ -50,7 +49,6 @@ def swap(one, other):
     one.with_name("aside").rename(other)
 
 
-# -- edited ------------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("elsewhere", [False, True], ids=["within the folder", "from another folder"])
 def test_a_notebook_that_was_renamed_and_edited(index, folder, prices, elsewhere):
     """Its cells' ids tell a notebook under another name, of which one cell was edited, one is gone and two are new."""
@@ -184,7 +182,6 @@ def test_a_notebook_that_became_two(index, folder, prices):
     assert kept(memory, new).keys() == set(CHANCE[2:]) and memory.doctor() == []
 
 
-# -- other names -------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("ids", [CHANCE, [None] * 4], ids=["ids", "no ids"])
 def test_notebooks_that_changed_names(index, folder, ids):
     """Where two notebooks swap names, or a new one takes the name of a renamed one, pins and tags go with the cells."""
@@ -289,7 +286,6 @@ def test_a_folder_whose_files_all_moved_is_off_the_list(index, folder):
     assert [one.path for one in memory.folders()] == [str(folder), str(newer)]
 
 
-# -- a week's folder, renamed ------------------------------------------------------------------------------------------
 def by_source(memory):
     found = (hit.memory for hit in memory.browsed(limit=1000).hits)
     return {(one.source, one.location): (one.id, one.tags, one.pinned) for one in found}

@@ -34,7 +34,6 @@ def drafts(notebook):
     return read
 
 
-# -- cells -------------------------------------------------------------------------------------------------------------
 def test_every_cell_that_says_something_is_a_draft(notebook):
     """Markdown and code become cells with their kind, tier, source, language and time; raw and empty ones do not."""
     path = notebook(
@@ -129,7 +128,6 @@ def test_a_magic_says_the_language_of_its_cell(drafts, source, language):
     assert drafts(code(source))[0].lang == language
 
 
-# -- cells that stay out -----------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     "source",
     [
@@ -155,7 +153,6 @@ def test_cells_that_use_this_memory_are_left_out(drafts, source):
     ],
 )  # fmt: skip
 def test_other_cells_stay(drafts, source):
-    """What only resembles our magics is remembered, and so is text that explains one."""
     assert len(drafts(code(source), markdown("%memsearch finds λ"))) == 2 and not is_excluded(source)
 
 
@@ -183,7 +180,6 @@ def test_tags_and_patterns_keep_a_cell_out_of_the_history():
     assert not is_excluded("a" * 20_000, ["*a" * 40 + "b"])
 
 
-# -- notebooks of any kind ---------------------------------------------------------------------------------------------
 def test_strange_text_is_cleaned(tmp_path):
     """A BOM, NULs, lone surrogates and a source in lines: the notebook is read all the same."""
     path = tmp_path / "n.ipynb"
@@ -259,7 +255,6 @@ def test_large_cells_are_bounded(drafts):
     assert len(pasted.text) <= 200_003 and len(spaces.text) == 190_004
 
 
-# -- outputs -----------------------------------------------------------------------------------------------------------
 def stream(text, name="stdout"):
     return {"output_type": "stream", "name": name, "text": text}
 

@@ -63,7 +63,6 @@ def opened(thumbnail):
 
 
 def shown(store):
-    """Return how many pictures each cell has, by its source's first line."""
     return {hit.memory.text.split("\n")[0]: hit.memory.thumbnails for hit in store.browsed(limit=50).hits}
 
 
@@ -84,13 +83,11 @@ with MemoryStore(sys.argv[1], "static") as store:
     return run_without((), code, str(tmp_path / "memory.sqlite"), str(tmp_path / "nb"))
 
 
-# -- thumbnails --------------------------------------------------------------------------------------------------------
 def chunk(name, data):
     return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
 
 
 def bomb(width, height):
-    """Return a small PNG that says it is large."""
     head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     rows = zlib.compress(bytes(min(height, 2_000) * (1 + 3 * width))) if width < 100_000 else b""
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
@@ -115,7 +112,6 @@ def test_without_webp_it_is_png(made, monkeypatch):
 
 
 def test_of_an_animation_the_first_frame_is_shown(made):
-    """A GIF shows how it begins."""
     frames = [Image.new("RGB", (60, 40), colour) for colour in ("red", "green", "blue")]
     [found] = made(written(frames[0], "GIF", save_all=True, append_images=frames[1:])).thumbnails
     red, green, blue = opened(found).convert("RGB").getpixel((30, 20))
@@ -167,7 +163,6 @@ def test_a_bad_picture_is_left_out_with_the_reason(made, data, reason):
     assert most < 30_000_000 + 8 * len(data)
 
 
-# -- SVG ---------------------------------------------------------------------------------------------------------------
 def svg(inner, size="width='40' height='30'", before=""):
     names = "xmlns='http://www.w3.org/2000/svg' xmlns:xlink='http://www.w3.org/1999/xlink'"
     return f"{before}<svg {names} {size}>{inner}</svg>"
@@ -248,7 +243,6 @@ def test_one_file_cannot_take_for_ever(store, books):
     assert dict(report.pictures.left_out) == {NOT_DRAWN: 1, TOO_MUCH: 1} and shown(memory) == {"one": 0, "two": 1}
 
 
-# -- in a store --------------------------------------------------------------------------------------------------------
 def test_the_pictures_of_a_cell_are_kept_with_it(indexed, tmp_path):
     """A cell has the pictures that it shows, the report counts them, status names number and size; so has a backup."""
     pasted = {"cell_type": "markdown", "metadata": {}, "source": "![sketch](attachment:sketch.png)"}
@@ -340,21 +334,6 @@ def test_a_picture_that_is_still_there_is_not_made_again(store, books, padding):
     saved(path, plotting("new()", plot(3)), plotting("one()", plot(1)), plotting("edited()", plot(2)), pad=pad)
     memory.index(books, progress=False)
     assert {name: one.width for name, one in thumbnails(memory).items()} == {"new()": 480, "one()": 1, "edited()": 1}
-
-
-def test_a_forgotten_picture_leaves_no_byte(store, books, tmp_path):
-    """Forgetting a notebook overwrites its pictures in every file of the store, and leaves those of others."""
-    gone = saved(books / "gone.ipynb", plotting("gone()", plot(1), noise((300, 200))))
-    saved(books / "stays.ipynb", *[plotting(f"stays({i})", plot(i)) for i in range(2, 30)])
-    memory = store()
-    memory.index(books, progress=False)
-    [forgotten] = [hit.memory for hit in memory.browsed(limit=50).hits if hit.memory.source == str(gone)]
-    images = [memory.thumbnail(forgotten.id, place).image for place in range(2)]
-    memory.forget(forgotten.id)
-    held = bytes_beside(tmp_path / "memory.sqlite")
-    pieces = [image[start : start + 24] for image in images for start in range(64, len(image) - 24, 24)]
-    assert len(pieces) > 400 and not [piece for piece in pieces if piece in held]
-    assert memory.stats()["thumbnails"]["number"] == 28 and memory.doctor() == []
 
 
 def test_the_doctor_sees_a_damaged_picture(indexed):

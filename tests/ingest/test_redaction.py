@@ -124,8 +124,6 @@ def test_random_values_are_recognised(alphabet, length, share):
     assert sum(key not in redact(f"token = {key}")[0] for key in keys) / 1000 >= share
 
 
-# -- formats -----------------------------------------------------------------------------------------------------------
-
 # Their letters are too common to look for everywhere: they are found in texts that say what they are.
 BESIDE_A_WORD = {"Discord bot token": "the Discord bot: ", "Airtable token": "Airtable: "}
 
@@ -139,8 +137,6 @@ def test_a_format_is_caught_in_every_placement(name):
         assert count > 0 and [secret for secret in text.secrets if secret in once] == [], placement
         assert redact(once) == (once, 0), placement
 
-
-# -- any text ----------------------------------------------------------------------------------------------------------
 
 BEGIN = "-----BEGIN PRIVATE KEY-----"
 HOSTILE = [
@@ -192,8 +188,6 @@ def test_formats_run_together_are_redacted_once(names, placement, seed):
     assert redact(once) == (once, 0)
 
 
-# -- many texts together -----------------------------------------------------------------------------------------------
-
 # What a text must hold before patterns are tried on it, as far as the secrets above have it.
 HINTS = sorted(set().union(*suspicious([*TOKENS, *SENTENCES])))
 WORDS = [*HINTS, *(hint[:-1] for hint in HINTS), "λ", "für", "\ud83d", "\n"]
@@ -217,8 +211,6 @@ def test_each_hint_is_found_among_other_texts():
     assert suspicious(["pwd," + 500 * " Preise für λ-Züge" + "ghp_"]) == [{"pwd", "ghp_"}]
     assert suspicious(["eyj" + "x" * 500 + "ke", "y" + "x" * 500 + "sk-"]) == [{"eyj"}, {"sk-"}]
 
-
-# -- in a store --------------------------------------------------------------------------------------------------------
 
 TOKEN = plant("GitHub token", "output", random.Random(5)).secrets[0]
 KNOWN = f"ghp_{TOKEN}"

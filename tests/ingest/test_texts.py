@@ -73,7 +73,6 @@ def test_text_is_read_in_every_form(draft, name, content, text):
 
 @pytest.mark.parametrize("content", ["", " \n\t\n", b"\xef\xbb\xbf", b"\xff\xfe"])
 def test_a_blank_file_says_nothing(read, content):
-    """There is no memory in an empty file."""
     assert read("a.md", content).parts == ()
 
 
@@ -196,7 +195,6 @@ def test_real_files_are_read_whole():
     assert len(read) > 50 and sum(chunk.context.count("\n") >= 2 for chunk in chunks) > 0.95 * len(chunks)
 
 
-# -- scripts -----------------------------------------------------------------------------------------------------------
 def test_a_script_with_marks_is_read_cell_by_cell(read):
     """Prose is uncommented, a title is a heading, and each cell knows the line on which it begins."""
     found = read("tariffs.py", kinds.PERCENT)
@@ -275,7 +273,6 @@ def test_what_is_broken_or_endless_is_one_text(read, name, text):
     assert len(read(name, text).parts) <= 1
 
 
-# -- prose and code ----------------------------------------------------------------------------------------------------
 def told(found):
     return [(part.text.split("\n")[0], part.location, part.language, part.line) for part in found.parts]
 
@@ -328,11 +325,8 @@ def test_markdown_of_jupytext_runs_plain_fences(read):
     "front", ["title: Birds", "title: Birds\ntags:\n- ringing\n- 2024", "abstract: |\n  Of birds.\n  And rings."]
 )
 def test_the_fence_of_a_front_matter_is_not_part_of_it(read, front):
-    """What a front matter tells is a cell of its own, without the line that closes it."""
     assert read("birds.Rmd", f"---\n{front}\n---\n\nText.\n").parts[0].text == front
 
-
-# -- notes of a wiki ---------------------------------------------------------------------------------------------------
 
 NOTE = """---
 tags: [rates]
@@ -386,7 +380,6 @@ def test_a_vault_is_searched_by_link_and_tag(index, folder):
     assert set(hit.memory.tags) == {"rates", "ops", "team/night"} and "[[Zoë" not in hit.memory.text
 
 
-# -- pages -------------------------------------------------------------------------------------------------------------
 def test_a_page_is_read_by_section(read):
     """Each heading with its text is a part that knows its line; programs, styles and menus are not read."""
     found = read("a.html", kinds.HTML)

@@ -107,7 +107,6 @@ def test_the_same_store(folder, tmp_path, workers, monkeypatch):
 
 
 def test_words_alone(folder, tmp_path, workers):
-    """A store without a model has workers too."""
     with MemoryStore(tmp_path / "words.sqlite", embedder=None) as store:
         store.index(folder, progress=False)
         assert len(store.search("売上", profile="covalence")) == 6 and len(workers) == 1
@@ -131,7 +130,6 @@ def test_another_model(folder, tmp_path, workers):
 
 
 def stopped(process):
-    """Let a worker stand still for two seconds."""
     process.send_signal(signal.SIGSTOP)
     go_on = threading.Timer(2, process.send_signal, [signal.SIGCONT])
     go_on.daemon = True
@@ -139,7 +137,6 @@ def stopped(process):
 
 
 def not_there(process):
-    """Let a worker be one that could not be started."""
     process.kill()
     raise OSError("no more processes")
 
@@ -180,7 +177,6 @@ def test_a_file_that_changes_meanwhile(folder, tmp_path, workers):
 
 
 def test_none_is_left(folder, tmp_path, workers):
-    """When indexing ends, also by Ctrl-C, no worker is left."""
 
     def interrupted(done, files):
         if files is not None:

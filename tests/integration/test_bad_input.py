@@ -15,7 +15,6 @@ from jupyter_memory import (
     JupyterMemoryError,
     MemoryStore,
     QueryError,
-    UnknownEmbedder,
     UnknownMemory,
     UnknownProfile,
 )
@@ -108,17 +107,6 @@ def test_a_record_that_is_wrong(week_store, record):
     assert week_store.stats()["memories"] == 10
 
 
-def test_a_text_that_is_empty_or_there_already(week_store, week_memories):
-    """A text without anything in it is refused; a memory cannot become the copy of another, and both stay."""
-    for text in ("", " \n\t ", "\0", "\u2003"):
-        with pytest.raises(InputError, match="There is nothing to remember: the text is empty"):
-            week_store.add(text)
-    one, other = week_memories["Poisson λ"], week_memories["Scaling the prices"]
-    with pytest.raises(InputError, match="says the same already"):
-        week_store.update(one.id, text=other.text, title=other.title)
-    assert week_store.get(one.id) == one and week_store.doctor() == []
-
-
 def test_times_without_a_zone_are_local(store):
     """A naive time is taken as local, an aware one as it is; both come back in UTC."""
     memory = store(embedder=None)
@@ -157,7 +145,6 @@ def test_a_query_that_says_little_or_much(week_store, query):
 
 @pytest.mark.parametrize("ask", ["search", "hits", "trace", "explain", "pooled"])
 def test_a_query_that_is_too_long(week_store, week_memories, ask):
-    """A whole document pasted as a query is refused at once by each door, with the limit and what to do instead."""
     more = [week_memories["Poisson λ"].id] if ask == "explain" else []
     with pytest.raises(QueryError, match=r"has 1,000,000 characters; it may have up to 20,000\. Search for the words"):
         getattr(week_store, ask)("x" * MEGABYTE, *more)
@@ -275,13 +262,6 @@ def test_an_unknown_id(week_store, week_memories, memory_id):
         with pytest.raises(UnknownMemory, match="No memory has the id"):
             call()
     assert week_store.get(known)
-
-
-@pytest.mark.parametrize("options", [{"embedder": "bogus"}, {"profile": "bogus"}, {"profile": 5}], ids=str)
-def test_a_store_that_cannot_be_opened_so(tmp_path, options):
-    """A wrong name is said when the store is opened, or at the latest when it is first needed; no file is left open."""
-    with pytest.raises(UnknownEmbedder if "embedder" in options else UnknownProfile):
-        MemoryStore(tmp_path / "memory.sqlite", **options).add("λ")
 
 
 SIGNATURES = {

@@ -9,7 +9,7 @@ from growing import SHAPES, exponent, written
 from nbformat import v4
 from plugins import write_package
 
-from jupyter_memory import InputError, MemoryStore
+from jupyter_memory import InputError
 from jupyter_memory.ingest import prepare, read_file
 
 # Linear is 1, and quadratic is 2. A store has pages, and an index has levels.
@@ -41,20 +41,6 @@ def test_what_is_stored_of_a_file_grows_with_its_length(tmp_path, shape):
             return 0
 
     assert exponent(cost, 30_000) < MOST or cost(120_000) < 1_000
-
-
-def test_a_store_grows_with_a_long_heading_as_with_any_text(tmp_path):
-    """The file of a real store, with its indexes and vectors, is four times as large for four times of a heading."""
-
-    def bytes_stored(size: int) -> int:
-        (folder := tmp_path / str(size)).mkdir()
-        written(folder, "one heading", size)
-        with MemoryStore(folder / "memory.sqlite") as store:
-            store.index(folder, progress=False)
-            assert store.hits("prices net of λ tax").hits and store.doctor() == []
-        return (folder / "memory.sqlite").stat().st_size
-
-    assert exponent(bytes_stored, 60_000) < MOST
 
 
 def test_long_names_of_a_note(store):

@@ -61,7 +61,6 @@ def _address(folder: Path, server: subprocess.Popen[Any]) -> str:
 
 
 def asked(address: str, *calls: tuple[str, dict[str, Any]]) -> tuple[list[str], list[Any]]:
-    """Return the tools that a client is offered, and what it is answered."""
 
     async def ask() -> tuple[list[str], list[Any]]:
         async with fastmcp.Client(address) as client:

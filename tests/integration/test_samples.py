@@ -21,12 +21,10 @@ QUESTIONS = ROW.findall(README.read_text(encoding="utf-8").partition("## Twelve 
 
 
 def read(path: Path) -> Any:
-    """Return the notebook exactly as it is stored, not upgraded."""
     return nbformat.read(path, as_version=nbformat.NO_CONVERT)
 
 
 def name(path: Path) -> str:
-    """Return the path below the archive, as a readable test id."""
     return path.relative_to(SAMPLES).as_posix()
 
 
@@ -94,6 +92,5 @@ def test_the_readme_has_twelve_questions(remembered: MemoryStore) -> None:
 
 @pytest.mark.parametrize(("question", "file"), QUESTIONS, ids=[question for question, _ in QUESTIONS])
 def test_question_finds_its_file_among_the_first_few(remembered: MemoryStore, question: str, file: str) -> None:
-    """Each question of the README brings the file that it promises to one of the first five ranks."""
     found = remembered.search(question, limit=5)["source"]
     assert any(source.endswith(file) for source in found), list(found)

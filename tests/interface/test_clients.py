@@ -247,7 +247,6 @@ VALUES = st.recursive(
     st.sampled_from([PLAIN, CURSOR]),
 )
 def test_any_object_is_given_back(others: dict, servers: dict, indent: int | str | None, shape: Any) -> None:
-    """Whatever the names and values hold, also what looks like a comment, the text is given back as it was."""
     text = json.dumps({**others, "mcpServers": servers}, indent=indent, ensure_ascii=False)
     after = shape.with_entry(text, ENTRY)
     assert json.loads(after) == {**others, "mcpServers": {**servers, "jupyter-memory": ENTRY}}
@@ -260,7 +259,6 @@ def places(tmp_path: Path) -> Places:
 
 
 def carried_out(changes: list[Any]) -> None:
-    """Make changes, of which there are some."""
     assert changes
     for change in changes:
         change.apply()
@@ -383,7 +381,6 @@ def test_a_file_that_must_not_be_replaced_is_left_alone(places: Places, meanwhil
 
 
 def test_a_folder_that_cannot_be_made_is_an_error_of_ours(places: Places) -> None:
-    """A file where the folder of a configuration should be is named."""
     cursor = target("cursor", places)
     [change] = cursor.connection()
     cursor.file.parent.write_bytes(b"")

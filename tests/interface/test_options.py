@@ -33,7 +33,6 @@ NOW = datetime(2026, 11, 21, 19, 0, tzinfo=UTC)
 
 @pytest.mark.parametrize("table", [SEARCH, ADD])
 def test_no_flag_is_used_twice(table) -> None:
-    """Within a command each flag and each name is there once."""
     flags = [flag for option in table for flag in option.flags]
     assert len(flags) == len(set(flags))
     assert len({option.name for option in table}) == len(table)
@@ -101,7 +100,6 @@ SECRET = "postgresql://ada:s3cr3t-λ@db.invalid/team"
 
 @pytest.fixture
 def here(home, monkeypatch):
-    """Work in the folder of the test where Jupyter keeps its files as well."""
     monkeypatch.chdir(home)
     return home
 

@@ -1,6 +1,5 @@
 """Following folders that other programs change."""
 
-import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -11,7 +10,7 @@ from time import sleep
 import pytest
 from waiting import until
 
-from jupyter_memory import InputError, Memory, MemoryStore
+from jupyter_memory import InputError, MemoryStore
 from jupyter_memory.interface import FolderWatch, WatchThread
 
 
@@ -174,26 +173,3 @@ def test_a_system_that_watches_no_more_says_what_to_do(memory, monkeypatch):
     monkeypatch.setattr("watchfiles.watch", refuse)
     with pytest.raises(InputError, match="max_user_watches"):
         FolderWatch(lambda: memory).run(Event())
-
-
-def test_one_touched_cell_of_many_changes_one_memory(memory, tmp_path, threads):
-    """The others keep id and date."""
-    path = tmp_path / "notes" / "cells.ipynb"
-    code = {"cell_type": "code", "metadata": {}, "outputs": []}
-    cells = [{**code, "id": f"c{i}", "source": f"p{i} = {i}"} for i in range(50)]
-    content = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}
-
-    def found() -> list[Memory]:
-        return [hit.memory for hit in memory.hits("kind:cell", limit=99).hits]
-
-    path.write_text(json.dumps(content))
-    threads(memory)
-    until(lambda: len(found()) == 50)
-    before = {one.id: one.event_at for one in found()}
-    cells[3]["source"] = "p3 = tariff"
-    path.write_text(json.dumps(content))
-    until(lambda: any("tariff" in one.text for one in found()))
-
-    after = {one.id: one.event_at for one in found()}
-    assert before.keys() == after.keys()
-    assert sum(before[one] != after[one] for one in before) == 1

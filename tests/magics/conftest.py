@@ -47,12 +47,10 @@ class Shell:
         return ids
 
     def complete(self, line: str) -> list[str]:
-        """Return what IPython offers at the end of a line, as a kernel asks for it."""
         with provisionalcompleter():
             return [offer.text for offer in self.ip.Completer.completions(line, len(line))]
 
     def store(self) -> MemoryStore:
-        """Open the store of the settings beside the shell."""
         return open_store(settings=load_config())
 
     def titles(self, cell: str) -> list[str]:
@@ -66,7 +64,6 @@ class Shell:
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Keep everything that Jupyter and IPython write in a folder of the test."""
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
     monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(tmp_path / "config"))
@@ -93,7 +90,6 @@ def shell(bare: Shell) -> Shell:
 
 @pytest.fixture
 def week(shell: Shell) -> Shell:
-    """Give a shell whose store remembers a data scientist's week."""
     for cell in (
         '%memadd --title "Prices" --tag decision --on 2026-03-02 we scaled the prices to zero mean',
         '%memadd --title "Müller" --tag people --on 2026-03-03 Frau Müller wants λ = 0.3 in the ridge model',

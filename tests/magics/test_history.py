@@ -19,7 +19,6 @@ from jupyter_memory.types import Run
 
 @pytest.fixture
 def ip(shell) -> InteractiveShell:
-    """Give the shell itself, to run cells with numbers as a notebook does."""
     return shell.ip
 
 
@@ -30,7 +29,6 @@ def ran(ip: InteractiveShell, *cells: str) -> None:
 
 @pytest.fixture
 def config(home: Path) -> Path:
-    """Give the file of settings, which has some."""
     file = home / "config" / "jupyter_memory_config.json"
     file.parent.mkdir()
     file.write_text('{"JupyterMemory": {"limit": 7}, "other": 1}')

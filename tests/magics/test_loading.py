@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 import shells
-from blocked import run_without
 from IPython.core.interactiveshell import InteractiveShell
 
 from jupyter_memory.cli import main
@@ -36,7 +35,6 @@ def test_loading_twice_is_loading_once_and_unloading_leaves_nothing(bare) -> Non
 
 
 def test_unloading_closes_the_store(week, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A store that is open anywhere is not restored over."""
     store = week.run("%memsearch prices").attrs["memsearch"]["store"]
     week.run(f"%memory backup {tmp_path / 'copy.sqlite'}")
     restore = ["--store", store, "restore", "--overwrite", str(tmp_path / "copy.sqlite")]
@@ -133,17 +131,6 @@ def test_a_store_whose_file_is_another(week, tmp_path: Path) -> None:
     remove()
     week.run("%memadd --title new begun again in Zürich")
     assert week.titles("%memsearch Zürich") == ["new"]
-
-
-def test_loading_is_light(home: Path) -> None:
-    """Loading the extension loads neither pandas, NumPy, SQLite nor MLX: a kernel that never searches does not wait."""
-    heavy = {"pandas", "mlx.core", "dateparser", "nbformat", "numpy", "apsw", "tomllib"}
-    heavy |= {"webbrowser", "jupyter_memory.store"}
-    code = (
-        "from IPython.core.interactiveshell import InteractiveShell; ip = InteractiveShell();"
-        f"ip.run_line_magic('load_ext', 'jupyter_memory'); print(sorted({heavy} & set(sys.modules)))"
-    )
-    assert run_without([], code) == "[]"
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,6 @@ def test_run_compares_every_profile(judged) -> None:
 
 
 def test_right_answers_that_were_forgotten(judged) -> None:
-    """Questions whose right answers are gone are named and left out; with none left there is nothing to measure."""
     ids = [judged.ids(f"%memsearch {question}")[0] for question in QUESTIONS]
     judged.run(f"%memory forget {ids[1]} {ids[3]}")
     said = judged.noted("frame = %memeval run --profile auto")
@@ -94,7 +93,6 @@ def test_plot(judged) -> None:
 
 
 def worse(home) -> str:
-    """Write a profile that ranks upside down and return its path."""
     file = home / "worse.toml"
     file.write_text('base = "trovella"\n[terms.keyword]\nweight = -1\n[terms.vector]\nweight = -1\n', encoding="utf-8")
     return str(file)
@@ -111,7 +109,6 @@ def test_a_worse_setting_is_said(judged, home) -> None:
 
 
 def test_a_small_set_says_nothing(week, home) -> None:
-    """Four questions are too few to judge a setting by."""
     for question in QUESTIONS[:4]:
         week.run(f"%memsearch {question};")
         week.run("%memeval add")

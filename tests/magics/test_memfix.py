@@ -135,7 +135,6 @@ def test_interrupted_run_is_no_error(shell, capsys, name, how):
 
 
 def test_similar_error_without_a_fix_is_said(shell):
-    """Where an error like it was never mended, %memfix says when and where it happened; this very run is none."""
     error = RunError("ZeroDivisionError", "division by zero", "")
     recorded(Run("1 / 0", NOON, "k1", 1, "error", error=error, notebook="/n/flats.ipynb"))
     fail(shell, "2 / 0")
@@ -197,7 +196,6 @@ def test_without_a_store_nothing_is_alike(shell, home, capsys, path):
 
 
 def test_unloading_stops_the_watch(mended):
-    """Without the extension no exception is kept."""
     callbacks = mended.ip.events.callbacks
     before = {event: len(callbacks[event]) for event in ("pre_run_cell", "post_run_cell")}
     mended.run("%unload_ext jupyter_memory")

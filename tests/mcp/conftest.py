@@ -29,13 +29,11 @@ def tools_over() -> Iterator[Callable[..., Any]]:
 
 @pytest.fixture
 def tools(tools_over, week_store) -> Any:
-    """Give the tools over the week, without bounds but the usual ones."""
     return tools_over(week_store)
 
 
 @pytest.fixture
 def ask() -> Callable[..., dict[str, Any]]:
-    """Call a tool and return what it answers; an error fails the test."""
 
     def call(tools: Any, name: str, client: str = "codex", **arguments: Any) -> dict[str, Any]:
         outcome = tools.call(f"memory_{name}", arguments, client)
@@ -47,7 +45,6 @@ def ask() -> Callable[..., dict[str, Any]]:
 
 @pytest.fixture
 def refused() -> Callable[..., str]:
-    """Call a tool that must refuse, and return the sentence of its error."""
 
     def call(tools: Any, name: str, client: str = "codex", **arguments: Any) -> str:
         outcome = tools.call(f"memory_{name}", arguments, client)

@@ -66,7 +66,6 @@ def bounded(mixed):
 
 
 def closed_ids(path) -> list[str]:
-    """Return the ids of what the program may not see."""
     with MemoryStore(path) as store:
         hits = store.browsed(limit=100).hits
         return [hit.memory.id for hit in hits if not hit.memory.source.startswith((OPEN, "mcp://"))]
@@ -147,7 +146,6 @@ def test_a_space_is_the_whole_world(tools_over, week_store, week_memories, ask, 
 
 
 def test_the_history_is_withheld_unless_it_is_allowed(tools_over, mixed, ask, refused):
-    """What was run is not found, read or counted without the option."""
     closed, opened = (tools_over(mixed, history=history, read_only=True) for history in (False, True))
     [run] = ask(opened, "search", query="load quartz", filters={"kind": "history"})["hits"]
     assert ask(closed, "search", query="load quartz", filters={"kind": "history"})["hits"] == []
@@ -236,13 +234,11 @@ def test_a_busy_store_gets_its_log_later(tools, ask, refused, week_store):
 
 
 def test_without_a_log_nothing_is_written_down(tools_over, ask, week_store, bytes_of):
-    """With log_searches off, no call is noted."""
     ask(tools_over(week_store, log_searches=False), "search", query="Walrossherde prices")
     assert week_store.recent() == [] and b"Walrossherde" not in bytes_of(week_store.path)
 
 
 def test_writes_are_limited_and_say_when_to_try_again(tools_over, ask, refused, week_store):
-    """After so many notes in a minute the next is refused, with the seconds to wait; what fails is not counted."""
     now = [0.0]
     tools = tools_over(week_store, clock=lambda: now[0])
     for _ in range(40):

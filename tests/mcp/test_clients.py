@@ -37,7 +37,6 @@ def switch(person: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def offered() -> dict[str, Any]:
-    """Return the functions that are found by the entry point, by name."""
     [point] = entry_points(group="jupyter_server_mcp.tools", name="jupyter_memory")
     return {name.partition(":")[2]: resolve_name(name) for name in point.load()()}
 

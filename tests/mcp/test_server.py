@@ -85,7 +85,6 @@ def test_the_list_of_tools_is_cheap(tools):
 
 
 def test_calls_at_the_same_time(tools):
-    """Several calls are answered beside each other, each with its own answer."""
     expected = {
         "join orders": "Joining orders",
         "late deliveries Malmö": "Late deliveries",
@@ -149,7 +148,6 @@ def searching(number: int) -> dict[str, Any]:
 
 
 def command(store: Any, *options: str) -> list[str]:
-    """Return the command that an agent's configuration names."""
     return [sys.executable, "-m", "jupyter_memory", "--store", str(store.path), "mcp", *options]
 
 
@@ -158,7 +156,6 @@ def started(store: Any) -> Any:
 
 
 def asked(store: Any, use: Any, *options: str) -> Any:
-    """Start a server as an agent does, and use a client of it."""
 
     async def run() -> Any:
         program, *arguments = command(store, *options)

@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tool_answers import with_shared
 
@@ -13,7 +13,6 @@ from jupyter_memory.mcp import tools_of
 from jupyter_memory.search import CAUTION, reads_like_instructions, seen
 from jupyter_memory.text import estimated_tokens, json_text
 
-FIXED = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 SCRIPTS = '價格の東京 \x1b[2J\u202e "quotes" \\ back {json: 1} ---- 👩‍🔬 Zürich λ 0123456789\n\n\n\t\tend'
 
 
@@ -51,39 +50,30 @@ def costs_what_it_says(outcome, max_tokens):
     return values
 
 
-def test_no_search_costs_more_than_it_may(many):
+@settings(max_examples=40)
+@given(max_tokens=st.integers(200, 5_000), limit=st.integers(1, 50), mode=st.sampled_from(["scan", "full"]))
+def test_no_search_costs_more_than_it_may(many, max_tokens, limit, mode):
     """What an answer states is what it costs by the estimate, and never more than was asked for."""
-    tools, _ = many
-
-    @FIXED
-    @given(st.integers(200, 5_000), st.integers(1, 50), st.sampled_from(["scan", "full"]))
-    def hold(max_tokens, limit, mode):
-        arguments = {"query": "price rule of shop", "max_tokens": max_tokens, "limit": limit, "mode": mode}
-        outcome = tools.call("memory_search", arguments, "codex")
-        if outcome.result is None:
-            assert "the smallest answer needs" in outcome.error
-        else:
-            costs_what_it_says(outcome, max_tokens)
-
-    hold()
+    arguments = {"query": "price rule of shop", "max_tokens": max_tokens, "limit": limit, "mode": mode}
+    outcome = many[0].call("memory_search", arguments, "codex")
+    if outcome.result is None:
+        assert "the smallest answer needs" in outcome.error
+    else:
+        costs_what_it_says(outcome, max_tokens)
 
 
-def test_no_text_costs_more_than_it_may(many):
+@settings(max_examples=40)
+@given(st.integers(200, 4_000), st.lists(st.integers(0, 59), min_size=1, max_size=6, unique=True), st.booleans())
+def test_no_text_costs_more_than_it_may(many, max_tokens, chosen, around):
     """The same holds for memories that are read; the parts of a text are in order and apart."""
     tools, ids = many
-
-    @FIXED
-    @given(st.integers(200, 4_000), st.lists(st.sampled_from(ids), min_size=1, max_size=6, unique=True), st.booleans())
-    def hold(max_tokens, chosen, around):
-        arguments = {"ids": chosen, "max_tokens": max_tokens} | ({"around": "net of tax"} if around else {})
-        outcome = tools.call("memory_get", arguments, "codex")
-        if outcome.result is None:
-            assert "too little for any of the text" in outcome.error
-            return
-        found = costs_what_it_says(outcome, max_tokens)
-        assert [*(one["id"] for one in found["memories"]), *found.get("left", [])] == chosen
-
-    hold()
+    arguments = {"ids": [ids[one] for one in chosen], "max_tokens": max_tokens}
+    outcome = tools.call("memory_get", arguments | ({"around": "net of tax"} if around else {}), "codex")
+    if outcome.result is None:
+        assert "too little for any of the text" in outcome.error
+        return
+    found = costs_what_it_says(outcome, max_tokens)
+    assert [*(one["id"] for one in found["memories"]), *found.get("left", [])] == arguments["ids"]
 
 
 @pytest.mark.parametrize(("limit", "max_tokens"), [(50, 50_000), (10, 2_000), (3, 600), (50, 500), (7, 1_200)])

@@ -1,7 +1,5 @@
 """The settings and where each of them came from."""
 
-from __future__ import annotations
-
 import json
 import warnings
 from pathlib import Path
@@ -15,7 +13,6 @@ from jupyter_memory import JupyterMemory, load_config, settings, store_path
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give Jupyter's config and data folders below a home of our own."""
     monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(tmp_path / "user"))
     monkeypatch.setenv("JUPYTER_CONFIG_PATH", str(tmp_path / "site"))
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "data"))
@@ -26,7 +23,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def write(folder: Path, text: str | dict[str, object], ending: str = "py") -> Path:
-    """Write the config file of a folder."""
     file = folder / f"jupyter_memory_config.{ending}"
     file.write_text(text if isinstance(text, str) else json.dumps(text), encoding="utf-8")
     return file
@@ -101,7 +97,6 @@ def test_a_folder_that_may_not_be_entered_is_told(common_folder: Path, as_user, 
     ],
 )
 def test_a_broken_file_is_named_and_defaults_go_on(home: Path, content: str, ending: str, says: str) -> None:
-    """A broken config file gives one warning with its name, and everything else works."""
     file = write(home / "user", content, ending)
     problems: list[str] = []
     config = load_config(on_problem=problems.append)
@@ -159,7 +154,6 @@ def test_the_path_of_a_store(monkeypatch: pytest.MonkeyPatch, home: Path) -> Non
     ],
 )  # fmt: skip
 def test_bad_values_name_the_setting(name: str, value: object) -> None:
-    """A bad value raises a TraitError that names the setting."""
     with pytest.raises(TraitError, match=name):
         setattr(JupyterMemory(), name, value)
 

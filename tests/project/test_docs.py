@@ -23,12 +23,10 @@ LINK = re.compile(r"\]\((?!\w+:|#)([^)#\s]+)[^)]*\)")
 
 
 def name_of(path):
-    """Return a path as the id of a test."""
     return str(path.relative_to(ROOT))
 
 
 def modules():
-    """Return the modules that have examples, by name."""
     paths = (path for path in PACKAGE.rglob("*.py") if ">>> " in path.read_text(encoding="utf-8"))
     names = (".".join(path.relative_to(ROOT).with_suffix("").parts) for path in paths)
     return sorted(name.removesuffix(".__init__") for name in names)
@@ -116,7 +114,6 @@ QUESTION = re.search(r"^%memsearch (.+?) --limit 1$", README, re.MULTILINE)[1]
 
 @pytest.fixture
 def samples(store):
-    """A store that has indexed the sample notebooks."""
     memories = store()
     memories.index(ROOT / "notebooks" / "samples", progress=False)
     return memories

@@ -1,7 +1,5 @@
 """Help, pages and notebooks say the same: what they tell people to type exists, and every option is told."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Callable, Iterator
@@ -32,7 +30,6 @@ OPTION = re.compile(r"^  (-\S.*?)(?:  +|\n +)(\S.*?)(?=\n  -|\n\n|\Z)", re.MULTI
 
 
 def text_of(page: Path) -> str:
-    """Return what a person reads of a page or a notebook."""
     if page.suffix == ".ipynb":
         return "\n\n".join(cell.source for cell in nbformat.read(page, as_version=4).cells)
     return page.read_text(encoding="utf-8")
@@ -69,14 +66,12 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], 
 
 @cache
 def terminal(*arguments: str) -> str:
-    """Return what a command prints."""
     with redirect_stdout(io.StringIO()) as written:
         assert main(list(arguments)) == 0
     return written.getvalue()
 
 
 def commands(*group: str) -> list[str]:
-    """Return the commands of the terminal, or of one of its groups."""
     # Those of a group stand under one heading, those of the program under several.
     listed = re.split(r"\n(?:Commands|First steps):\n", terminal(*group, "--help"), maxsplit=1)[1:]
     return re.findall(r"^  (\w+) +\w", "".join(listed), re.MULTILINE)
@@ -91,7 +86,6 @@ def test_help_is_in_groups(shell: Callable[[str], str]) -> None:
 
 
 def flags_of(command: str) -> set[str]:
-    """Return the options of a command and of the commands below it."""
     helps = [terminal(command, "--help"), *(terminal(command, below, "--help") for below in commands(command))]
     return {flag for text in helps for flags, _ in options_in(text) for flag in flags}
 
@@ -116,7 +110,6 @@ def test_what_is_told_exists(shell: Callable[[str], str], page: Path) -> None:
 
 
 def subcommands(shell: Callable[[str], str]) -> list[str]:
-    """Return the subcommands of %memory."""
     return re.findall(r"^%memory (\w+)", shell("memory"), re.MULTILINE)
 
 
@@ -133,7 +126,6 @@ def test_what_exists_is_told(shell: Callable[[str], str]) -> None:
 
 
 def section(title: str) -> str:
-    """Return what the page says below a heading."""
     return MAGICS.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
 
 

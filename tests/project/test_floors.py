@@ -1,7 +1,5 @@
 """The floors of the package: an import only goes down, and loading the package loads next to nothing."""
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess
@@ -36,7 +34,6 @@ DRIVERS = {"apsw", "sqlite3", "duckdb", "psycopg"}
 
 
 def name_of(path: Path) -> str:
-    """Return a module by its full name."""
     return ".".join(path.relative_to(ROOT.parent).with_suffix("").parts).removesuffix(".__init__")
 
 
@@ -45,7 +42,6 @@ NAMES = {name_of(path) for path in MODULES}
 
 @cache
 def tree_of(path: Path) -> ast.Module:
-    """Return a module, parsed."""
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
@@ -66,7 +62,6 @@ def imported(path: Path) -> frozenset[str]:
 
 @pytest.mark.parametrize("path", MODULES, ids=name_of)
 def test_an_import_goes_down(path):
-    """No module imports one above it, or of another room on its floor."""
     room = name_of(path).split(".")[1]
     assert room in FLOOR_OF, f"{room} has no floor yet: give it one here and in ARCHITECTURE.md"
     for other in {name.split(".")[1] for name in imported(path) & NAMES} - {room}:
@@ -75,7 +70,6 @@ def test_an_import_goes_down(path):
 
 
 def test_no_imports_in_a_circle():
-    """No modules import each other, not even late."""
     try:
         TopologicalSorter({name_of(path): imported(path) & NAMES for path in MODULES}).prepare()
     except CycleError as error:
@@ -116,11 +110,18 @@ def test_no_cast():
     [
         # Most commands need neither IPython nor Jupyter's server.
         ("from jupyter_memory.cli import main; main(['--help'])", "IPython ipykernel jupyter_server mlx pandas"),
+        ("from jupyter_memory.cli import main; main(['search', 'λ'])", "pandas"),
+        # A kernel that never searches does not wait.
+        (
+            "from IPython.core.interactiveshell import InteractiveShell as Shell\n"
+            "Shell().run_line_magic('load_ext', 'jupyter_memory')",
+            "pandas mlx.core dateparser nbformat numpy apsw tomllib webbrowser jupyter_memory.store",
+        ),
         ("import jupyter_memory", "mlx pandas numpy apsw tokenizers jupyter_server IPython nbformat dateparser"),
     ],
 )
 def test_beginning_is_light(program, heavy):
-    """`import jupyter_memory` and the terminal wake neither MLX nor pandas, IPython or a server."""
+    """`import jupyter_memory`, the terminal and the extension wake nothing that they do not need."""
     command = [sys.executable, "-c", f"import sys\n{program}\nprint(*sys.modules)"]
     found = subprocess.run(command, capture_output=True, text=True, check=True, timeout=100)
     loaded = set(found.stdout.splitlines()[-1].split())

@@ -1,7 +1,5 @@
 """What is packed: one version on both sides, the files by which Jupyter finds the two extensions, and common words."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import tomllib

@@ -1,7 +1,5 @@
 """Rooms are entered by their doors: tests and scripts import no deeper, and a room exports what somebody uses."""
 
-from __future__ import annotations
-
 import ast
 import functools
 import re
@@ -45,7 +43,6 @@ TEXT_FILES = re.compile(r"\.(?:json|toml|ya?ml|md|sqlite)\b")
 
 @functools.cache
 def tree(file: Path) -> ast.Module:
-    """Return the syntax tree of a file."""
     return ast.parse(file.read_text("utf-8"))
 
 
@@ -75,7 +72,6 @@ def is_deep(module: str, name: str) -> bool:
 
 
 def is_module(name: str) -> bool:
-    """Return whether a dotted name is that of a module or a package of ours."""
     path = ROOT.joinpath(*name.split("."))
     return path.is_dir() or path.with_suffix(".py").exists()
 

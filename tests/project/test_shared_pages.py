@@ -1,7 +1,5 @@
 """Pages that tell how the memory is shared are true: with agents, by an exchange, and in a team, by its commands."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -52,7 +52,6 @@ def test_one_core(threads):
 
 
 def test_another_blas():
-    """Elsewhere products are what they are."""
     code = """
 import numpy
 sys.platform = "other"

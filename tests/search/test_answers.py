@@ -80,7 +80,6 @@ def test_words_that_are_no_time(week_store):
     assert not week_store.explain(query, first, now=NOW, time=False).hit.signals["time"].contribution
 
 
-# -- ranks without the points of a term --------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", PROFILES)
 def test_ranks_without_a_term_are_what_the_other_terms_say(week_store, name):
     """For every profile, the rank without a term is that by the profile without it: same retrievers, same signals."""
@@ -136,7 +135,6 @@ def test_a_cosine_reads_as_below_its_threshold(store):
     assert float(shown) < float(bound)
 
 
-# -- filters that nothing in a store fits are told, with what is nearest -----------------------------------------------
 @pytest.mark.parametrize(
     ("query", "filters", "found", "notice"),
     [
@@ -218,7 +216,6 @@ def test_a_question_of_unknown_words(store):
     assert "The search used words only, not meaning." not in memory.hits("ዋጋ").notices
 
 
-# -- a question in a language that hardly any memory is in is told so --------------------------------------------------
 ENGLISH = ("The prices of electricity in Zürich were scaled.", "The arrival rate λ was estimated on Monday.")
 FILLING = tuple(f"Run {number} of the furnace was stopped after an hour." for number in range(50))
 # Keywords have hardly any function words, and four notes may have none.
@@ -277,7 +274,6 @@ def test_a_question_in_another_language(told, question, language):
     ],
 )  # fmt: skip
 def test_nothing_is_said_of_a_language(told, question, texts, embedder):
-    """Where the store may well read the question, nothing is said of its language."""
     assert told(question, texts, embedder=embedder)[0] == []
 
 

@@ -102,7 +102,6 @@ def test_strength_of_a_name(store, query):
 
 
 def test_small_stores(store):
-    """A store of nothing or next to nothing is searched like any other."""
     memories, found = store(), []
     for title, text in WEEK[:3]:
         found.append(titles(memories.hits("left join in Zürich"))[:1])

@@ -141,7 +141,6 @@ def test_what_is_near_is_not_missing(loads, query, verdict):
     assert answer.strength == max(hit.strength for hit in answer.hits[:3])
 
 
-# -- how much of a query a text covers ---------------------------------------------------------------------------------
 def covered(_query, context):
     words, corpus, passages = context.asked_words, context.corpus, context.candidates.passages
     return {one.key: coverage_of(words, corpus, passages[one.key], one.memory.lang) for one in context}
@@ -214,7 +213,6 @@ def test_strength_is_the_same_in_every_process(tmp_path):
     assert told[0].count("0x") >= 20 and len(set(told)) == 1
 
 
-# -- how far meaning is trusted: passages are divided into questions and answers ---------------------------------------
 class Measured:
     """A model that notes what it embeds; texts with one number are the same to it, and those of ``unread`` unlike."""
 

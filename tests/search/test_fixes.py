@@ -117,7 +117,6 @@ def test_errors_of_other_kernels_are_compared_by_name_and_message():
     assert [fix.mended for fix in known.fixes(new, [])] == [mended]
 
 
-# -- which of the runs after a failed one mended it --------------------------------------------------------------------
 FAILED = "joined = orders.merge(customers, on='customer_id')\njoined.groupby('city').amount.sum()"
 MENDED = FAILED.replace("on='customer_id'", "left_on='customer_id', right_on='id'")
 CHANGED = "customers = customers.rename(columns={'id': 'customer_id'})"

@@ -107,7 +107,6 @@ def test_max_sim_of_long_texts_and_long_questions():
 
 
 def test_rare_tokens_count_more(judged):
-    """The rarer token counts more; the longer a memory, the nearer two chunks' matches come to each other."""
     filler = [{"text": f"the prices of tariff {number}"} for number in range(30)]
     common, rare = judged(MaxSim(), "prices xylophone", {"text": "prices"}, {"text": "xylophone"}, *filler)[:2]
     assert rare > 0.8 > 0.3 > common

@@ -1,7 +1,6 @@
 """What a person typed, read: words, phrases and filters, or an error that says what to do."""
 
 import re
-import time
 from datetime import UTC, date, datetime, timedelta, timezone
 from pathlib import Path
 from unicodedata import normalize
@@ -11,10 +10,11 @@ import pandas as pd
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from zones import zone
 
 from jupyter_memory import QueryError
 from jupyter_memory.search import filters_from, parse
-from jupyter_memory.text import STOP_WORDS, moment
+from jupyter_memory.text import moment
 from jupyter_memory.types import KINDS, TIERS, Filters, Terms
 
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
@@ -57,12 +57,6 @@ def test_something_to_look_up_is_never_lost(text):
     assert terms(text)
     rest = text.removeprefix("λ ").strip("\"' \n\t")
     assert not rest or bool(terms(rest)) == bool(re.search(r"[^\W_]", rest))
-
-
-@given(words=st.lists(st.sampled_from([*sorted(STOP_WORDS - {"it's", "let's", "what's"}), "I", "x", "7"]), min_size=1))
-def test_stop_words_alone_are_kept(words):
-    """A query of stop words and single characters is searched as it stands."""
-    assert set(terms(" ".join(words)).words) == {word.lower() for word in words}
 
 
 @pytest.mark.parametrize(
@@ -160,7 +154,6 @@ def test_a_query_holds_all_it_was_asked():
     ],
 )  # fmt: skip
 def test_query_class(text, name):
-    """One to three words are keywords, up to six balanced, more a question; stop words count."""
     assert parse(text, now=NOW).query_class == name
 
 
@@ -179,7 +172,6 @@ def test_the_last_word_may_be_unfinished(text, prefix):
     assert parse(text, now=NOW).terms.prefix is None
 
 
-# -- filters typed among the words ------------------------------------------------------------------------------------
 def day(text):
     return datetime.fromisoformat(text).astimezone(UTC)
 
@@ -266,17 +258,6 @@ def test_any_mixture_is_read_or_refused(pieces):
     assert bool(query.filters) == (query.text != text)
 
 
-# -- filters given beside the text ------------------------------------------------------------------------------------
-@pytest.fixture
-def zurich(monkeypatch):
-    """Let local time be that of Zürich, an hour before UTC in winter."""
-    monkeypatch.setenv("TZ", "Europe/Zurich")
-    time.tzset()
-    yield
-    monkeypatch.undo()
-    time.tzset()
-
-
 def selected(filters=None, since=None, until=None):
     return filters_from(filters, since, until, NOW)
 
@@ -314,7 +295,6 @@ def test_filters_beside_the_text(filters, expected):
     ],
 )
 def test_what_cannot_be_read(filters, message):
-    """A mistake is answered with what there is."""
     with pytest.raises(QueryError, match=message):
         selected(filters)
 
@@ -347,13 +327,11 @@ def test_any_mapping_is_read_or_refused(filters):
     assert all(isinstance(value, str) for name in FACETS for value in getattr(found, name))
 
 
-# -- times -------------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("value", "start", "end"),
     [
         ("2026-03-02", "2026-03-01T23:00Z", "2026-03-02T23:00Z"),
         (date(2026, 3, 2), "2026-03-01T23:00Z", "2026-03-02T23:00Z"),
-        ("last week", "2026-02-22T23:00Z", "2026-03-01T23:00Z"),
         (datetime(2026, 3, 2, 9, 15), "2026-03-02T08:15Z", "2026-03-02T08:15Z"),
         (datetime(2026, 3, 2, 9, 15, tzinfo=UTC), "2026-03-02T09:15Z", "2026-03-02T09:15Z"),
         (datetime(2026, 3, 2, 9, tzinfo=timezone(timedelta(hours=9))), "2026-03-02T00:00Z", "2026-03-02T00:00Z"),
@@ -361,11 +339,11 @@ def test_any_mapping_is_read_or_refused(filters):
         (pd.Timestamp("2026-03-02 09:15", tz="Asia/Tokyo"), "2026-03-02T00:15Z", "2026-03-02T00:15Z"),
     ],
 )
-@pytest.mark.usefixtures("zurich")
 def test_moments(value, start, end):
     """Naive times are local, aware ones keep their moment, and an ``until`` that names a day includes it."""
-    assert moment(value, NOW) == datetime.fromisoformat(start)
-    assert moment(value, NOW, end=True) == datetime.fromisoformat(end)
+    with zone("Europe/Zurich"):
+        assert moment(value, NOW) == datetime.fromisoformat(start)
+        assert moment(value, NOW, end=True) == datetime.fromisoformat(end)
 
 
 def test_moments_of_libraries():

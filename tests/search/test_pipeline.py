@@ -44,7 +44,6 @@ class Given:
         return {one.key: self.values[one.memory.source] for one in pool if one.memory.source in self.values}
 
 
-# -- covalence and trovella, by their numbers --------------------------------------------------------------------------
 def test_covalence_by_hand(filled_with):
     """The best there is, first in both and pinned, has 0.0447590164; a year old, third by meaning, 0.0188389401."""
     memories = filled_with(worded(1, 0.9, tier="core", title="Electricity prices, cleaned"))
@@ -73,11 +72,9 @@ def test_trovella_reads_two_ranks(filled_with):
     assert {hit.memory.source: hit.kw_rank for hit in hits} == {"1.md": 1, "2.md": 2, "3.md": 2, "4.md": 4}
 
 
-# -- what the retrievers are asked for ---------------------------------------------------------------------------------
 @pytest.mark.parametrize(("limit", "asked"), [(1, 20), (5, 20), (6, 24), (10, 40)])
 @FIXED
 def test_retrievers_fetch_more_than_is_shown(filled_with, profile, limit, asked):
-    """Each retriever finds max(4 * limit, 20) memories: what two retrievers half-like can still win."""
     memories = filled_with(*(worded(1 + number % 8, number / 99, title=str(number)) for number in range(50)))
     trace = memories.trace("prices", profile=profile, limit=limit, now=NOW)
     assert (len(trace.keyword), len(trace.vector)) == (asked, asked)
@@ -106,7 +103,6 @@ def test_the_order_of_equals(filled_with):
     assert memories == sorted(memories, key=newer_first)
 
 
-# -- whatever is found, signals and weights ----------------------------------------------------------------------------
 SOURCES = [f"{number}.md" for number in range(1, 13)]
 VALUES = st.dictionaries(
     st.sampled_from(SOURCES), st.floats(-5, 5) | st.just(nan) | st.sampled_from([0.0, 1.0]), max_size=12
@@ -202,7 +198,6 @@ def test_what_is_better_never_loses_places(filled_with, profile, records, chosen
     assert after.index(f"{chosen + 1}.md") <= before.index(f"{chosen + 1}.md")
 
 
-# -- other weights on what one search gathered -------------------------------------------------------------------------
 # Words and meaning turned down, turned off, turned up; a term that the query does not wake.
 SETTINGS = (
     {},

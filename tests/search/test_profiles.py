@@ -100,7 +100,6 @@ def test_the_formula_and_the_columns():
     assert covalence.threshold and not trovella.threshold
 
 
-# -- files -------------------------------------------------------------------------------------------------------------
 @pytest.fixture
 def mine(tmp_path):
 

@@ -26,7 +26,6 @@ def scaled(hits, name):
     return {source: (value - worst) / (best - worst) for source, value in found.items()}
 
 
-# -- memini ------------------------------------------------------------------------------------------------------------
 def test_memini_by_hand(filled_with):
     """0.8 of the scaled sum of both retrievers' scores, or of 1 / (5 + rank - 1), and 0.2 of quality."""
     memories = filled_with(worded(7, 0.6), worded(4, 0.8), worded(1, 0.1), worded(0, 0.3))
@@ -83,10 +82,8 @@ def test_a_named_time_by_hand(filled_with):
     assert all(hit.signals["near_time"].contribution == 0.0 for hit in untimed.hits)
 
 
-# -- memini's functions on one's own lists -----------------------------------------------------------------------------
 @pytest.fixture
 def notes(store):
-    """Give four memories by a letter."""
     opened = store()
     return {name: opened.add(f"note {name}", event_at=NOW) for name in "abcd"}
 
@@ -194,7 +191,6 @@ def test_the_profiles_are_made_of_the_same(week_store, profile, query):
     assert names <= set(jupyter_memory.__all__) <= set(dir(jupyter_memory))
 
 
-# -- vault -------------------------------------------------------------------------------------------------------------
 def test_the_sum_of_vault(filled_with):
     """Hybrid weighs .25 and .15 each, keywords alone .40 and no vector; a history entry scores 0.5."""
     best = {"text": "prices cos=1.0", "severity": "critical"}
@@ -267,7 +263,6 @@ def test_history_takes_no_place_of_the_vault(store):
     assert found(memory, "tariffs").equals(whole)
 
 
-# -- the weights of vault follow what was said of hits -----------------------------------------------------------------
 def weights(terms):
     return {term.name: term.weight for term in terms if term.name != "history"}
 

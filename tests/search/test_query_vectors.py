@@ -50,7 +50,6 @@ def row(memory, select="count(*) from query_vectors"):
 
 
 def test_asked_once(asked, model, store):
-    """A question is embedded once, for this process and those to come, and has the same answer each time."""
     later = Counting()
     first, second = asked.hits(QUESTION), asked.hits(QUESTION)
     again = store(embedder=later)

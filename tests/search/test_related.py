@@ -79,7 +79,6 @@ def test_options_and_verdict(topics):
 
 
 def test_no_model_is_asked(store):
-    """The vectors that the memory has are enough: nothing is embedded."""
     memory, ids = filled(store(embedder=Deaf()))
     assert memory.related(ids["files"][0]).counts["vector"] > 0
 

@@ -16,7 +16,6 @@ NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 DAY = timedelta(days=1)
 
 
-# -- where a memory comes from, and when -------------------------------------------------------------------------------
 def test_every_tier_has_its_number(judged, filled_with):
     """Core is 1, file 2, mcp and note 3; the evidence ranks the smallest number first."""
     found = judged(search.Tier(), "prices", *({"tier": tier} for tier in TIERS))
@@ -125,7 +124,6 @@ def test_quality(judged, filled_with):
     assert read.signals["quality"].value == pytest.approx(0.48 + 0.2 * 3 / (3 + 3))
 
 
-# -- a time that the question names ------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("question", "days", "values"),
     [
@@ -162,7 +160,6 @@ def test_near_time_of_other_units(judged):
     assert day > 0.9 > 0.7 > later and middle > 0.9 and end == 0.0 and ahead == now > 0
 
 
-# -- names in code and of files ----------------------------------------------------------------------------------------
 METERS = "RATE = 3\nclass Meter:\n    def read_all(self): ...\ndef flush(): ..."
 
 
@@ -246,7 +243,6 @@ def test_aside_is_told_by_the_path(judged, reasons):
     assert reasons(search.Aside(), "the retries", *files) == told
 
 
-# -- titles ------------------------------------------------------------------------------------------------------------
 def test_what_the_title_has_and_what_it_lacks_both_count(store):
     """The nearer the words of the title are to those of the query, the more; stop words of a title do not count."""
     memories = store()
@@ -267,9 +263,6 @@ def test_only_notes_are_called_something(tmp_path, store):
     memories.add("delta types without a title")
     found = [hit.signals["title_match"].value for hit in memories.hits("delta types", limit=20).hits]
     assert len(found) >= 3 and all(map(isnan, found))
-
-
-# -- words -------------------------------------------------------------------------------------------------------------
 
 
 def own_words(memories, query):
@@ -371,7 +364,6 @@ def test_words_of_what_only_meaning_brought(prices):
     assert all(isnan(seen.value) for text, seen in ranked.items() if text not in matched)
 
 
-# -- questions and lengths ---------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("query", "values"),
     [
@@ -399,7 +391,6 @@ def test_lengths(judged):
     assert turn < note == 0.0
 
 
-# -- neighbours and sessions -------------------------------------------------------------------------------------------
 def told(matches, **of):
     return [{"text": f"{'prices ' * count}{'other ' * (8 - count)}λ", **of} for count in matches]
 

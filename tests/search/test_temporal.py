@@ -1,6 +1,5 @@
 """Time in plain English: read where it is meant, left alone where words only look like it."""
 
-import time
 import tomllib
 from collections import defaultdict
 from datetime import UTC, datetime, timedelta
@@ -12,6 +11,7 @@ from blocked import run_without
 from hypothesis import given
 from hypothesis import strategies as st
 from judged import JUDGED, lines
+from zones import zone
 
 from jupyter_memory.search import parse
 from jupyter_memory.types import Sessions
@@ -128,16 +128,11 @@ def test_a_reading_is_told_and_undone(store, question, told):
     assert notices == [] if told is None else told in notices[0]
 
 
-def test_the_zone_is_that_of_the_question(monkeypatch):
+def test_the_zone_is_that_of_the_question():
     """Yesterday is cut by the named zone of now, else by this machine's; the clock change is theirs."""
     assert temporal_expression("in July", NOW).since == datetime(2026, 6, 30, 22, tzinfo=UTC)
-    monkeypatch.setenv("TZ", "America/New_York")
-    time.tzset()
-    try:
+    with zone("America/New_York"):
         assert temporal_expression("yesterday", NOW.astimezone(UTC)).until == datetime(2026, 11, 21, 5, tzinfo=UTC)
-    finally:
-        monkeypatch.undo()
-        time.tzset()
 
 
 WORDS_OF_TIME = """
@@ -172,7 +167,6 @@ def test_reading_wakes_no_dateparser():
     assert run_without([], code) == "False"
 
 
-# -- the judged sets ---------------------------------------------------------------------------------------------------
 def lies_in(document, found, newest):
     """Return whether a document lies in what was read."""
     if found is None:

@@ -49,7 +49,6 @@ def until() -> Callable[[Callable[[], object]], Awaitable[None]]:
 
 @pytest.fixture
 def store_file(tmp_path: Path) -> Path:
-    """The file that the server's settings name."""
     return tmp_path / "store" / "memory.sqlite"
 
 
@@ -69,7 +68,6 @@ def jp_server_config(store_file: Path, request: pytest.FixtureRequest) -> dict[s
 
 @pytest.fixture
 def service(jp_serverapp) -> Iterator[Any]:
-    """What the handlers of the running server share."""
     service = jp_serverapp.web_app.settings["jupyter_memory_service"]
     yield service
     service.close()

@@ -146,7 +146,6 @@ BAD = [
 
 
 async def test_a_bad_body_is_refused_by_the_name_of_its_field(ask, fits):
-    """400 names the field that is wrong, never its value; a store need not be there."""
     for route, body, field in BAD:
         answered = await ask(route, body)
         assert answered.code == 400, (route, body)
@@ -216,7 +215,6 @@ async def test_logs_hold_no_text_of_the_user(ask, week_in, caplog, jp_serverapp,
 
 
 async def test_a_lone_surrogate_does_no_harm(ask, week_in):
-    """JSON can hold half a character, which UTF-8 cannot: a search goes on without it."""
     answered = await ask("search", '{"query": "prices \\ud800"}')
     assert answered.code == 200
     assert answered.json["hits"]

@@ -325,7 +325,6 @@ async def test_cells_of_other_notebooks_are_told(ask, fits, notebooks, jp_root_d
     ],
 )
 async def test_any_text_has_an_answer(ask, notebooks, code, bodies):
-    """Any text but one that cannot be read."""
     for body in bodies:
         answered = await ask("related-to", json.dumps(body))
         assert answered.code == code and (code == 200 or answered.json["reason"] == "InvalidField"), body

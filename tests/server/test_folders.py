@@ -105,7 +105,6 @@ async def test_removing_a_folder_stops_what_indexes_it(ask, over, many_files, se
 
 
 async def test_a_folder_that_was_never_indexed_cannot_be_watched(ask, week_in):
-    """The answer says so, for "~name" of nobody as well."""
     for path in ("/srv/never", "~nobody-here/notes"):
         refused = await ask("folders", {"path": path, "watched": True})
         assert (refused.code, refused.json["reason"]) == (400, "InvalidField")
@@ -126,7 +125,6 @@ async def test_changed_files_are_counted_and_marked(ask, over, notebook):
 
 @pytest.fixture
 def full_line(service, queued):
-    """As many jobs behind the one that runs as may wait."""
     with pytest.raises(HTTPError, match="503"):
         while True:
             service.index_pool.put(int)
@@ -165,7 +163,6 @@ async def test_only_the_last_jobs_that_are_over_are_listed(ask, over, jp_root_di
 
 @pytest.fixture
 def watched(notebook, service):
-    """The notebook's folder, indexed and watched, in the server's store."""
     store = service.provider.store(create=True)
     store.index(notebook.parent, progress=False)
     store.watch(notebook.parent)

@@ -160,7 +160,6 @@ def interfaces(source: str) -> dict[str, dict[str, bool]]:
 
 
 def test_every_schema_is_one():
-    """The schemas themselves are valid, and refer to each other only."""
     from jsonschema import Draft7Validator
 
     for file in SCHEMAS.glob("*.json"):

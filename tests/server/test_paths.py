@@ -15,7 +15,6 @@ DATABASE = {"ServerApp": {"contents_manager_class": "jupyter_server.services.con
 
 
 def with_settings(*settings):
-    """Let the server of a test have these settings."""
     return pytest.mark.parametrize("jp_server_config", settings, indirect=True)
 
 
@@ -34,7 +33,6 @@ def jp_root_dir(tmp_path, request):
 
 @pytest.fixture
 def place(ask):
-    """Where a note about a file opens: ``await place(source)``."""
 
     async def place(source, **more):
         return (await ask("add", {"text": "λ is 3.2", "kind": "file", "source": str(source), **more})).json["place"]
@@ -218,7 +216,6 @@ async def test_a_manager_without_a_folder_opens_nothing(place, jp_root_dir):
 
 
 async def test_a_note_made_of_a_cell_opens_at_that_cell(place):
-    """What the panel remembered from a notebook leads back to it; what others put there leads nowhere."""
     made = await place("", kind="note", metadata={"from": {"path": "prices/Zürich λ.ipynb", "cell": "a1-b2"}})
     assert (made["path"], made["cell"], made["line"]) == ("prices/Zürich λ.ipynb", "a1-b2", None)
     nowhere = ["prices", None, *({"path": path} for path in (7, "", "a\0b.md", "~nobody-here/a.md", "../../a.md"))]

@@ -103,7 +103,6 @@ async def test_a_cell_is_remembered_with_its_notebook(ask, fits, notebook):
 
 
 async def test_a_pin_is_put_on_and_taken_off(ask, fits, week_in):
-    """Pinned, a memory is core; then it has its tier again; title, text and tags are replaced as asked."""
     memory = week_in.hits("Poisson").hits[0].memory.id
     assert fits("item", (await ask("pin", {"memory_id": memory, "pinned": True})).json)["tier"] == "core"
     assert (await ask("pin", {"memory_id": memory, "pinned": False})).json["tier"] == "note"
@@ -113,7 +112,6 @@ async def test_a_pin_is_put_on_and_taken_off(ask, fits, week_in):
 
 
 async def test_forgotten_is_gone(ask, fits, week_in):
-    """By ids, or by a source with the number of its memories; the answer says how many."""
     memory = week_in.hits("Poisson").hits[0].memory.id
     assert fits("forgotten", (await ask("forget", {"memory_ids": [memory]})).json) == {"forgotten": 1}
     assert (await ask("item", {"memory_id": memory})).code == 404

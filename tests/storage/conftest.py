@@ -1,7 +1,5 @@
 """What the tests of the storage share: where a store lies, and rows that go in without a model."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
@@ -22,7 +20,6 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def database(path: Path) -> Iterator[Callable[..., Database]]:
-    """Open database files, ``database(path, **options)``, and close them after the test."""
     with ExitStack() as opened:
 
         def open_one(where: Path = path, **options: Any) -> Database:
@@ -33,14 +30,12 @@ def database(path: Path) -> Iterator[Callable[..., Database]]:
 
 @pytest.fixture
 def sqlite(database: Callable[..., Database]) -> Iterator[Callable[..., Storage]]:
-    """Open stores below the seam, ``sqlite(path, **options)``, and close them after the test."""
     with ExitStack() as opened:
         yield lambda *where, **options: opened.enter_context(closing(open_storage(database(*where, **options))))
 
 
 @pytest.fixture
 def remember() -> Callable[..., list[Memory]]:
-    """Store drafts, or plain texts, without vectors: ``remember(database, *drafts)``."""
 
     def store(opened: Database | Storage, *drafts: Draft | str) -> list[Memory]:
         given = [Draft(text=draft) if isinstance(draft, str) else draft for draft in drafts]

@@ -3,11 +3,11 @@
 import sqlite3
 import subprocess
 import sys
-import time
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from zones import zone
 
 from jupyter_memory import InputError, JupyterMemory
 from jupyter_memory.storage import ipython_runs
@@ -73,15 +73,12 @@ def test_imported_twice(store, file):
     assert {one.source for one in opened.history.runs()} == {"λ = 3", "fit(λ)", "plot(λ)"}
 
 
-def test_imported_in_another_time_zone(store, file, monkeypatch):
+def test_imported_in_another_time_zone(store, file):
     """IPython writes local times: a journey between two imports does not double the history."""
     opened, before = store(), next(ipython_runs(file)).started
     opened.history.import_ipython(file)
-    with monkeypatch.context() as journey:
-        journey.setenv("TZ", "Asia/Tokyo")
-        time.tzset()
+    with zone("Asia/Tokyo"):
         after, added = next(ipython_runs(file)).started, opened.history.import_ipython(file)
-    time.tzset()
     assert (after, added) == (before - timedelta(hours=9), 0)
 
 

@@ -16,7 +16,6 @@ from jupyter_memory.storage import Journal, abandoned, empty, ending, note, reco
 from jupyter_memory.types import Run, RunError
 
 
-# -- files -------------------------------------------------------------------------------------------------------------
 @pytest.fixture
 def store(tmp_path):
     """Give the path of a store that does not exist yet; nothing of it stays in the memory of the machine."""
@@ -132,8 +131,6 @@ def test_other_files_are_no_journals(journal, store, tmp_path):
         pipe.unlink()
     assert {file.read_text() for file in others} == {"kept"}
 
-
-# -- records -----------------------------------------------------------------------------------------------------------
 
 RUN = Run("λ = prices\n'\\ud800'", datetime(2026, 3, 2, 9, tzinfo=UTC), "a", 1, notebook="/w/müller.ipynb", cell_id="c")
 FAILED = replace(RUN, number=2, outcome="error", seconds=0.5, error=RunError("KeyError", "'ü'", "Traceback …"))

@@ -206,7 +206,6 @@ def test_memini_ranks_what_was_used_higher(store):
 
 
 def test_counts_in_a_backup(week_store, week_memories, tmp_path):
-    """A backup has the counts; forgetting the searches sets them to 0, and with a memory its count goes."""
     poisson, zurich = (week_memories[title].id for title in ("Poisson λ", "Zürich and Genève"))
     for memory_id in (poisson, zurich, zurich):
         week_store.note_access(memory_id)

@@ -178,15 +178,6 @@ def test_a_half_is_read_when_its_notebook_goes_or_is_ignored(store, folder):
     assert {Path(hit.memory.source).name for hit in store.browsed().hits} == {"tariffs.py"}
 
 
-@pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "utf-8-sig"])
-@pytest.mark.parametrize("suffix", [".py", ".qmd", ".sql", ".tex", ".html"])
-def test_every_encoding_is_read(store, folder, suffix, encoding):
-    """A word with an umlaut is found in each kind of file, however it is encoded."""
-    (folder / f"a{suffix}").write_bytes("x Zürich\n".encode(encoding))
-    report = store.index(folder, progress=False)
-    assert (report.failed, len(store.hits("Zürich").hits)) == ((), 1)
-
-
 def test_a_file_that_grows_while_it_is_read_is_read_again(store, folder, install):
     """What was added after the file was looked at is found after the next run."""
     install("""

@@ -30,7 +30,6 @@ def store(store):
 
 
 def run(source, number=1, session="k1", key=""):
-    """Return a run, which failed for this key if there is one."""
     error = RunError("KeyError", f"'{key}'", TRACEBACK.format(source=source, key=key)) if key else None
     started = NOON + timedelta(minutes=number)
     return Run(source, started, session, number, "error" if key else "ok", error=error, notebook="/n/shop.ipynb")
@@ -71,7 +70,6 @@ def test_failed_run_itself_is_no_earlier_error(store):
 
 
 def test_saved_notebook_has_the_fix(store, tmp_path):
-    """A notebook that was saved with its error has the fix in a cell below, though the history is empty."""
     path = tmp_path / "shop.ipynb"
     notebook(path, ("import pandas as pd", ""), (JOIN, "customer_id"), ("customers.head()", ""), (FIXED, ""))
     store.index(path, progress=False)

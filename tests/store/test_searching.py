@@ -60,7 +60,6 @@ def test_an_answer_tells_how_it_came_about(week_store):
 
 
 def test_no_finds_below_the_threshold(store, week, now):
-    """What is less like the query than the threshold never reaches covalence; trovella has no threshold."""
     strict = store(settings=JupyterMemory(threshold=0.5))
     strict.add_many(week, progress=False)
     query = "joining orders"

@@ -23,7 +23,6 @@ def test_an_indexed_folder_is_listed(filled, week_folder, store):
 
 
 def test_a_folder_within_a_folder(filled, week_folder):
-    """What lies in a listed folder is not listed; a folder above takes the place of those in it that nobody watches."""
     filled.index(week_folder / "notes", progress=False)
     assert [folder.path for folder in filled.folders()] == [str(week_folder)]
     filled.watch(week_folder / "notes")
@@ -187,7 +186,6 @@ def test_indexing_that_is_stopped(store, tmp_path):
 
 
 def test_a_file_that_cannot_be_read_has_not_changed(filled, week_folder):
-    """A broken notebook is named once, or when asked, and counted as changed only when somebody writes it again."""
     broken = week_folder / "Zürich.ipynb"
     broken.write_text("{", encoding="utf-8")
     before = filled.folders()[0].files
@@ -219,7 +217,6 @@ def test_a_folder_on_a_disk_that_is_shut_is_listed(common_folder, as_user):
     assert answer == [(1, False)], answer
 
 
-# -- links -------------------------------------------------------------------------------------------------------------
 @pytest.fixture
 def linked(tmp_path):
     """A folder with two documents, a folder of like name beside it, a link to the folder, and one to a document."""
@@ -360,17 +357,6 @@ def test_a_clone_of_three_years_of_notes_is_not_all_from_today(three_years, tmp_
         expected = [m for m in range(36) if (BEGUN + timedelta(days=30 * m)).astimezone().year == 2024]
         assert {Path(hit.memory.source).name for hit in found.hits} == {f"n{month}.md" for month in expected}
         assert all(hit.memory.event_at.hour == BEGUN.hour for hit in found.hits)
-
-
-def test_an_edited_note_is_from_the_time_of_its_edit(three_years, store):
-    """Until it is committed it has no other date than that of its file."""
-    memory = store()
-    memory.index(three_years.top, progress=False)
-    (three_years.top / "notes" / "n3.md").write_text("The tariff is unknown.\n")
-    before = datetime.now(UTC) - timedelta(minutes=5)
-    memory.index(three_years.top, progress=False)
-    [hit] = memory.hits("unknown tariff", limit=1).hits
-    assert hit.memory.source.endswith("n3.md") and hit.memory.event_at > before
 
 
 def test_workers_date_files_in_the_same_way(tmp_path, store):

@@ -97,8 +97,6 @@ def test_backup_and_restore(week_store, tmp_path, now, monkeypatch):
     assert week_store.stats()["memories"] == 0
 
 
-# -- its parts ---------------------------------------------------------------------------------------------------------
-
 METHODS = {
     "memories": "add add_many get among thumbnail update pin unpin",
     "forgetting": "selection forget undo undoable",
@@ -134,7 +132,6 @@ def test_nothing_else_is_public(week_store):
 
 
 def test_what_a_part_does_the_store_sees(week_store):
-    """A part writes into the store that it belongs to."""
     memory = week_store.memories.add("μ is 4", tags=["new"])
     assert week_store.get(memory.id) == memory
     assert week_store.searching.hits("μ").hits[0].memory.id == memory.id
@@ -142,7 +139,6 @@ def test_what_a_part_does_the_store_sees(week_store):
     assert week_store.tags() == week_store.maintenance.tags()
 
 
-# -- its budget --------------------------------------------------------------------------------------------------------
 @pytest.fixture
 def limited(store):
     return lambda **settings: store(embedder="static", settings=JupyterMemory(**settings))

@@ -153,7 +153,6 @@ def test_another_model_and_the_same_store_are_refused(tmp_path):
         assert other.count() == 1 and len(other.stats()["models"]) == 1
 
 
-# -- import ------------------------------------------------------------------------------------------------------------
 @pytest.fixture
 def opened(store):
 

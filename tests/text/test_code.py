@@ -155,7 +155,6 @@ HOSTILE = [
 
 
 def test_hostile_sources():
-    """Sources made to break a parser neither end the process nor keep it busy: all of them take seconds together."""
     program = (
         "import pickle, sys; from jupyter_memory.text import definitions\n"
         "for source in pickle.load(sys.stdin.buffer): definitions('note', 'python', source)\n"

@@ -1,7 +1,6 @@
 """Times in plain English: moments and periods, phrases, seasons and holidays, and numbers in words."""
 
 import re
-import time
 import tomllib
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -10,6 +9,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
+import zones
 from blocked import run_without
 from dateutil.easter import easter
 from hypothesis import given
@@ -24,16 +24,12 @@ TIMES = tomllib.loads(Path(__file__).with_name("times.toml").read_text("utf-8"))
 
 
 @pytest.fixture(autouse=True, params=["Europe/Berlin"])
-def zone(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    monkeypatch.setenv("TZ", request.param)
-    time.tzset()
-    yield request.param
-    monkeypatch.undo()
-    time.tzset()
+def zone(request: pytest.FixtureRequest) -> Iterator[str]:
+    with zones.zone(request.param):
+        yield request.param
 
 
 def local(text: str) -> datetime:
-    """Return a naive ISO time as the aware one of the zone under test."""
     return datetime.fromisoformat(text).astimezone()
 
 
@@ -122,7 +118,6 @@ def test_a_named_zone_is_the_zone_of_the_question() -> None:
 
 @given(st.text(max_size=30))
 def test_any_text(text: str) -> None:
-    """Any text is a time or a QueryError, and the end is never before the start."""
     try:
         start = parse_moment(text, now=NOW)
     except QueryError:
@@ -164,7 +159,6 @@ MOMENTS = st.datetimes(datetime(1990, 1, 1), datetime(2090, 12, 31))
 
 
 def whole_phrase(text, now):
-    """Return the period that the whole text names, if it names one."""
     named = named_at(text, 0, now)
     return named.period if named is not None and named.end == len(text) else None
 
@@ -254,7 +248,6 @@ SMALL = [
 
 
 def spelled(number, joint="-"):
-    """Return a number below 1,000 in words."""
     if number < 20:
         return SMALL[number]
     if number < 100:
@@ -265,7 +258,6 @@ def spelled(number, joint="-"):
 
 @given(number=st.integers(1, 999), joint=st.sampled_from(" -"))
 def test_every_number_comes_back(number, joint):
-    """A number is the same in digits and in words, and the pattern finds all of it."""
     for text in (str(number), spelled(number, joint)):
         assert cardinal(text) == number and re.fullmatch(CARDINAL, text)
 

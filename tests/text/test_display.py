@@ -47,7 +47,6 @@ def test_what_cannot_be_stored():
     assert clean("λ\0 = 3\ud83d ü\r\nzwei\rdrei\n") == "λ = 3\ufffd ü\nzwei\ndrei\n"
 
 
-# -- what is shown -----------------------------------------------------------------------------------------------------
 # Written anew here, so that a range that is lost in the package is missed.
 HIDDEN = [
     *(chr(code) for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\t\n"),
@@ -75,14 +74,12 @@ def test_no_way_of_showing_lets_it_through(text):
 
 @given(st.dictionaries(LYING, st.lists(LYING)))
 def test_json_is_read_back_as_it_was(value):
-    """JSON that is printed has nothing hidden in it, and says the same."""
     for written in (json_text(value), json_text(value, indent=2)):
         assert not set(written) & set(HIDDEN) and json.loads(written) == value
 
 
 @given(st.text(max_size=60), st.integers(1, 40))
 def test_what_is_cut_fits(text: str, cells: int) -> None:
-    """Cut at its end or at its beginning, a text takes no more cells than it may."""
     assert width(fit(text, cells)) <= cells and width(fit_end(text, cells)) <= cells
 
 
@@ -99,7 +96,6 @@ def test_nothing_that_was_stored_moves_a_cursor() -> None:
     assert [*map(size, (0, 999, 1000, 5 * 10**12))] == ["0 bytes", "999 bytes", "1.0 kB", "5.0 TB"]
 
 
-# -- hits in a terminal ------------------------------------------------------------------------------------------------
 ENTRY = Entry("1", "Prices", "the price of λ was net of tax", ((4, 9),), "KW+SEM", ("83%", "3 weeks ago"), "a.ipynb")
 FOUND = "1;31"
 

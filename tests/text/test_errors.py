@@ -22,7 +22,6 @@ def shell():
 
 
 def printed(shell, cell, mode="Context"):
-    """Run a cell in a shell, and return what it prints, with its colours."""
     shell.run_line_magic("xmode", f"{mode}")
     out = StringIO()
     with redirect_stdout(out):
@@ -32,7 +31,6 @@ def printed(shell, cell, mode="Context"):
 
 @pytest.mark.parametrize("mode", ["Context", "Verbose", "Plain"])
 def test_frames_of_a_library_and_of_the_cell(shell, mode, capsys):
-    """Whatever IPython shows of an error, the cell's line is found, and the library's functions, by their modules."""
     raised = read_traceback(printed(shell, LOADS, mode))
     assert raised.name.endswith("JSONDecodeError")
     assert raised.message.startswith("Expecting property name enclosed in double quotes")
@@ -78,7 +76,6 @@ def test_group_holds_its_exceptions(shell, capfd):
 
 
 def test_what_is_very_long_is_bounded():
-    """Of 5,000 frames two hundred are kept, the outermost and the innermost."""
     frames = "".join(f'  File "/home/ida/deep.py", line {line}, in f{line}\n    f()\n' for line in range(5_000))
     raised = read_traceback(f"Traceback (most recent call last):\n{frames}RecursionError: too deep")
     assert (raised.name, len(raised.frames)) == ("RecursionError", 200)

@@ -2,13 +2,13 @@
 
 import locale
 import time
-from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from IPython.lib.pretty import pretty
+from zones import zone
 
 from jupyter_memory import text as room
 from jupyter_memory.text import (
@@ -54,7 +54,6 @@ def seen(text: str, lang: str = "markdown") -> list[tuple[int, str]]:
     ],
 )
 def test_headings_of_markdown(text: str, found: list[tuple[int, str]]) -> None:
-    """A heading has its level and its text, as a reader sees it."""
     assert seen(text) == found
 
 
@@ -71,7 +70,6 @@ def test_headings_of_other_languages() -> None:
 )
 @pytest.mark.parametrize("lang", ["markdown", "rst"])
 def test_hostile_text_takes_no_time(piece: str, lang: str) -> None:
-    """A long run of half-begun markup is read in linear time."""
     text = "---\na: b\n" + piece * (200_000 // len(piece))
     begun = time.process_time()
     headings(text, lang)
@@ -80,13 +78,6 @@ def test_hostile_text_takes_no_time(piece: str, lang: str) -> None:
 
 
 WHEN = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
-
-
-@pytest.fixture
-def zone(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
-    yield monkeypatch
-    monkeypatch.undo()
-    time.tzset()
 
 
 def test_every_part_of_a_prefix_has_a_line() -> None:
@@ -102,22 +93,19 @@ def test_every_part_of_a_prefix_has_a_line() -> None:
     assert (under("notes.md", ["A"]), under("notes.md\nSaturday", [])) == ("notes.md\nA", "notes.md\nSaturday")
 
 
-def test_the_date_is_english_and_local(zone: pytest.MonkeyPatch) -> None:
+def test_the_date_is_english_and_local() -> None:
     """Late on a Saturday in UTC is Sunday in Tokyo, and the weekday is English whatever the locale."""
     late = datetime(2026, 11, 21, 22, 30, tzinfo=UTC)
-    zone.setenv("TZ", "Asia/Tokyo")
-    time.tzset()
+    assert day(late) == "Saturday 21 November 2026"
     try:
         locale.setlocale(locale.LC_TIME, "de_DE.UTF-8")
     except locale.Error:
         locale.setlocale(locale.LC_TIME, "")
     try:
-        assert day(late) == "Sunday 22 November 2026"
+        with zone("Asia/Tokyo"):
+            assert day(late) == "Sunday 22 November 2026"
     finally:
         locale.setlocale(locale.LC_TIME, "C")
-    zone.setenv("TZ", "UTC")
-    time.tzset()
-    assert day(late) == "Saturday 21 November 2026"
 
 
 @pytest.mark.parametrize(
@@ -140,7 +128,6 @@ def test_headings_and_words_above_are_read_out_of_a_prefix(headings, above, titl
     assert (heading_of(prefix, title, kind), words_above(prefix, title, kind)) == (heading, above)
 
 
-# -- as its reader sees it ---------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("written", "read"),
     [
@@ -193,7 +180,6 @@ def test_places_go_with_their_words(text, data):
 
 
 def iter_contains(whole, part):
-    """Return whether the characters of a part are in the whole, in order."""
     left = iter(whole)
     return all(one in left for one in part)
 

@@ -24,7 +24,6 @@ from jupyter_memory.types import Draft, Filters
 
 @pytest.mark.parametrize("written", ["//a/b", "///a//b/", "/a/./b", "/a/c/../b/.", "/../a/b", "//..//a/b"])
 def test_one_spelling(written):
-    """Dots, doubled slashes and a slash at the end make no other path, at the beginning neither."""
     assert str(normal(written)) == "/a/b"
 
 
@@ -76,7 +75,6 @@ def test_a_folder_that_a_link_leads_into(tmp_path):
     assert called_before(data / "aside" / "new.md", [str(data), str(other)]) == other / "new.md"
 
 
-# -- other forms of letters --------------------------------------------------------------------------------------------
 @pytest.fixture
 def unpacked(store, tmp_path):
     """A store that indexed a folder from a Mac's zip, in a folder of this machine."""
@@ -91,7 +89,6 @@ def unpacked(store, tmp_path):
 
 @pytest.fixture
 def typed(tmp_path):
-    """Return a path in that folder as a person types it."""
     return lambda name: normalize("NFC", str(tmp_path / "für Jürgen" / "Zürich" / name))
 
 
@@ -116,7 +113,6 @@ def test_a_name_from_a_mac_is_indexed_and_forgotten(unpacked, tmp_path, typed):
     assert unpacked.forget(source=typed("plain.md")) == 1
 
 
-# -- addresses ---------------------------------------------------------------------------------------------------------
 SECRET = "pä5s/w?rd"
 
 
@@ -180,7 +176,6 @@ def test_whatever_is_accepted_has_no_user_with_a_password(rest):
 
 
 def test_a_path_is_a_path(tmp_path, monkeypatch):
-    """A path stays one, with a colon in it too; a URL that Path() has damaged is no file."""
     monkeypatch.chdir(tmp_path)
     for name in ("a:b.sqlite", "C://b.sqlite", "./host=a/b.sqlite", "ghost=a.sqlite", Path("notes/a.sqlite")):
         assert store_at(name) == tmp_path / name

@@ -229,7 +229,6 @@ def test_forms_are_written_out(language, word, written):
 
 
 def test_what_has_no_forms():
-    """Short words and what is no word have no forms; a compound has parts where both have four letters."""
     odd = ("und", "df", "λ3", "snake_case", "", "v2x4", "İstanbul", "Größe\u0308", "Ꞵreise", "Λάμδα")
     assert [word for word in odd if forms(word, "german")] == []
     # An -s- or -n- between the parts belongs to neither.

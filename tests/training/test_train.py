@@ -18,7 +18,6 @@ from training.train import Recipe, Student, Taught, batches, train
 pytest.importorskip("scipy", reason="training needs scipy: pip install -r training/requirements.txt")
 
 
-# How the tokens of a text are weighed.
 Pooling = type(Recipe().pooling)
 WORDS = ["month", "meter", "read", "plot", "load", "fill", "join", "tariff", "date", "frame"]
 VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS, *(f"f{word}" for word in WORDS)]
@@ -49,7 +48,6 @@ def _table():
 
 
 def _found_first(table, pairs):
-    """Return the part of the questions whose own answer is nearest."""
     cosines = unit(vectors(table, pairs.questions)) @ unit(vectors(table, pairs.answers)).T
     nearest = cosines.argmax(axis=1)
     return np.mean(pairs.same_answer[nearest] == pairs.same_answer)
@@ -81,7 +79,6 @@ def test_distillation_brings_together_what_the_teacher_finds_alike(vocabulary, p
 
 
 def test_a_batch_holds_pairs_of_one_group(pairs):
-    """Code is contrasted with code and prose with prose."""
     plan = batches(pairs, Recipe(batch=16), np.random.default_rng(0))
     assert all(len(set(pairs.groups[rows])) == 1 for rows in (next(plan) for _ in range(20)))
 
@@ -152,7 +149,6 @@ STEP = 1e-3
 
 
 def _slope(loss, values, place):
-    """Return the difference quotient of a loss by one number of an array."""
     higher, lower = values.copy(), values.copy()
     higher[place] += STEP
     lower[place] -= STEP

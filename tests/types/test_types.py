@@ -8,7 +8,6 @@ from math import nan
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from IPython.lib.pretty import pretty
 
 from jupyter_memory.types import (
     Answer,
@@ -193,12 +192,3 @@ def test_what_is_printed():
         "  skipped ü.csv: unknown kind",
         "  failed  x.ipynb: not JSON",
     ]
-
-
-def test_what_a_cell_shows_is_short(store):
-    """As the last line of a cell a memory, an explanation and a report show what a person reads, not their fields."""
-    memories = store()
-    memory = memories.add("Müller set λ to 0.3. " * 50)
-    assert pretty(memory) == f"<Memory {memory.id}: note “{memory.text[:59].rstrip()}…”>"
-    assert pretty(memories.explain("λ", memory.id)).startswith("Rank 1 of 1 candidates")
-    assert pretty(IndexReport(files=1, cells=3)) == "1 file indexed (3 memories), 0 unchanged in 0.0 s"

@@ -1,7 +1,5 @@
 """The storages that must pass the contract of `storage.snapshot` and `storage.writer`: an empty store of each kind."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,14 +23,12 @@ def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Storage]
 
 @pytest.fixture
 def filled(storage: Storage) -> Storage:
-    """A store of three memories, one chunk each, without vectors."""
     storage.writer.add(prepare(DRAFTS, None), None)
     return storage
 
 
 @pytest.fixture
 def embedded(storage: Storage) -> Storage:
-    """The same store with the vectors of one model."""
     embedder = Hashing()
     storage.writer.add(prepare(DRAFTS, embedder), embedder)
     return storage

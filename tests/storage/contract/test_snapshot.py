@@ -14,7 +14,6 @@ from jupyter_memory.storage import EmbeddedParts, Passage
 from jupyter_memory.types import Draft, Filters, Terms, WordForms
 
 
-# -- one state ---------------------------------------------------------------------------------------------------------
 def test_versions(filled):
     """The version stays while nothing changes; what is added, removed or built anew makes another."""
     versions = [seen(filled, lambda snapshot: snapshot.version)]
@@ -30,7 +29,6 @@ def test_versions(filled):
 
 
 def test_an_empty_store(storage):
-    """An empty store has nothing of anything."""
     with storage.snapshot() as snapshot:
         assert snapshot.newest_chunk() == snapshot.count(EVERYTHING) == snapshot.corpus.chunks == 0
         assert snapshot.sample(9) == snapshot.keys(EVERYTHING) == snapshot.tags() == snapshot.models() == []
@@ -48,7 +46,6 @@ def test_samples(filled):
         assert snapshot.embedded_parts(chunks[:1]) == {chunks[0]: EmbeddedParts(RATE.kind, "Rate", "", RATE.text)}
 
 
-# -- words -------------------------------------------------------------------------------------------------------------
 def test_keyword_matches(filled):
     """Memories that hold any term come best first, within the filters, and no more than asked for."""
     with filled.snapshot() as snapshot:
@@ -116,17 +113,12 @@ def test_other_spellings_and_forms(filled):
 def test_words_of_the_index(filled):
     """Phrases and words are found by their stems, in the columns asked for, counted by chunk, and marked in a text."""
     with filled.snapshot() as snapshot:
-        assert snapshot.corpus.holds_phrase("arrival rate", WEIGHTS) and not snapshot.corpus.holds_phrase(
-            "rate arrival", WEIGHTS
-        )
-        assert snapshot.corpus.holds_word("orders", ["text"]) and not snapshot.corpus.holds_word(
-            "orders", ["title", "tags"]
-        )
-        assert "zurich" in snapshot.corpus.beginning("zur") and list(snapshot.corpus.beginning("zzz")) == []
-        assert snapshot.corpus.chunk_count("queue", ["tags", "text"]) == 2
-        assert snapshot.corpus.chunk_count("queue", ["text"]) == snapshot.corpus.chunk_count("nowhere", ["text"]) == 0
         corpus = snapshot.corpus
-        assert list(corpus.beginning("zur")) == ["zurich"] and list(corpus.ending(("zurich",))) == []
+        assert corpus.holds_phrase("arrival rate", WEIGHTS) and not corpus.holds_phrase("rate arrival", WEIGHTS)
+        assert corpus.holds_word("orders", ["text"]) and not corpus.holds_word("orders", ["title", "tags"])
+        assert list(corpus.beginning("zur")) == ["zurich"] and list(corpus.beginning("zzz")) == []
+        assert list(corpus.ending(("zurich",))) == [] and corpus.chunk_count("queue", ["tags", "text"]) == 2
+        assert corpus.chunk_count("queue", ["text"]) == corpus.chunk_count("nowhere", ["text"]) == 0
         words = corpus.words("Queues in Zürich")
         assert corpus.chunks == 3 and len(words) == 3
         assert corpus.frequencies([*words, "nowhere"]) == dict(zip((*words, "nowhere"), (2, 2, 1, 0), strict=True))
@@ -135,7 +127,6 @@ def test_words_of_the_index(filled):
         assert [RATE.text[start:end] for start, end in marked[chunk]] == ["Zürich", "orders an"]
 
 
-# -- memories ----------------------------------------------------------------------------------------------------------
 def test_memories_by_key(filled):
     """A memory has the key that its id leads to, and comes back as it was written; an unknown id is an error."""
     with filled.snapshot() as snapshot:
@@ -228,7 +219,6 @@ def test_contents(filled):
         assert snapshot.known(contents, Filters(tag=("zürich",))) == {rate.id}
 
 
-# -- vectors -----------------------------------------------------------------------------------------------------------
 def test_models(embedded):
     """A model is known by its fingerprint; the first is active; few chunks are no large store."""
     embedder = Hashing()
@@ -260,8 +250,6 @@ def test_vector_matches(embedded):
         assert vectors.memories.tolist() == keys and vectors.ids.tolist() == snapshot.chunks_of(keys)
         assert np.array_equal(vectors.vectors, np.stack([vector_of(draft) for draft in DRAFTS]))
 
-
-# -- a part of the store -----------------------------------------------------------------------------------------------
 
 SHOPS = Filters(space=("shops",))
 

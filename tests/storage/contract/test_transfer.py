@@ -13,8 +13,6 @@ from jupyter_memory.ingest import drafted, prepare
 from jupyter_memory.storage import Arriving, NotedFile, NotedFolder, RunFilter
 from jupyter_memory.types import Draft, Feedback, Filters, Pictures, Recent, Run, RunError, Thumbnail
 
-# -- into another store, and from one ----------------------------------------------------------------------------------
-
 EARLIER = NOW - timedelta(days=400)
 RAN = Draft(text="fit(λ)", kind="history", tier="file", event_at=NOW, session="k1", lang="python")
 FAILED = Run("", NOW, "k1", 1, "error", error=RunError("KeyError", "'rate'"))
@@ -131,8 +129,6 @@ def test_what_a_copy_carries(storage):
     assert [one.to_bytes() for one in ready.tokens] == [one.to_bytes() for one in given.prepared.tokens]
 
 
-# -- pictures ----------------------------------------------------------------------------------------------------------
-
 OTHER = "/month/μ.ipynb"
 FIRST = Thumbnail("image/webp", 48, 36, b"first picture" * 900)
 SECOND = Thumbnail("image/png", 10, 20, b"second picture")
@@ -202,8 +198,6 @@ def test_which_files_have_unread_pictures(storage):
     assert storage.thumbnails.clear() == 2 and storage.thumbnails.clear() == 0
     assert storage.thumbnails.get(memory.id, 0) is None and storage.thumbnails.unread(named, "") == {NOTEBOOK}
 
-
-# -- what was forgotten and can be taken back --------------------------------------------------------------------------
 
 LATER = NOW + timedelta(minutes=10)
 

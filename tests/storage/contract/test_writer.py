@@ -27,7 +27,6 @@ def test_every_method_has_a_test(storage, part):
     assert methods and [name for name in methods if f".{name}" not in tests] == []
 
 
-# -- memories ----------------------------------------------------------------------------------------------------------
 def test_adding(storage):
     """Memories come back in the order of their drafts; equal and known ones are one, with the tags of all."""
     first, other, again = add(storage, NOTE, Draft(text="μ fell."), replace(NOTE, tags=("prices",)))
@@ -72,7 +71,6 @@ def test_forgetting(storage):
     assert [memory.id for memory in everything(storage)] == [fifth.id]
 
 
-# -- files and folders -------------------------------------------------------------------------------------------------
 def test_a_file_that_changed(storage):
     """A cell that is still there keeps id, pin, tags and the count of its uses; one that is gone is forgotten."""
     first, second, _ = read_file(storage, "prices = read()", "prices.mean()", "plot(prices)")
@@ -168,14 +166,12 @@ def test_folders(storage, tmp_path):
     assert seen(storage, lambda snapshot: snapshot.noted_folders("")) == [str(tmp_path / "watched")]
 
 
-# -- models, tokens and definitions ------------------------------------------------------------------------------------
 def chunk_tokens(different, order):
     """Return the tokens of a chunk, given the different ones and the places among them of its text's."""
     return ChunkTokens(np.array(different, np.uint16), bytes(order))
 
 
 def test_changing_the_model(storage):
-    """Vectors of another model are written beside the old ones; it is used once no chunk lacks one."""
     old, new = Hashing("old", 8), Hashing("new", 16)
     add(storage, *(Draft(text=f"Day {day}") for day in range(3)), embedder=old)
     with pytest.raises(EmbeddingMismatch, match="written with old"):
@@ -280,7 +276,6 @@ def test_definitions_of_what_is_prepared(storage):
     assert defined(storage.writer.update(note.id, {}, prepared=bare)) == {}
 
 
-# -- activity ----------------------------------------------------------------------------------------------------------
 def test_searches_and_feedback(storage):
     """Searches come newest first; feedback needs a memory, and goes with it; uses are counted, of one memory alone."""
     memory, other = add(storage, NOTE, replace(NOTE, text="The μ of Genève."))
@@ -331,7 +326,6 @@ def test_the_last_search_from_one_place(storage):
     assert not seen(storage, lambda snapshot: snapshot.has_query_vectors())
 
 
-# -- the whole ---------------------------------------------------------------------------------------------------------
 def test_what_it_says_of_itself(storage, tmp_path):
     """A new store is whole, writable and counted, its index built anew, and no file leaves a trace once it is tidy."""
     # A file is copied into a file; a store on a server says how it is dumped or copied, and makes no file.

@@ -45,7 +45,6 @@ def refused(address, match):
     return str(raised.value)
 
 
-# -- opening -----------------------------------------------------------------------------------------------------------
 def test_the_tables_are_made_once_however_many_open_it_first(storage):
     """Of several that open an empty database at once, one makes the tables; closed, each says how to open it again."""
     with ThreadPoolExecutor(4) as threads:
@@ -269,7 +268,6 @@ def test_a_refused_statement_is_no_lost_connection(database, code, error, match)
     assert database.change(lambda session: session.value("select 1")) == 1
 
 
-# -- behind a pooler ---------------------------------------------------------------------------------------------------
 @pytest.fixture
 def pooled(postgres_address):
     """The address of a database behind PgBouncer, which shares two server processes among all transactions."""

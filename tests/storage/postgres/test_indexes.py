@@ -21,8 +21,6 @@ import psycopg
 
 from jupyter_memory.storage import keyword
 
-# -- both databases answer alike ---------------------------------------------------------------------------------------
-
 NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 _LISTED = (
     "rate rates price prices orders ordered queue queues Zürich zurich λ μ mean means forecast forecasting don't "
@@ -88,7 +86,6 @@ def stores(postgres_server, tmp_path_factory):
 
 @pytest.fixture
 def both(stores):
-    """A store that was changed, on both sides."""
     return stores[True]
 
 
@@ -149,7 +146,6 @@ def matches(snapshot, terms, weights):
 
 
 def test_cosines_agree_to_the_last_bit(both):
-    """The nearest memories and their cosines are equal, with filters and a threshold too."""
     vector = Hashing().embed_query("the rate of the prices in Zürich")
 
     def nearest(filters, threshold, snapshot):
@@ -178,8 +174,6 @@ def test_words_and_highlights_agree(both):
     here, there = (seen(store, told) for store in both)
     assert here == there
 
-
-# -- the best chunks without reading everything that holds a frequent word ---------------------------------------------
 
 # The first is in a third of the texts, the last in a fourteenth.
 
@@ -256,8 +250,6 @@ def test_the_rarest_words_are_read_first():
     assert apart([]) == ([], [])
 
 
-# -- vectors by the HNSW index -----------------------------------------------------------------------------------------
-
 TEXTS = [f"the rate {number} of queue {number % 7} and price {number % 5}" for number in range(150)]
 SOME = (Filters(), *(Filters(tag=(tag,)) for tag in ("seven", "rare", "no")), Filters(not_tag=("seven",)))
 
@@ -275,7 +267,6 @@ def storage(postgres_server):
 
 
 def found(storage, filters, wanted=20):
-    """Return the nearest memories; within another read it is part of that."""
     with storage.snapshot() as snapshot:
         query = Hashing().embed_query("the rate 140 of queue 0")
         return snapshot.vector_matches(snapshot.active_model(), query, filters, wanted, None)

@@ -92,7 +92,6 @@ def test_forgetting_that_could_be_taken_back_is_refused(postgres_address):
             store.undo()
 
 
-# -- many writers ------------------------------------------------------------------------------------------------------
 @pytest.fixture
 def storages(emptied_postgres):
     with ExitStack() as opened:
@@ -196,7 +195,6 @@ def test_a_change_that_is_stored_says_so_whatever_becomes_of_the_upkeep_after_it
         assert memory.text == "one more" and len(snapshot.keys(Filters(), [memory.id])) == 1
 
 
-# -- copies ------------------------------------------------------------------------------------------------------------
 def indexes(storage):
     with storage.database.read() as session:
         return session.rows("select indexname from pg_indexes where indexname like 'vectors_nearest%%'")

@@ -33,7 +33,6 @@ MemoryStore(sys.argv[1]).backup(sys.argv[2])
 """
 
 
-# -- backup and restore ------------------------------------------------------------------------------------------------
 @pytest.fixture
 def copy(week_store, tmp_path):
     copy = week_store.backup(tmp_path / "copy.sqlite")
@@ -96,7 +95,6 @@ def test_restore_under_an_idle_store_without_a_log(store, copy, tmp_path, networ
 
 
 def test_restore_over_a_store_open_elsewhere(copy, tmp_path):
-    """While another process has a store open it is not replaced."""
     path = tmp_path / "theirs.sqlite"
     program = """
 import sys
@@ -169,7 +167,6 @@ def test_restore_in_any_place(copy, tmp_path, week):
             MemoryStore.restore(copy, to=tmp_path / where, overwrite=True)
 
 
-# -- what is left of copies --------------------------------------------------------------------------------------------
 @pytest.fixture
 def copying(week_store):
     target = week_store.path.with_name("copy.sqlite")
@@ -254,8 +251,6 @@ def test_the_name_of_a_copy(week_store, monkeypatch, links, meanwhile):
     assert beside(week_store.path) == ["copy.sqlite"]
 
 
-# -- another file over an open store -----------------------------------------------------------------------------------
-
 # What a kernel leaves that is killed: a log that nobody wrote into the file.
 TYPED = """
 import os, sys
@@ -271,13 +266,11 @@ def copied(source, target):
 
 
 def texts(path):
-    """Return the texts that a file holds, without the package."""
     return [text for (text,) in run_sql(path, "select text from texts order by memory")]
 
 
 @pytest.fixture
 def other(path, database, remember):
-    """Another file: a backup of the store, an earlier state of it, or another store."""
 
     def make(kind):
         target = path.with_name("other.sqlite")

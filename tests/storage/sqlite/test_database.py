@@ -150,7 +150,6 @@ def test_interrupted_while_indexing(store, tmp_path):
     assert memory.stats()["memories"] == 1200 and memory.doctor() == []
 
 
-# -- the disk ----------------------------------------------------------------------------------------------------------
 def test_full(sqlite, remember):
     """When the disk is full nothing is half-written, and searches go on."""
     opened = sqlite()
@@ -165,7 +164,6 @@ def test_full(sqlite, remember):
     assert list(opened.problems()) == []
 
 
-# -- transactions ------------------------------------------------------------------------------------------------------
 def test_a_commit_that_fails(database, remember, network_home):
     """Without a log a reader can hold a commit back; then nothing is written, and the next write is a fresh one."""
     mine, reader = database(), database()
@@ -228,7 +226,6 @@ def test_files_in_steps(sqlite):
     assert write(("/n0.md", 60), ("/l0.md", 200), ("/l1.md", 200)) == [460]
 
 
-# -- whose turn it is --------------------------------------------------------------------------------------------------
 def test_locked(database, remember):
     """A write that finds the lock taken for longer than the busy time says so, and reads go on."""
     mine, hasty, other = database(), database(busy_seconds=0), database()
@@ -325,8 +322,6 @@ def test_a_forked_child_waits_for_nobody(path, database, remember):
         os.waitpid(child, 0)
 
 
-# -- a search that nobody waits for any more ---------------------------------------------------------------------------
-
 # Counts for as long as nobody stops it.
 ENDLESS = "with recursive n(i) as (select 1 union all select i + 1 from n) select max(i) from n"
 
@@ -416,7 +411,6 @@ def test_between_two_statements(paused, rows_left):
 
 
 def test_a_change_is_not_stopped(paused):
-    """What is being written is written."""
     insert = "insert into counters values ('λ', 1)"
     opened, stop, end, _ = paused(seven, lambda connection: connection.execute(insert).fetchall(), "write")
     assert stop() is False
@@ -495,7 +489,6 @@ def test_a_search(week_store, thread):
     assert week_store.interrupt(thread_id) is False
 
 
-# -- what is kept between searches -------------------------------------------------------------------------------------
 def test_a_value_of_another_version_is_not_returned():
     """Each version has its values; the first of a new version takes the place of all others."""
     cache = Cache(10)

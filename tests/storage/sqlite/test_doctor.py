@@ -15,7 +15,6 @@ from jupyter_memory import JupyterMemory, MemoryStore, StoreDamaged, StoreLocked
 from jupyter_memory.types import Run
 
 
-# -- counts and bytes --------------------------------------------------------------------------------------------------
 def test_counts(week_store, sqlite):
     """Counts by kind, tier and space, with pinned memories under core, and the bytes of every file of the store."""
     assert week_store.doctor() == [] and week_store.notices == ()
@@ -90,7 +89,6 @@ def test_each_kind_is_counted_where_it_belongs(memory, sizes, tmp_path):
 NOT_A_NUMBER = "c07f" * 512
 
 
-# -- damage to rows ----------------------------------------------------------------------------------------------------
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory):
     """A store of six notes, one of them long."""
@@ -103,7 +101,6 @@ def sound(tmp_path_factory):
 
 @pytest.fixture
 def changed(sound, tmp_path):
-    """Return a copy of the store after statements of plain SQL."""
 
     def make(*statements):
         path = tmp_path / "memory.sqlite"

@@ -43,7 +43,6 @@ def sibling(path, ending):
     return path.with_name(path.name + ending)
 
 
-# -- what is not a store -----------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("version", [None, 0, 7], ids=["text", "SQLite", "SQLite with a version"])
 def test_what_is_not_a_store(path, database, version):
     """A file of text, or with other tables, is refused before anything is written to it, its journal mode included."""
@@ -93,7 +92,6 @@ def test_a_path_where_a_store_can_be(path, database, home, monkeypatch):
         assert store.path == Path(home, "notes", "memory.sqlite")
 
 
-# -- damage ------------------------------------------------------------------------------------------------------------
 def filled(path):
     with MemoryStore(path, embedder=None) as store:
         texts = (f"Note {i} on the prices of Zürich and λ. " * 20 for i in range(100))
@@ -145,7 +143,6 @@ def test_a_store_overwritten(path):
         store.browsed()
 
 
-# -- rights ------------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
 def test_nobody_else_may_look(path, umask):
     """Whatever the umask, the folders made are 0700, and the file, its log and the log's index are 0600; links too."""
@@ -250,7 +247,6 @@ def test_what_cannot_be_opened(common_folder, as_user, prepare, error, message):
     assert type(answer) is error and message in str(answer)
 
 
-# -- file systems and processes ----------------------------------------------------------------------------------------
 @pytest.mark.parametrize("vfs", ["unix-dotfile", None])
 @pytest.mark.parametrize("moved", [False, True])
 def test_a_file_system_without_shared_memory(path, database, remember, vfs, moved, request):
@@ -330,8 +326,6 @@ def test_closed_while_a_thread_opens_its_connection(database):
     assert len(apsw.connections()) < before
     slow.unregister()
 
-
-# -- versions ----------------------------------------------------------------------------------------------------------
 
 MINOR = (2900, "create table moods (memory integer, mood text)")
 MAJOR = (3000, "alter table memories add column colour text not null default 'grey'; create table hues (hue)")

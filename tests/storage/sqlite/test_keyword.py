@@ -61,7 +61,6 @@ def large(tmp_path_factory):
         yield storage
 
 
-# -- what is found -----------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("text", "queries"),
     [
@@ -142,7 +141,6 @@ def test_rows_go_in_and_out_alike(sqlite, remember):
     assert not texts_found(opened, "new")
 
 
-# -- scores and their order --------------------------------------------------------------------------------------------
 def test_weights_by_column(sqlite, remember):
     """A column counts by the profile's weight; one that the profile leaves out is not searched."""
     opened = sqlite()
@@ -190,7 +188,6 @@ def test_many_chunks_of_one_memory(sqlite, remember):
     assert len({one.memory for one in found}) == 5 and len(matches(opened, "walrus", count=50)) == 8
 
 
-# -- words that most chunks hold ---------------------------------------------------------------------------------------
 def test_leaving_out_common_words_keeps_the_order(large):
     """Words that most chunks hold are left out, and what holds a rarer word keeps its place."""
     rare = ("rare1", "rare2", "rare3")
@@ -219,7 +216,6 @@ def test_common_words_that_count(large):
     assert texts_found(large, "budget 2026") == ["budget of 2026, model"]
 
 
-# -- scores that are cached --------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     "query",
     [
@@ -286,8 +282,6 @@ def test_any_memory_has_its_score(sqlite, remember, query, searched):
     assert set(scores) < set(keys)
 
 
-# -- what is marked ----------------------------------------------------------------------------------------------------
-
 marked = ["Zu\u0308rich", "e\u0301", "\u0301", "👩\u200d🔬", "🚚"]
 telling = st.sampled_from(["price", "Prices", "λ", "Λ", "zürich", "naïve", "東京", "'", "-", "_", *marked])
 glue = st.sampled_from([" ", "  ", "\n", ", ", "", "🚚", "—", "\u200d"])
@@ -340,8 +334,6 @@ def test_what_is_found_is_marked(sqlite, remember, asked, texts, expected):
     assert [[text[start:end] for start, end in spans[i]] for i, text in enumerate(texts, start=1)] == expected
     assert {one.chunk for one in matches(opened, asked)} == {i for i, found in enumerate(expected, start=1) if found}
 
-
-# -- other spellings ---------------------------------------------------------------------------------------------------
 
 WEEK = [
     *({"text": f"prices of day {day}"} for day in range(5)),

@@ -47,7 +47,6 @@ def words_of(record):
 
 
 def stems(text):
-    """Return the stems of the words of a text, as the index has them."""
     return TOKENIZER(text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False)
 
 
@@ -106,7 +105,6 @@ def test_no_byte_is_left(surrounded, bytes_of, chosen):
 
 
 def test_no_byte_is_left_without_a_log(store, bytes_of, network_home):
-    """With an ordinary journal in place of the log, no byte is left either."""
     memory = store()
     secret = memory.add(**SECRET)
     memory.add("Note on λ")
@@ -254,12 +252,13 @@ PICTURE = Thumbnail("image/webp", 48, 36, b"the only picture" * 900)
     "remove",
     [
         lambda storage: storage.thumbnails.clear(),
+        lambda storage: storage.writer.forget(Filters(kind=("cell",))),
         lambda storage: storage.writer.forget_files(["/week/λ.ipynb"], ""),
         lambda storage: storage.writer.remove_folder("/week", ""),
     ],
 )
 def test_a_picture_leaves_no_byte(sqlite, bytes_of, remove):
-    """Whether the pictures are cleared, or go with their file or folder, nothing is kept of them."""
+    """Whether the pictures are cleared, or go with their cell, file or folder, nothing is kept of them."""
     storage, path = sqlite(), "/week/λ.ipynb"
     cell = Draft(text="plot(λ)", kind="cell", source=path, location="#0", pictures=Pictures((PICTURE,)))
     storage.writer.replace_files([(FileState(path, 1, 1, "λ"), prepare([cell], None))], None, "")
@@ -267,8 +266,6 @@ def test_a_picture_leaves_no_byte(sqlite, bytes_of, remove):
     assert remove(storage) == 1
     assert b"the only picture" not in bytes_of(storage.path)
 
-
-# -- cleaning up -------------------------------------------------------------------------------------------------------
 
 HERD = "walrossherde quersummen kuehlkette"
 # Forgets, and is killed between the commit and the clean-up.
@@ -284,7 +281,6 @@ store.forget(sys.argv[2])
 
 @pytest.fixture
 def killed(path, bytes_of):
-    """A store whose process was killed just after it had committed that something is forgotten."""
     with MemoryStore(path, embedder=None) as store:
         store.add_many(({"text": f"Note {i} on λ"} for i in range(50)), progress=False)
         secret = store.add(HERD, title="Eisbärenzählung")
@@ -298,7 +294,6 @@ def left(path, bytes_of):
 
 
 def unallocated(path):
-    """Return, by page, the bytes that no cell of a b-tree uses, as SQLite's documentation of the file format has it."""
     content = path.read_bytes()
     size = int.from_bytes(content[16:18], "big")
     found = {}
@@ -542,7 +537,6 @@ def test_the_file_shrinks_when_most_of_it_is_free(store):
     assert memory.stats()["memories"] == 20 and memory.doctor() == []
 
 
-# -- a full disk -------------------------------------------------------------------------------------------------------
 def test_forgetting_on_a_full_disk(disk, bytes_of):
     """When adding is no longer possible, forgetting is, here and in a store that is opened anew, without a trace."""
     full, memories = disk(24), []

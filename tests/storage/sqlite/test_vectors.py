@@ -82,7 +82,6 @@ def opened(request, sqlite):
     return make
 
 
-# -- codes -------------------------------------------------------------------------------------------------------------
 def codes(storage):
     rows = storage.database.connection.execute("select code from codes_1 order by chunk")
     return np.array([np.frombuffer(code, np.uint64) for (code,) in rows])
@@ -139,7 +138,6 @@ def test_nearest_take_all_that_tie(sqlite):
     assert len({code.tobytes() for code in codes(storage)}) < 50
 
 
-# -- search ------------------------------------------------------------------------------------------------------------
 def test_as_brute_force(opened):
     """The best by cosine come in their order, with NumPy's cosine to five digits; the threshold bounds them."""
     rng = np.random.default_rng(2)
@@ -180,7 +178,6 @@ def test_ties(tmp_path, opened, count):
     assert all(int(text.split()[1]) % 2 for text in answers[0])
 
 
-# -- coherence ---------------------------------------------------------------------------------------------------------
 @pytest.fixture(scope="module", params=[0, EXACT], ids=["exact", "codes"])
 def template(request, tmp_path_factory):
     """A store of no or of many notes, to be copied."""
@@ -192,7 +189,6 @@ def template(request, tmp_path_factory):
 
 @pytest.fixture
 def two(template, store, week, path):
-    """The same store opened twice, both with the codes of the week read."""
     path.parent.mkdir()
     shutil.copy(template, path)
     first, second = store(), store()
@@ -260,8 +256,6 @@ def test_a_snapshot_that_is_older_than_the_cache(opened):
     assert texts(mine, query, 100) == []
 
 
-# -- filters -----------------------------------------------------------------------------------------------------------
-
 WEIGHTS = {"title": 5.0, "text": 1.0}
 TAGS = ("λ", "ü b", "prices")
 SPACES = ("", "shops", "Shops")
@@ -307,13 +301,11 @@ filters = st.one_of(
 
 
 def is_below(source, path):
-    """Return whether a source is what a path names, or lies below it."""
     folder = path if path.endswith("/") else path + "/"
     return source == (path.rstrip("/") or path) or source.startswith(folder)
 
 
 def fits(draft, chosen):
-    """Return whether a memory is to be searched, in plain Python."""
     held = {name: {getattr(draft, name)} for name in ("kind", "space", "lang", "session")}
     held |= {"tag": set(draft.tags), "tier": {"core" if draft.pinned else draft.tier}}
 
