@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import attrgetter
-from typing import Protocol, Self, TypeVar, runtime_checkable
+from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,6 +91,8 @@ def candidates(retrieved: Retrieved, snapshot: Snapshot, vector_query: VectorQue
 Floats = NDArray[np.float32]
 TokenIds = NDArray[np.integer]
 Keys = NDArray[np.int64]
+# What a shared computation returns.
+Value = TypeVar("Value")
 # One value, or several together.
 Values = TypeVar("Values", float, NDArray[np.float64])
 
@@ -206,11 +208,17 @@ class Samples:
         # A sample holds few chunks of the memories themselves.
         own = np.flatnonzero(np.isin(sample.owners, memories))
         cosines[:, own] = np.where(memories[:, None] == sample.owners[own], -np.inf, cosines[:, own])
-        cosines.partition(max(0, cosines.shape[1] - NEAREST), axis=1)
-        nearest = cosines[:, -NEAREST:]
-        others = np.isfinite(nearest)
-        means: Floats = np.where(others, nearest, 0).sum(axis=1) / np.maximum(others.sum(axis=1), 1)
-        return dict(zip(ids.tolist(), means.astype(np.float32, copy=False).tolist(), strict=True))
+        rows, sums, others = np.arange(len(ids)), np.zeros(len(ids)), np.zeros(len(ids))
+        # To look three times for the nearest takes a tenth of the time that `partition` does.
+        for _ in range(min(NEAREST, cosines.shape[1])):
+            best = cosines.argmax(axis=1)
+            nearest = cosines[rows, best]
+            cosines[rows, best] = -np.inf
+            found = np.isfinite(nearest)
+            sums[found] += nearest[found]
+            others += found
+        means = (sums / np.maximum(others, 1)).astype(np.float32)
+        return dict(zip(ids.tolist(), means.tolist(), strict=True))
 
 
 class CandidatePool(tuple[Candidate, ...]):
@@ -269,7 +277,7 @@ class SearchContext:
     _samples: Samples
     _columns: Mapping[str, float]
     _vector_query: VectorQuery | None
-    _shared: dict[SharedComputation, Mapping[int, float]] = field(default_factory=dict)
+    _shared: dict[Callable[[SearchContext], Any], Any] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Candidate]:
         return iter(self.candidates)
@@ -277,11 +285,12 @@ class SearchContext:
     def __len__(self) -> int:
         return len(self.candidates)
 
-    def shared(self, compute: SharedComputation) -> Mapping[int, float]:
+    def shared(self, compute: Callable[[SearchContext], Value]) -> Value:
         """Return what a function computes from this context, computed once for all signals that need it."""
         if compute not in self._shared:
             self._shared[compute] = compute(self)
-        return self._shared[compute]
+        found: Value = self._shared[compute]
+        return found
 
     @property
     def corpus(self) -> Corpus:
@@ -347,9 +356,6 @@ class SearchContext:
         if self._vector_query is None:
             return {}
         return self._samples.hubness(self._snapshot, self._vector_query.model, self.candidates.chunks)
-
-
-SharedComputation = Callable[[SearchContext], Mapping[int, float]]
 
 
 class Signal(Protocol):

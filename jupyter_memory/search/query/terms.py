@@ -432,8 +432,11 @@ class NameWords:
         """Return how well a title answers the query, as `cover` does; its stop words do not count."""
         found = self._titles.get(text)
         if found is None:
-            telling = [part for part in _parts(text) if part not in STOP_WORDS]
-            found = self._titles[text] = self._cover(telling) if telling else 0.0
+            lowered, found = text.lower(), 0.0
+            if not text.isascii() or any(map(lowered.__contains__, self._beginnings)):
+                telling = [part for part in _parts(text) if part not in STOP_WORDS]
+                found = self._cover(telling) if telling else 0.0
+            self._titles[text] = found
         return found
 
     def best(self, names: str) -> tuple[float, str]:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from math import nan
 from statistics import fmean
 from typing import ClassVar, Protocol
@@ -108,7 +106,8 @@ class MaxSim:
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
         asked, sample = context.query_tokens, context.sample
-        chosen = _best_placed(context, self.depth, self.budget)
+        usual = (self.depth, self.budget) == (DEPTH, BUDGET)
+        chosen = context.shared(_best_placed) if usual else _best_placed(context, self.depth, self.budget)
         # Never negative, as in Lucene's BM25.
         counts = np.minimum(sample.token_counts[asked], sample.chunks).astype(np.float64)
         idf = np.log1p((sample.chunks - counts + 0.5) / (counts + 0.5))
@@ -170,13 +169,20 @@ class MaxSim:
 
 
 def _best_placed(context: SearchContext, depth: int = DEPTH, budget: int = BUDGET) -> list[Candidate]:
+    # In the order of the better place; of two at one place, the candidate that comes first.
     places: dict[int, int] = {}
     for finds in context.retrieved.values():
         for place, one in enumerate(finds[:depth]):
-            places[one.memory] = min(place, places.get(one.memory, place))
-    high = sorted((one for one in context if one.key in places), key=lambda one: places[one.key])
-    lengths = list(accumulate(min(len(one.memory.text), LONGEST) for one in high))
-    return high[: bisect_right(lengths, budget)]
+            places[one.memory] = min(place, places.get(one.memory, depth))
+    high = sorted((places[one.key], number) for number, one in enumerate(context) if one.key in places)
+    chosen: list[Candidate] = []
+    for _, number in high:
+        one = context.candidates[number]
+        budget -= min(len(one.memory.text), LONGEST)
+        if budget < 0:
+            break
+        chosen.append(one)
+    return chosen
 
 
 # The vector of a chunk is that of all it says: one line on the matter among twenty others hardly shows in it. A passage
@@ -200,7 +206,7 @@ class BestPassage:
     name: str = "best_passage"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
-        chosen = [one for one in _best_placed(context) if one.memory.session is None]
+        chosen = [one for one in context.shared(_best_placed) if one.memory.session is None]
         if not chosen:
             return {}
         texts = [context.tokens[one.chunk].text for one in chosen]
