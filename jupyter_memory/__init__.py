@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     )
     from jupyter_memory.store.store import MemoryStore, open_store
     from jupyter_memory.types import Hit, Memory
-    from jupyter_memory.types.protocols import Catalog, Embedder, FileState, Retriever, Term, WeightedTerm
+    from jupyter_memory.types.protocols import Catalog, Embedder, FileState, Term, WeightedTerm
 
 # Looked up on first use: importing the package wakes neither MLX nor pandas nor SQLite.
 _lazily, _, __all__ = exports(
@@ -77,7 +77,7 @@ _lazily, _, __all__ = exports(
             "JupyterMemory Setting load_config store_path default_path has_store existing_path companion "
             "models_folder budget settings"
         ),
-        "types.protocols": "Catalog Embedder FileState Retriever Term WeightedTerm",
+        "types.protocols": "Catalog Embedder FileState Term WeightedTerm",
     },
 )
 __all__ += ["__version__"]

@@ -10,7 +10,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.types import Draft, Query, Ranking, ScoredChunk
+from jupyter_memory.types import Draft, Ranking
 
 Vectors = NDArray[np.float32]
 
@@ -42,12 +42,6 @@ class Embedder(Protocol):
     def embed_query(self, text: str, /) -> Vectors:
         """Return float32 ``(dimensions,)`` of length 1."""
         ...
-
-
-class Retriever(Protocol):
-    """Finds memories for a query, best first, each by its best chunk, at least ``count`` of them if there are."""
-
-    def __call__(self, query: Query, count: int, /) -> Sequence[ScoredChunk]: ...
 
 
 class Term(Protocol):

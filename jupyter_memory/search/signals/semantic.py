@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from jupyter_memory.embedders.tokenizer import token_vectors, tokens
 from jupyter_memory.runtime import one_core
-from jupyter_memory.search.context import SearchContext
+from jupyter_memory.search.context import Background, SearchContext
 from jupyter_memory.search.signals.weights import HUBNESS
 from jupyter_memory.text.code import EVERYDAY, PYTHON, language
 from jupyter_memory.types import Candidate, Query
@@ -28,7 +28,6 @@ class SemanticMargin:
     """
 
     label: ClassVar[str] = "how much closer its meaning is to the query than that of others"
-    description: ClassVar[str] = "How far its cosine with the query stands out from those of the whole store."
     name: str = "semantic_margin"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
@@ -37,7 +36,11 @@ class SemanticMargin:
 
 def semantic_margins(context: SearchContext) -> dict[int, float]:
     """Return the evidence of the meaning of each candidate, by key."""
-    if context.background is None:
+    background = None
+    if context.vector_query is not None and context.sample.vectors.size:
+        with one_core():
+            background = Background.of(context.sample.vectors @ context.vector_query.vector)
+    if background is None:
         return dict.fromkeys(context.candidates.keys, nan)
     terms = context.query.terms
     count = len(terms.words) + len(terms.phrases) + len(terms.ident)
@@ -50,7 +53,7 @@ def semantic_margins(context: SearchContext) -> dict[int, float]:
         mean = fmean(hubness.values()) if hubness else 0.0
         excess = np.array([hubness.get(one.chunk, mean) - mean for one in context], dtype=np.float64)
         cosines -= HUBNESS * (1 - 1 / context.calibration) * excess
-    margins = context.background.margin(cosines)
+    margins = background.margin(cosines)
     values = context.calibration * (max(count, 1) * margins * abs(margins))
     return dict(zip(context.candidates.keys, values.tolist(), strict=True))
 
@@ -97,9 +100,6 @@ class MaxSim:
     """
 
     label: ClassVar[str] = "how close its words are in meaning to those of the query"
-    description: ClassVar[str] = (
-        "How close the nearest token of the memory is to each token of the query; rare tokens count more."
-    )
     depth: int = DEPTH
     budget: int = BUDGET
     name: str = "max_sim"
@@ -177,11 +177,11 @@ def _best_placed(context: SearchContext, depth: int = DEPTH, budget: int = BUDGE
     high = sorted((places[one.key], number) for number, one in enumerate(context) if one.key in places)
     chosen: list[Candidate] = []
     for _, number in high:
-        one = context.candidates[number]
-        budget -= min(len(one.memory.text), LONGEST)
+        candidate = context.candidates[number]
+        budget -= min(len(candidate.memory.text), LONGEST)
         if budget < 0:
             break
-        chosen.append(one)
+        chosen.append(candidate)
     return chosen
 
 
@@ -202,7 +202,6 @@ class BestPassage:
     """
 
     label: ClassVar[str] = "how close its best passage is to the query"
-    description: ClassVar[str] = "How close the best passage of the memory, some 32 tokens, is to the query."
     name: str = "best_passage"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
