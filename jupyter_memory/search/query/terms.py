@@ -322,10 +322,9 @@ def asked_words(query: Query, snapshot: Snapshot, columns: Mapping[str, float]) 
         if asked.count or name.lower() not in open_words:
             found.append(replace(asked, parts=its.parts) if its.parts else asked)
     found += [_asked(phrase, [phrase], held, is_missed=True) for phrase in terms.phrases]
-    if terms.ident:
-        # A pair of characters may lie across two words, so that it is not missed.
-        pairs = dict.fromkeys(telling_bigrams(query.text))
-        found += [_asked(pair, [pair], held) for pair in pairs if pair in terms.ident]
+    # A pair of characters may lie across two words, so that it is not missed.
+    pairs = dict.fromkeys(telling_bigrams(query.text))
+    found += [_asked(pair, [pair], held) for pair in pairs if pair in terms.ident]
     return tuple(word for word in found if word.rows)
 
 
