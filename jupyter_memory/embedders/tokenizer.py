@@ -118,22 +118,22 @@ class WordPiece:
 
     def _of_piece(self, piece: str) -> bytes:
         if len(piece) > _LONGEST:
-            return _bytes([self.unknown])
+            return array("i", [self.unknown]).tobytes()
         found, start, prefix = [], 0, ""
         while start < len(piece):
             end = min(len(piece), start + self._longest)
             while (number := self._numbers.get(prefix + piece[start:end])) is None:
                 end -= 1
                 if end == start:
-                    return _bytes([self.unknown])
+                    return array("i", [self.unknown]).tobytes()
             found.append(number)
             start, prefix = end, "##"
-        return _bytes(found)
+        return array("i", found).tobytes()
 
     def _starts_in_word(self, word: str) -> bytes:
         ids = _array(self._words[word])
         if word.isascii() and word.isprintable() and self.unknown not in ids:
-            return _bytes(self._sums(ids))
+            return array("i", self._sums(ids)).tobytes()
         cuts = {match.start() for match in _CAMEL.finditer(word)} if self._part_camel else set()
         normal = [" " * (place in cuts) + word[place].translate(_NORMAL) for place in range(len(word))]
         origins = [place for place, characters in enumerate(normal) for _ in characters]
@@ -143,14 +143,10 @@ class WordPiece:
             is_long = len(piece) > _LONGEST
             offsets = range(0, len(piece), _STRIDE) if is_long else self._sums(_array(self._pieces[piece]))
             found += [origins[match.start() + offset] for offset in offsets]
-        return _bytes(found)
+        return array("i", found).tobytes()
 
     def _sums(self, ids: array[int]) -> Iterable[int]:
         return accumulate([self._lengths[number] for number in ids[:-1]], initial=0) if ids else ()
-
-
-def _bytes(numbers: Iterable[int]) -> bytes:
-    return array("i", numbers).tobytes()
 
 
 def _array(numbers: bytes) -> array[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
 from math import exp, log, sqrt
@@ -44,8 +44,9 @@ def coverage_of(words: Sequence[AskedWord], corpus: Corpus, passage: Passage, la
         return 0.0
     written = {language(lang, passage.text)} - EVERYDAY
     above = "\n".join((passage.title, passage.context, passage.tags))
-    head, body = _positions(corpus.words(above)), _positions(corpus.words(passage.text))
-    held = {*head, *body, *corpus.words(ident_column(f"{above}\n{passage.text}"))}
+    asked = {stem for word in words for row in (*word.rows, *word.near, word.parts) for stem in row}
+    head, body = _positions(corpus.words(above), asked), _positions(corpus.words(passage.text), asked)
+    held: set[str] | None = None
     anywhere, scattered = 0.0, []
     for word in words:
         if word.text.lower() in written or _places(word.rows, head):
@@ -54,10 +55,13 @@ def coverage_of(words: Sequence[AskedWord], corpus: Corpus, passage: Passage, la
             scattered.append((word.weight, places))
         elif _places(word.near, head) or _places(word.near, body):
             anywhere += word.weight * _NEAR
-        elif any(len(row) == 1 and row[0] in held for row in word.rows):
-            anywhere += word.weight
-        elif word.parts:
-            anywhere += word.weight * (_IN_PARTS * sum(map(held.__contains__, word.parts)) / len(word.parts))
+        else:
+            if held is None:
+                held = {*head, *body, *corpus.words(ident_column(f"{above}\n{passage.text}"))}
+            if any(len(row) == 1 and row[0] in held for row in word.rows):
+                anywhere += word.weight
+            elif word.parts:
+                anywhere += word.weight * (_IN_PARTS * sum(map(held.__contains__, word.parts)) / len(word.parts))
     total, closest = anywhere + sum(weight for weight, _ in scattered), 0.0
     for start in set().union(*(places for _, places in scattered)):
         stop = start + max(_CLOSE, _FOR_EACH * len(words))
@@ -66,10 +70,11 @@ def coverage_of(words: Sequence[AskedWord], corpus: Corpus, passage: Passage, la
     return (total + anywhere + closest) / (2 * whole)
 
 
-def _positions(row: Sequence[str]) -> dict[str, list[int]]:
+def _positions(row: Sequence[str], asked: Collection[str]) -> dict[str, list[int]]:
     positions: dict[str, list[int]] = {}
     for place, stem in enumerate(row):
-        positions.setdefault(stem, []).append(place)
+        if stem in asked:
+            positions.setdefault(stem, []).append(place)
     return positions
 
 
@@ -186,16 +191,18 @@ def strengths(context: SearchContext, ranked: Sequence[Ranked]) -> list[float]:
     # A script without spaces has pairs of characters for words, and the bundled model learnt nothing of it.
     spaceless = bool(runs(query.text))
     count = _USUAL_WORDS if spaceless else len(words)
-    max_sims, margins = dict[int, float](), dict[int, float]()
+    max_sims, usual_max_sim, usual_margin = dict[int, float](), 0.0, 0.0
     if context.query_tokens.size and not spaceless and context.sample.chunks >= _FEW_CHUNKS:
         values = ranked[0].table.rankings["max_sim"].scores
         max_sims = {one.key: values.get(one.key, 0.0) for one in context}
-    if (pairs := context.sample.pairs) is not None:
-        margins = {one.key: _bounded(pairs.margin(one.cosine)) for one in context if one.cosine is not None}
-    usual_max_sim, usual_margin = (nlargest(_PLACE, one.values())[-1] if one else 0.0 for one in (max_sims, margins))
+        usual_max_sim = nlargest(_PLACE, max_sims.values())[-1]
+    cosines = [one.cosine for one in context if one.cosine is not None]
+    if (pairs := context.sample.pairs) is not None and cosines:
+        usual_margin = _bounded(pairs.margin(nlargest(_PLACE, cosines)[-1]))
     found = []
     for one in ranked:
-        max_sim, margin = max_sims.get(one.candidate.key), margins.get(one.candidate.key)
+        max_sim, cosine = max_sims.get(one.candidate.key), one.candidate.cosine
+        margin = None if pairs is None or cosine is None else _bounded(pairs.margin(cosine))
         known = Confidence(
             coverage=coverage_of(words, context.corpus, passages[one.candidate.chunk], one.candidate.memory.lang),
             max_sim=max_sim,

@@ -34,26 +34,26 @@ _KEPT = 8
 _WEIGHED = ("name", "summary", "terms", "keyword_only")
 
 
-class Runs:
-    """The last searches as they ran, by query id; safe to share between threads."""
+class Recent:
+    """The last searches, by query id; safe to share between threads."""
 
     def __init__(self) -> None:
-        self._runs: OrderedDict[str, tuple[Scored, Profile]] = OrderedDict()
+        self._searches: OrderedDict[str, tuple[Scored, Profile]] = OrderedDict()
         self._lock = Lock()
 
     def keep(self, query_id: str, scored: Scored, profile: Profile) -> None:
         """Keep a search in place of the oldest."""
         with self._lock:
-            self._runs[query_id] = (scored, profile)
-            while len(self._runs) > _KEPT:
-                self._runs.popitem(last=False)
+            self._searches[query_id] = (scored, profile)
+            while len(self._searches) > _KEPT:
+                self._searches.popitem(last=False)
 
     def told(self, query_id: str, memory_id: str) -> tuple[dict[str, int], dict[str, str]]:
         """Return the ranks of a hit without each term, and what its signals judged it by; empty if no longer kept."""
         with self._lock:
-            run = self._runs.get(query_id)
-        if run is not None:
-            scored, profile = run
+            kept = self._searches.get(query_id)
+        if kept is not None:
+            scored, profile = kept
             for key in (one.key for one in scored.context if one.memory.id == memory_id):
                 return ranks_without(scored, profile, [key])[key], judged_by(scored, profile, key)
         return {}, {}
@@ -131,8 +131,8 @@ class SearchRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """A search that has run; words alone: no ``vector_query``, and with no model ``embedder`` is empty too."""
+class Search:
+    """A search within its snapshot; words alone: no ``vector_query``, and with no model ``embedder`` is empty too."""
 
     snapshot: Snapshot
     profile: Profile
@@ -149,43 +149,48 @@ class SearchEngine:
         self, storage: SearchStorage, query_vector: Callable[[Embedder, str], Vectors] = checked.question
     ) -> None:
         self.storage = storage
-        self.runs = Runs()
+        self.recent = Recent()
         self._query_vector = query_vector
         self._samples = Samples()
 
     def answer(self, request: SearchRequest) -> Answer:
         """Return the hits for a query."""
         begun = perf_counter()
-        with self._run(request) as run:
-            return self._answer(run, begun)
+        with self._search(request) as done:
+            return self._answer(done, begun)
 
     def trace(self, request: SearchRequest) -> Trace:
         """Return the hits for a query with every list that the search made."""
         begun = perf_counter()
-        with self._run(request) as run:
-            return traced(self._answer(run, begun), run.result, run.profile)
+        with self._search(request) as done:
+            return traced(self._answer(done, begun), done.result, done.profile)
 
     def pooled(self, request: SearchRequest) -> Pooled:
         """Return the answer to a query with all candidates, so that other weights need no other search."""
         begun = perf_counter()
-        with self._run(request) as run:
-            answer, scored = self._answer(run, begun), run.result.scored
+        with self._search(request) as done:
+            answer, scored = self._answer(done, begun), done.result.scored
             # Which of two duplicates is left out depends on the weights: both are kept.
-            everyone = fuse(scored, run.profile.replace(steps=())).ranked
+            everyone = fuse(scored, done.profile.replace(steps=())).ranked
             strong = strengths(scored.context, everyone) if "max_sim" in scored.rankings else None
-            shown = hits(run.snapshot, scored.context.query, run.profile, everyone, strong)
+            shown = hits(done.snapshot, scored.context.query, done.profile, everyone, strong)
             by_key = {one.candidate.key: hit for one, hit in zip(everyone, shown, strict=True)}
-            return Pooled(answer, run.profile, scored, by_key)
+            return Pooled(answer, done.profile, scored, by_key)
 
     def related(self, base: SearchRequest, memory_id: str) -> Answer:
         """Return what is like a memory, by its telling words and its own vector; of ``base`` limit and filters hold."""
-        return self._like(base, lambda snapshot: of_memory(snapshot, memory_id, base.query, base.embedder))
+        begun = perf_counter()
+        with self._search(base, lambda snapshot: of_memory(snapshot, memory_id, base.query, base.embedder)) as done:
+            # How well a question of its own making is answered says nothing.
+            return self._answer(done, begun, with_strength=False)
 
     def related_to(self, base: SearchRequest, text: str) -> Answer:
         """Return what is likely about the same as a text that is stored nowhere; often that is nothing."""
         # The text is no query that somebody asks again, so its vector is not kept.
         base, vector = _embedded(base, text, checked.document)
-        return self._like(base, lambda snapshot: of_text(snapshot, text, base.query, vector), only_alike)
+        begun = perf_counter()
+        with self._search(base, lambda snapshot: of_text(snapshot, text, base.query, vector)) as done:
+            return self._answer(replace(done, result=only_alike(done.result)), begun, with_strength=False)
 
     def browse(self, filters: Filters, query: Query) -> Answer:
         """Return memories without a question: core, note, mcp, file, history, newest first within each."""
@@ -221,15 +226,15 @@ class SearchEngine:
 
     def explain(self, request: SearchRequest, memory_id: str) -> Explanation:
         """Return why a memory ranks where it does for a query, or why it is not in the answer."""
-        with self._run(request) as run:
-            result, profile, query = run.result, run.profile.name, run.result.query
-            key = run.snapshot.key_of(memory_id)
-            memory = run.snapshot.memories([key])[key]
+        with self._search(request) as done:
+            result, profile, query = done.result, done.profile.name, done.result.query
+            key = done.snapshot.key_of(memory_id)
+            memory = done.snapshot.memories([key])[key]
             place = next((one for one in result.ranked if one.candidate.key == key), None)
             if place is not None:
-                [hit] = hits(run.snapshot, query, run.profile, [place])
-                without = ranks_without(result.scored, run.profile, [key])[key]
-                named = labels(run.profile) | judged_by(result.scored, run.profile, key)
+                [hit] = hits(done.snapshot, query, done.profile, [place])
+                without = ranks_without(result.scored, done.profile, [key])[key]
+                named = labels(done.profile) | judged_by(result.scored, done.profile, key)
                 reasons = why_here(hit, len(result.ranked), query.limit, profile, named)
                 details = all_reasons(hit, len(result.ranked), query.limit, profile, without, named)
                 return Explanation(memory, query.text, profile, hit.rank, hit, reasons, without, details)
@@ -239,68 +244,54 @@ class SearchEngine:
                 where = " ".join(filter(None, (other.id, other.source, other.location)))
                 said = f"It is a duplicate of “{other.title}” ({where}) at rank {best.rank}; only that one is shown."
                 return Explanation(memory, query.text, profile, None, None, (said,))
-            why = why_not(memory, query, run.profile, run.snapshot, key, run.vector_query)
+            why = why_not(memory, query, done.profile, done.snapshot, key, done.vector_query)
             return Explanation(memory, query.text, profile, None, None, why)
 
     def close(self) -> None:
         """Let go of the searches that were kept."""
-        self.runs = Runs()
+        self.recent = Recent()
 
     @contextmanager
-    def _run(self, request: SearchRequest) -> Iterator[Run]:
-        begun = perf_counter()
-        # Before the snapshot: a model that is loaded for the first time must not hold it open.
-        request, vector = _embedded(request, request.query.text, self._query_vector)
-        embedded = (perf_counter() - begun) * 1000
+    def _search(self, request: SearchRequest, subject: Callable[[Snapshot], Subject] | None = None) -> Iterator[Search]:
+        timings, vector, exclude = dict[str, float](), None, None
+        if subject is None:
+            begun = perf_counter()
+            # Before the snapshot: a model that is loaded for the first time must not hold it open.
+            request, vector = _embedded(request, request.query.text, self._query_vector)
+            timings["embed"] = (perf_counter() - begun) * 1000
         with self.storage.snapshot() as snapshot:
-            run = self._search(snapshot, request, vector)
-            timed = replace(run.result, timings={"embed": embedded, **run.result.timings})
-            yield replace(run, result=timed)
+            if subject is not None:
+                about = subject(snapshot)
+                request, vector, exclude = replace(request, query=about.query), about.vector, about.key
+            asked, embedder = None, request.embedder
+            if embedder is not None and vector is not None:
+                # If another program switched the model a moment ago, the old vectors are still complete.
+                model = snapshot.model(embedder.fingerprint)
+                threshold = embedder.threshold if request.threshold is None else request.threshold
+                if model is not None:
+                    asked = VectorQuery(vector, model, threshold if request.profile.threshold else None)
+            result = search(request.query, request.profile, snapshot, self._samples, asked, exclude)
+            # A retriever that could not look says so, and its silence is not taken for an answer.
+            said = [] if result.query.terms else ["The query has no words to look up, so the search used meaning only."]
+            if asked is None:
+                unread = embedder is not None and not checked.reads(embedder, request.query.text)
+                why = "The model knows no word of this question, so the search" if unread else "The search"
+                said.append(f"{why} used words only, not meaning.")
+            name = "" if embedder is None else embedder.name
+            result = replace(result, timings={**timings, **result.timings})
+            yield Search(snapshot, request.profile, result, asked, name, (*request.notices, *said, *result.notices))
 
-    def _like(
-        self,
-        base: SearchRequest,
-        subject: Callable[[Snapshot], Subject],
-        chosen: Callable[[Result], Result] = lambda result: result,
-    ) -> Answer:
-        begun = perf_counter()
-        with self.storage.snapshot() as snapshot:
-            about = subject(snapshot)
-            run = self._search(snapshot, replace(base, query=about.query), about.vector, exclude=about.key)
-            # How well a question of its own making is answered says nothing.
-            return self._answer(replace(run, result=chosen(run.result)), begun, with_strength=False)
-
-    def _search(
-        self, snapshot: Snapshot, request: SearchRequest, vector: Vectors | None, exclude: int | None = None
-    ) -> Run:
-        asked, embedder = None, request.embedder
-        if embedder is not None and vector is not None:
-            # If another program switched the model a moment ago, the old vectors are still complete.
-            model = snapshot.model(embedder.fingerprint)
-            threshold = embedder.threshold if request.threshold is None else request.threshold
-            if model is not None:
-                asked = VectorQuery(vector, model, threshold if request.profile.threshold else None)
-        result = search(request.query, request.profile, snapshot, self._samples, asked, exclude)
-        # A retriever that could not look says so, and its silence is not taken for an answer.
-        said = [] if result.query.terms else ["The query has no words to look up, so the search used meaning only."]
-        if asked is None:
-            unread = embedder is not None and not checked.reads(embedder, request.query.text)
-            why = "The model knows no word of this question, so the search" if unread else "The search"
-            said.append(f"{why} used words only, not meaning.")
-        name = "" if embedder is None else embedder.name
-        return Run(snapshot, request.profile, result, asked, name, (*request.notices, *said, *result.notices))
-
-    def _answer(self, run: Run, begun: float, *, with_strength: bool = True) -> Answer:
+    def _answer(self, done: Search, begun: float, *, with_strength: bool = True) -> Answer:
         ranked = perf_counter()
-        profile, result = run.profile, run.result
+        profile, result = done.profile, done.result
         shown = result.ranked[: result.limit]
         # What strength is computed from; not every profile asks for it.
         judged = with_strength and "max_sim" in result.scored.rankings
         strong = strengths(result.scored.context, shown) if judged else None
         known = perf_counter()
-        found = hits(run.snapshot, result.query, profile, shown, strong)
+        found = hits(done.snapshot, result.query, profile, shown, strong)
         strength = nan if strong is None else strength_of(strong)
-        doubtful = () if strong is None else doubts(result.scored.context, run.embedder, strength, len(found))
+        doubtful = () if strong is None else doubts(result.scored.context, done.embedder, strength, len(found))
         timings = {
             **result.timings,
             "strength": (known - ranked) * 1000,
@@ -319,14 +310,14 @@ class SearchEngine:
                 "fused": len(result.ranked),
             },
             timings=timings,
-            notices=(*run.notices, *doubtful),
+            notices=(*done.notices, *doubtful),
             query_id=uuid4().hex,
             store=str(self.storage.path),
             strength=strength,
             verdict=None if strong is None else verdict(strength),
             facets=facets(result.ranked),
         )
-        self.runs.keep(answer.query_id, result.scored, profile)
+        self.recent.keep(answer.query_id, result.scored, profile)
         return answer
 
 

@@ -16,7 +16,6 @@ from jupyter_memory.search.context import (
     Samples,
     SearchContext,
     VectorQuery,
-    candidates,
     retrieve,
 )
 from jupyter_memory.search.fusion import Column, Fused, Ranked, Table, best_first, normalised
@@ -25,7 +24,7 @@ from jupyter_memory.search.query.parser import missing_phrases
 from jupyter_memory.search.query.temporal import notice_of
 from jupyter_memory.search.query.terms import inflected, respelled
 from jupyter_memory.storage.snapshot import Snapshot
-from jupyter_memory.types import Filters, Query, Ranking
+from jupyter_memory.types import Candidate, Filters, Query, Ranking
 
 _NUMBER = re.compile(r"\d+")
 # Kernels have sessions too, but nobody counts these.
@@ -111,23 +110,28 @@ def search(
         of_kind = query.filters & Filters(kind=(profile.apart,))
         if snapshot.exists(of_kind):
             searched = [query.filters & Filters(not_kind=(profile.apart,)), of_kind]
-    parts = [
-        retrieve(query, filters, snapshot, columns, vector_query, count, exclude, clock.lap) for filters in searched
-    ]
-    guarded = False
-    if profile.small_corpus:
+    parts = []
+    for filters in searched:
+        parts.append(retrieve(query, filters, snapshot, columns, vector_query, count, exclude, clock.lap))
+    matches = sum(len(part["keyword"]) for part in parts)
+    guarded = matches < profile.small_corpus and query.limit < matches / 2
+    if profile.small_corpus and not guarded:
         # More was fetched than the profile ranks, only to see how many memories match.
-        matches = sum(len(part["keyword"]) for part in parts)
-        guarded = matches < profile.small_corpus and query.limit < matches / 2
-        if not guarded:
-            parts = [{name: found[:depth] for name, found in part.items()} for part in parts]
+        parts = [{name: found[:depth] for name, found in part.items()} for part in parts]
     retrieved: Retrieved = parts[0]
     if len(parts) > 1:
         # No memory is in two of them.
         retrieved = {
             name: sorted(chain(*(part[name] for part in parts)), key=lambda one: -one.score) for name in RETRIEVERS
         }
-    found = candidates(retrieved, snapshot, vector_query)
+    # The keyword retriever's chunk represents a memory that both found: its snippet shows the words.
+    chunks = {one.memory: one.chunk for name in reversed(RETRIEVERS) for one in retrieved[name]}
+    cosines = {one.memory: one.score for one in retrieved["vector"]}
+    if vector_query is not None:
+        unknown = [key for key in chunks if key not in cosines]
+        cosines |= snapshot.cosines(vector_query.model, vector_query.vector, unknown)
+    memories = snapshot.memories(list(chunks))
+    found = [Candidate(key, memories[key], chunk, cosines.get(key)) for key, chunk in chunks.items()]
     if exclude is not None:
         said = normalised(snapshot.texts([exclude])[exclude])
         copies = {one.key for one in found if normalised(one.memory.text) == said}
@@ -137,7 +141,7 @@ def search(
             "1 memory with the same text is" if len(copies) == 1 else f"{len(copies):,} memories with the same text are"
         )
         notices = (*notices, f"{are} not shown.") if copies else notices
-    context = SearchContext(query, CandidatePool(found, snapshot), retrieved, snapshot, samples, columns, vector_query)
+    context = SearchContext(query, CandidatePool(found, snapshot), retrieved, vector_query, snapshot, samples, columns)
     clock.lap("pool")
     rankings: dict[str, Ranking[int]] = {}
     for name, ones in retrieved.items():

@@ -144,7 +144,7 @@ def micros(moment: datetime | None) -> int | None:
 
 
 def from_micros(micros: int) -> datetime:
-    return _EPOCH + timedelta(microseconds=micros)
+    return _EPOCH + timedelta(0, 0, micros)
 
 
 def identity(draft: Draft) -> Identity:

@@ -135,6 +135,5 @@ def test_a_signal_is_named_by_its_label(week_store, week_memories, now):
 
 @pytest.mark.parametrize("signal", [signal for profile in PROFILES.values() for signal in profile.signals])
 def test_every_signal_says_what_it_measures(signal):
-    """Each built-in signal has a label that fits after "for", and a sentence that describes it."""
+    """Each built-in signal has a label that fits after "for"."""
     assert signal.label and not signal.label.endswith(".")
-    assert signal.description.endswith(".")

@@ -266,9 +266,6 @@ trovella = Profile(
     columns=MappingProxyType({"title": 1.0, "context": 1.0, "text": 1.0}),
 )
 
-# What a title that holds the whole query, a pin or a file, and a fresh memory add: less than one more rare word.
-_TITLE, _TIER, _RECENCY = 0.15, 0.06, 0.05
-
 auto = Profile(
     name="auto",
     summary="The default: words, distinctive meaning, MaxSim, neighbours, and the time that the query names.",
@@ -283,14 +280,14 @@ auto = Profile(
         Weighted("own_words", weights.OWN_WORDS),
         Weighted("best_passage", weights.BEST_PASSAGE),
         Weighted("time", weights.TIME),
-        Weighted("title", _TITLE),
+        Weighted("title", weights.TITLE),
         Weighted("title_match", weights.TITLE_MATCH),
         Weighted("defines", weights.DEFINES),
         Weighted("file_stem", weights.FILE_STEM),
         Weighted("defined_names", weights.DEFINED_NAMES),
         Weighted("aside", weights.ASIDE),
-        ReciprocalValue("tier", _TIER, k=0),
-        Weighted("recency", _RECENCY),
+        ReciprocalValue("tier", weights.TIER, k=0),
+        Weighted("recency", weights.RECENCY),
     ),
     columns=MappingProxyType(dict(weights.COLUMNS)),
     signals=(

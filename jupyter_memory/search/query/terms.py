@@ -306,17 +306,25 @@ def asked_words(query: Query, snapshot: Snapshot, columns: Mapping[str, float]) 
         # Of a pasted text, whose later words are not looked up, none is missed.
         looked_up = place < CHECKED and not near and not its.parts
         if looked_up and not held.count(spellings):
-            near = held.near(name)
+            # Near stems, or its parts with near ones among them.
+            pieces = parts(name) if is_compound(name) else [name.lower()]
+            mended = []
+            for piece in pieces:
+                stems = _nearest(piece, snapshot, columns)
+                mended.append(stems[0] if stems else piece)
+            if len(pieces) == 1:
+                near = tuple((stem,) for stem in stems)
+            elif mended != pieces and snapshot.corpus.holds_phrase(" ".join(mended), columns):
+                near = (tuple(snapshot.corpus.words(" ".join(mended))),)
         is_name, is_missed = is_compound(name) or not _is_everyday(name), looked_up and not near
         is_missed = is_missed and any(map(str.isalpha, name))
         asked = _asked(name, spellings, held, near=near, is_name=is_name, is_missed=is_missed)
         if asked.count or name.lower() not in open_words:
             found.append(replace(asked, parts=its.parts) if its.parts else asked)
     found += [_asked(phrase, [phrase], held, is_missed=True) for phrase in terms.phrases]
-    if terms.ident:
-        # A pair of characters may lie across two words, so that it is not missed.
-        pairs = dict.fromkeys(telling_bigrams(query.text))
-        found += [_asked(pair, [pair], held) for pair in pairs if pair in terms.ident]
+    # A pair of characters may lie across two words, so that it is not missed.
+    pairs = dict.fromkeys(telling_bigrams(query.text))
+    found += [_asked(pair, [pair], held) for pair in pairs if pair in terms.ident]
     return tuple(word for word in found if word.rows)
 
 
@@ -339,16 +347,6 @@ class _Held:
             if rarest > found and (len(stems) == 1 or self.snapshot.corpus.holds_phrase(spelling, self.columns)):
                 found = rarest
         return found
-
-    def near(self, name: str) -> tuple[Row, ...]:
-        # Near stems, or its parts with near ones among them.
-        if not is_compound(name):
-            return tuple((stem,) for stem in _nearest(name.lower(), self.snapshot, self.columns))
-        whole = parts(name)
-        mended = [next(iter(_nearest(part, self.snapshot, self.columns)), part) for part in whole]
-        if mended == whole or not self.snapshot.corpus.holds_phrase(" ".join(mended), self.columns):
-            return ()
-        return (tuple(self.snapshot.corpus.words(" ".join(mended))),)
 
 
 def _asked(
@@ -432,8 +430,11 @@ class NameWords:
         """Return how well a title answers the query, as `cover` does; its stop words do not count."""
         found = self._titles.get(text)
         if found is None:
-            telling = [part for part in _parts(text) if part not in STOP_WORDS]
-            found = self._titles[text] = self._cover(telling) if telling else 0.0
+            lowered, found = text.lower(), 0.0
+            if not text.isascii() or any(map(lowered.__contains__, self._beginnings)):
+                telling = [part for part in _parts(text) if part not in STOP_WORDS]
+                found = self._cover(telling) if telling else 0.0
+            self._titles[text] = found
         return found
 
     def best(self, names: str) -> tuple[float, str]:

@@ -30,7 +30,6 @@ class WordScore:
     """
 
     label: ClassVar[str] = "the words of the query in it"
-    description: ClassVar[str] = "BM25 of the query's words in the memory's best chunk."
     # It gives the score of that retriever to more memories, and is shown under the retriever's name, with its rank.
     completes: ClassVar[str] = "keyword"
     name: str = "words"
@@ -44,7 +43,6 @@ class Cosine:
     """The cosine of the query and the memory's best chunk, a negative one as 0; NaN without a vector."""
 
     label: ClassVar[str] = "how close its meaning is to that of the query"
-    description: ClassVar[str] = "The cosine of the query and the memory's best chunk; 0 if it is negative."
     name: str = "similarity"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
@@ -60,7 +58,6 @@ class TfIdf:
     """
 
     label: ClassVar[str] = "the words that it shares with the query"
-    description: ClassVar[str] = "The cosine of the TF-IDF vectors of the query and the memory's best chunk."
     name: str = "tfidf"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
@@ -107,7 +104,6 @@ class Title:
     """
 
     label: ClassVar[str] = "having every word of the query in its title"
-    description: ClassVar[str] = "1 if the title contains every word of the query, else 0."
     name: str = "title"
     lower_is_better: bool = False
 
@@ -136,7 +132,6 @@ class TitleMatch:
     """
 
     label: ClassVar[str] = "how well its title answers the query"
-    description: ClassVar[str] = "How well the title of a note answers the query, from 0 to 1."
     name: str = "title_match"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
@@ -163,9 +158,6 @@ class OwnWords:
     """
 
     label: ClassVar[str] = "the words of the query in its own text"
-    description: ClassVar[str] = (
-        "0 for the cell whose text, without its headings, has most of the query; negative for what others lack."
-    )
     name: str = "own_words"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
@@ -222,10 +214,6 @@ class Defines:
     """
 
     label: ClassVar[str] = "the names that it defines"
-    description: ClassVar[str] = (
-        "1 if it defines the class or function that the query names, 0.8 for a variable, 0.6 for a method; "
-        "half in a sentence."
-    )
     name: str = "defines"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
@@ -271,9 +259,6 @@ class DefinedNames:
     """
 
     label: ClassVar[str] = "the best name that it defines"
-    description: ClassVar[str] = (
-        "How much better the best name of a class or function in the file answers the query than that of other files."
-    )
     name: str = "defined_names"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
@@ -308,7 +293,6 @@ class FileStem:
     """
 
     label: ClassVar[str] = "the name of its file"
-    description: ClassVar[str] = "How well the names of the file and of its folder answer the query, from 0 to 1."
     name: str = "file_stem"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
@@ -331,7 +315,6 @@ class Aside:
     """
 
     label: ClassVar[str] = "what its path says"
-    description: ClassVar[str] = "-1 for tests, earlier versions and the like, unless the query asks for them; else 0."
     name: str = "aside"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:

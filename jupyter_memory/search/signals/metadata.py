@@ -22,7 +22,6 @@ class OfKind:
     """1 for a memory of the kind, no opinion on the others."""
 
     label: ClassVar[str] = "its kind"
-    description: ClassVar[str] = "1 for memories of one kind; no value for the others."
     name: str
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
@@ -38,7 +37,6 @@ class Tier:
     """1 for core, 2 for file, 3 for mcp and note (seed system `covalence`; note is ours)."""
 
     label: ClassVar[str] = "its tier"
-    description: ClassVar[str] = "1 for pinned memories, 2 for files, 3 for notes; lower is better."
     name: str = "tier"
     lower_is_better: bool = True
 
@@ -57,7 +55,6 @@ class Severity:
     """1 for critical, 0.7 for warning, 0.4 for suggestion, 0 for none (seed system `vault`)."""
 
     label: ClassVar[str] = "its severity"
-    description: ClassVar[str] = "1 for critical, 0.7 for a warning, 0.4 for a suggestion, 0 for none."
     name: str = "severity"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
@@ -72,7 +69,6 @@ class Domain:
     """1 if the query has a domain and the memory is of it, else 0 (seed system `vault`)."""
 
     label: ClassVar[str] = "being of the domain that the query is about"
-    description: ClassVar[str] = "1 if the memory belongs to the domain of the query, else 0."
     name: str = "domain"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
@@ -84,7 +80,6 @@ class Tags:
     """Jaccard similarity of the query's tags and the memory's, whatever their case; 0 where the query has none."""
 
     label: ClassVar[str] = "the tags that it shares with the query"
-    description: ClassVar[str] = "The share of tags that the memory and the query have in common."
     name: str = "tags"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
@@ -101,7 +96,6 @@ class NamedTime:
     """
 
     label: ClassVar[str] = "being from the time that the query names"
-    description: ClassVar[str] = "How certain the time in the query is, for memories from that time; 0 for the others."
     name: str = "time"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
@@ -131,7 +125,6 @@ class NearTime:
     """
 
     label: ClassVar[str] = "how close it is to the time that the query names"
-    description: ClassVar[str] = "1 at the moment that the query names, and less with the distance from it."
     name: str = "near_time"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
@@ -163,7 +156,6 @@ class Recency:
     """
 
     label: ClassVar[str] = "how recent it is"
-    description: ClassVar[str] = "1 for a memory of now, 0.5 for one of a year ago."
     half_life_hours: float = A_YEAR
     name: str = "recency"
     lower_is_better: bool = False
@@ -193,9 +185,6 @@ class Validity:
     """
 
     label: ClassVar[str] = "being recent, or still valid"
-    description: ClassVar[str] = (
-        "1 for a new or valid memory, less for an older one or one that soon expires, 0 for an expired one."
-    )
     half_life_days: float = 365.0
     name: str = "validity"
 
@@ -224,7 +213,6 @@ class Neighbour:
     """
 
     label: ClassVar[str] = "the memories next to it"
-    description: ClassVar[str] = "How well the better of the two memories next to it matches by words and meaning."
     name: str = "neighbour"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
@@ -259,7 +247,6 @@ class Session:
     """
 
     label: ClassVar[str] = "what was noted in the same session"
-    description: ClassVar[str] = "How well the best other memory of its session matches by words and meaning."
     name: str = "session"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
@@ -298,7 +285,6 @@ class QuestionPenalty:
     """
 
     label: ClassVar[str] = "being a question, where the query needs an answer"
-    description: ClassVar[str] = "-1 for a memory that is a question, if the query is a question too."
     name: str = "question_penalty"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
@@ -327,9 +313,6 @@ class LengthPenalty:
     """
 
     label: ClassVar[str] = "its unusual length"
-    description: ClassVar[str] = (
-        "0 for a usual length; negative for a memory that is short, or whose best chunk is long."
-    )
     name: str = "length_penalty"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
@@ -358,7 +341,6 @@ class Quality:
     """
 
     label: ClassVar[str] = "where it comes from, its age, and how often it was read"
-    description: ClassVar[str] = "Its tier, the number of its sources, how often it was read, and its age."
     name: str = "quality"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:

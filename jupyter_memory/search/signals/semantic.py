@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from math import nan
 from statistics import fmean
 from typing import ClassVar, Protocol
@@ -16,7 +14,7 @@ from numpy.typing import NDArray
 
 from jupyter_memory.embedders.tokenizer import token_vectors, tokens
 from jupyter_memory.runtime import one_core
-from jupyter_memory.search.context import SearchContext
+from jupyter_memory.search.context import Background, SearchContext
 from jupyter_memory.search.signals.weights import HUBNESS
 from jupyter_memory.text.code import EVERYDAY, PYTHON, language
 from jupyter_memory.types import Candidate, Query
@@ -30,7 +28,6 @@ class SemanticMargin:
     """
 
     label: ClassVar[str] = "how much closer its meaning is to the query than that of others"
-    description: ClassVar[str] = "How far its cosine with the query stands out from those of the whole store."
     name: str = "semantic_margin"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
@@ -39,7 +36,11 @@ class SemanticMargin:
 
 def semantic_margins(context: SearchContext) -> dict[int, float]:
     """Return the evidence of the meaning of each candidate, by key."""
-    if context.background is None:
+    background = None
+    if context.vector_query is not None and context.sample.vectors.size:
+        with one_core():
+            background = Background.of(context.sample.vectors @ context.vector_query.vector)
+    if background is None:
         return dict.fromkeys(context.candidates.keys, nan)
     terms = context.query.terms
     count = len(terms.words) + len(terms.phrases) + len(terms.ident)
@@ -52,7 +53,7 @@ def semantic_margins(context: SearchContext) -> dict[int, float]:
         mean = fmean(hubness.values()) if hubness else 0.0
         excess = np.array([hubness.get(one.chunk, mean) - mean for one in context], dtype=np.float64)
         cosines -= HUBNESS * (1 - 1 / context.calibration) * excess
-    margins = context.background.margin(cosines)
+    margins = background.margin(cosines)
     values = context.calibration * (max(count, 1) * margins * abs(margins))
     return dict(zip(context.candidates.keys, values.tolist(), strict=True))
 
@@ -99,16 +100,14 @@ class MaxSim:
     """
 
     label: ClassVar[str] = "how close its words are in meaning to those of the query"
-    description: ClassVar[str] = (
-        "How close the nearest token of the memory is to each token of the query; rare tokens count more."
-    )
     depth: int = DEPTH
     budget: int = BUDGET
     name: str = "max_sim"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
         asked, sample = context.query_tokens, context.sample
-        chosen = _best_placed(context, self.depth, self.budget)
+        usual = (self.depth, self.budget) == (DEPTH, BUDGET)
+        chosen = context.shared(_best_placed) if usual else _best_placed(context, self.depth, self.budget)
         # Never negative, as in Lucene's BM25.
         counts = np.minimum(sample.token_counts[asked], sample.chunks).astype(np.float64)
         idf = np.log1p((sample.chunks - counts + 0.5) / (counts + 0.5))
@@ -170,13 +169,20 @@ class MaxSim:
 
 
 def _best_placed(context: SearchContext, depth: int = DEPTH, budget: int = BUDGET) -> list[Candidate]:
+    # In the order of the better place; of two at one place, the candidate that comes first.
     places: dict[int, int] = {}
     for finds in context.retrieved.values():
         for place, one in enumerate(finds[:depth]):
-            places[one.memory] = min(place, places.get(one.memory, place))
-    high = sorted((one for one in context if one.key in places), key=lambda one: places[one.key])
-    lengths = list(accumulate(min(len(one.memory.text), LONGEST) for one in high))
-    return high[: bisect_right(lengths, budget)]
+            places[one.memory] = min(place, places.get(one.memory, depth))
+    high = sorted((places[one.key], number) for number, one in enumerate(context) if one.key in places)
+    chosen: list[Candidate] = []
+    for _, number in high:
+        candidate = context.candidates[number]
+        budget -= min(len(candidate.memory.text), LONGEST)
+        if budget < 0:
+            break
+        chosen.append(candidate)
+    return chosen
 
 
 # The vector of a chunk is that of all it says: one line on the matter among twenty others hardly shows in it. A passage
@@ -196,11 +202,10 @@ class BestPassage:
     """
 
     label: ClassVar[str] = "how close its best passage is to the query"
-    description: ClassVar[str] = "How close the best passage of the memory, some 32 tokens, is to the query."
     name: str = "best_passage"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
-        chosen = [one for one in _best_placed(context) if one.memory.session is None]
+        chosen = [one for one in context.shared(_best_placed) if one.memory.session is None]
         if not chosen:
             return {}
         texts = [context.tokens[one.chunk].text for one in chosen]

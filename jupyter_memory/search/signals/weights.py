@@ -9,11 +9,15 @@
             - LENGTH_PENALTY * how far it is too short or too long
             - OWN_WORDS * how much more of the query its text lacks than the best cell, if it is a cell
             + BEST_PASSAGE * the cosine of its best passage, if it is of no session
+            + TIME * how certain it is that the query means its time
+            + TITLE if its title has every word of the query
             + TITLE_MATCH * how well the title of a note answers the query
             + DEFINES if it defines what the query names
             + FILE_STEM * how well the name of its file answers the query
             + DEFINED_NAMES * how much better than usual the best name that it defines does
             - ASIDE if its path is that of a test, an earlier version or the like
+            + TIER / its tier: 1 if it is pinned, 2 for a file, 3 for a note
+            + RECENCY / (1 + its age in years)
 
 The weights are fixed, but the evidence adapts to the store and the query. ``z`` is how far a cosine stands out
 from the cosines of this query with the whole store. For a normal distribution, z² / 2 is about the information of such
@@ -51,6 +55,8 @@ DEFINES = 0.5
 FILE_STEM = 0.5
 DEFINED_NAMES = 1.0
 ASIDE = 0.25
+# What a title that holds the whole query, a pin or a file, and a fresh memory add: less than one more rare word.
+TITLE, TIER, RECENCY = 0.15, 0.06, 0.05
 
 # Columns of the keyword index.
 COLUMNS: Mapping[str, float] = {"title": 2.0, "context": 1.0, "text": 1.0, "tags": 1.0, "ident": 0.5}

@@ -124,7 +124,7 @@ def idf_of(count: int, total: int) -> float:
 
 # The cross joins keep SQLite from walking all pages.
 _FIND = """
-    select words.value, block, terms, counts {more}
+    select words.value, block, terms, counts, kinds, body
     from json_each(:words) as words cross join word_segments cross join word_pages
     on segment = word_segments.id
         and first = (select max(first) from word_pages where segment = word_segments.id and first <= words.value)
@@ -134,7 +134,7 @@ _FIND = """
 def read(session: Session, words: Iterable[str]) -> dict[str, Postings]:
     """Return the postings of words, by word."""
     found: dict[str, list[tuple[int, bytes, bytes, bytes]]] = {word: [] for word in words}
-    rows = session.rows(_FIND.format(more=", kinds, body"), words=json.dumps(list(found)))
+    rows = session.rows(_FIND, words=json.dumps(list(found)))
     for word, block, terms, counts, kinds, body in rows:
         number = _place_of(word, terms)
         if number < 0:
@@ -166,13 +166,29 @@ def count(session: Session) -> int:
     return int(session.value("select coalesce(sum(length(chunks)), 0) / 2 from word_segments"))
 
 
+# Each page is read once for all words that it may hold: of a thousand words, several are on most pages.
+_COUNT = """
+    select listed, terms, counts
+    from (
+        select segment, first, group_concat(word, char(10)) as listed
+        from (
+            select word_segments.id as segment, words.value as word,
+                (select max(first) from word_pages where segment = word_segments.id and first <= words.value) as first
+            from word_segments cross join json_each(:words) as words
+        )
+        group by segment, first
+    ) as held cross join word_pages on word_pages.segment = held.segment and word_pages.first = held.first
+"""
+
+
 def counts_of(session: Session, words: Iterable[str]) -> dict[str, int]:
     """Return how many chunks hold each word, whatever the column."""
     found = dict.fromkeys(words, 0)
-    for word, _, terms, counts in session.rows(_FIND.format(more=""), words=json.dumps(list(found))):
-        number = _place_of(word, terms)
-        if number >= 0:
-            found[word] += int.from_bytes(counts[2 * number : 2 * number + 2], "little")
+    for listed, terms, counts in session.rows(_COUNT, words=json.dumps(list(found))):
+        for word in listed.split("\n"):
+            number = _place_of(word, terms)
+            if number >= 0:
+                found[word] += int.from_bytes(counts[2 * number : 2 * number + 2], "little")
     return found
 
 

@@ -371,15 +371,14 @@ class VectorIndex:
     def read(self, connection: Session, model: Model, chunks: Sequence[int]) -> ChunkVectors:
         found = connection.rows(
             f"""
-            select chunks.id, chunks.memory, vectors.embedding
-            from vectors_{model.id} as vectors join chunks on chunks.id = vectors.chunk
-            where vectors.chunk in (select value from json_each(:chunks)) order by chunks.id
+            select chunk, embedding
+            from json_each(:chunks) as wanted cross join vectors_{model.id} on chunk = wanted.value
             """,
-            chunks=chunks,
+            chunks=sorted(set(chunks)),
         )
-        together = np.frombuffer(b"".join(row[2] for row in found), np.float32).reshape(-1, model.dimensions)
-        ids = np.array([row[0] for row in found], np.int64)
-        return ChunkVectors(ids, np.array([row[1] for row in found], np.int64), together)
+        ids = np.array([chunk for chunk, _ in found], np.int64)
+        together = np.frombuffer(b"".join([vector for _, vector in found]), np.float32).reshape(-1, model.dimensions)
+        return ChunkVectors(ids, self.owners.of(connection)[ids], together)
 
 
 def _cosines(connection: Session, model: Model, query: Vectors, chunks: NDArray[np.int64]) -> ScoredChunks:
