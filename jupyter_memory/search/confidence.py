@@ -104,8 +104,6 @@ _UNCOVERED = 0.03
 _LOWEST_MARGIN, _HIGHEST_MARGIN = -2.0, 4.0
 # The more words a memory covers, the less likely by chance; a longer question tells no more.
 _MOST_WORDS, _USUAL_WORDS = 12, 5
-# In a smaller store it is chance which tokens are rare, and so is what `max_sim` makes of them.
-_FEW_CHUNKS = 50
 # A hit stands out from the candidate at this place: others that answer as well may come before it.
 _PLACE = 5
 # Where a word that carries this share of the query is missing, the answer is as likely wrong as right.
@@ -187,7 +185,7 @@ def strengths(context: SearchContext, ranked: Sequence[Ranked]) -> list[float]:
     spaceless = bool(runs(query.text))
     count = _USUAL_WORDS if spaceless else len(words)
     max_sims, margins = dict[int, float](), dict[int, float]()
-    if context.query_tokens.size and not spaceless and context.sample.chunks >= _FEW_CHUNKS:
+    if context.tokens_tell:
         values = ranked[0].table.rankings["max_sim"].scores
         max_sims = {one.key: values.get(one.key, 0.0) for one in context}
     if (pairs := context.sample.pairs) is not None:

@@ -314,7 +314,6 @@ auto = Profile(
         metadata.Recency(),
     ),
     fetch=OverFetch(4, weights.POOL),
-    threshold=True,
     steps=(DeduplicateRuns(), DeduplicateFiles()),
     timed=True,
 )

@@ -16,6 +16,7 @@ import numpy as np
 
 from jupyter_memory.search.context import SearchContext
 from jupyter_memory.search.query.terms import idf, names_in, words_of
+from jupyter_memory.search.signals.semantic import words_count
 from jupyter_memory.text.code import Definitions
 from jupyter_memory.text.languages import STOP_WORDS
 from jupyter_memory.types import Candidate, Query
@@ -23,20 +24,21 @@ from jupyter_memory.types import Candidate, Query
 
 @dataclass(frozen=True, slots=True)
 class WordScore:
-    """BM25 of the memory's best chunk; no opinion where it holds no word of the query.
+    """BM25 of the memory's best chunk, times how much words count in this search; no opinion without a shared word.
 
     The keyword retriever finds the best by their words alone. Memories that only the vector retriever finds often
     contain some of the words too, but not enough to be among those.
     """
 
     label: ClassVar[str] = "the words of the query in it"
-    description: ClassVar[str] = "BM25 of the query's words in the memory's best chunk."
+    description: ClassVar[str] = "BM25 of the query's words in its best chunk; less if no memory is near to the query."
     # It gives the score of that retriever to more memories, and is shown under the retriever's name, with its rank.
     completes: ClassVar[str] = "keyword"
     name: str = "words"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
-        return context.keyword_scores
+        count = words_count(context)
+        return {key: count * score for key, score in context.keyword_scores.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,8 +191,8 @@ class OwnWords:
             text = _plain(one.memory.text[:LONGEST])
             lacking = sum(tell for roots, tell in tells if not any(root in text for root in roots))
             found[one.key] = -((lacking / whole) ** 2)
-        best = max(found.values())
-        return {key: value - best for key, value in found.items()}
+        best, count = max(found.values()), words_count(context)
+        return {key: count * (value - best) for key, value in found.items()}
 
 
 def _plain(text: str) -> str:
