@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
+from itertools import accumulate
 from math import exp, log, sqrt
 from random import Random
 from typing import Literal
@@ -106,16 +107,15 @@ _LOWEST_MARGIN, _HIGHEST_MARGIN = -2.0, 4.0
 _MOST_WORDS, _USUAL_WORDS = 12, 5
 # A hit stands out from the candidate at this place: others that answer as well may come before it.
 _PLACE = 5
+# What `defines` gives to a method whose definition is asked for, and how sure it is then that it answers.
+_ASKED_FOR, _DEFINED = 0.6, 0.95
 # Where a word that carries this share of the query is missing, the answer is as likely wrong as right.
 _MUCH = 0.2
 _BOUND = 0.5
-# The answer of a search is among its first hits, or it is not seen.
-_FIRST = 3
-
 # Of the questions that it was learnt on, 1 of 100 that are answered lie below the first, and 2 of 100 that nothing
 # answers reach the second.
 NONE_BELOW = 0.05
-STRONG_FROM = 0.8
+STRONG_FROM = 0.75
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +191,8 @@ def strengths(context: SearchContext, ranked: Sequence[Ranked]) -> list[float]:
     if (pairs := context.sample.pairs) is not None:
         margins = {one.key: _bounded(pairs.margin(one.cosine)) for one in context if one.cosine is not None}
     usual_max_sim, usual_margin = (nlargest(_PLACE, one.values())[-1] if one else 0.0 for one in (max_sims, margins))
+    signal = ranked[0].table.rankings.get("defines")
+    defines = {} if signal is None else signal.scores
     found = []
     for one in ranked:
         max_sim, margin = max_sims.get(one.candidate.key), margins.get(one.candidate.key)
@@ -205,7 +207,9 @@ def strengths(context: SearchContext, ranked: Sequence[Ranked]) -> list[float]:
             max_sim_lead=0.0 if max_sim is None else max_sim - usual_max_sim,
             margin_lead=0.0 if margin is None else margin - usual_margin,
         )
-        found.append(min(known.strength, most))
+        # A definition that is asked for, and held, is the answer, whatever else the question says.
+        defined = _DEFINED if defines.get(one.candidate.key, 0.0) >= _ASKED_FOR else 0.0
+        found.append(min(max(known.strength, defined), most))
     return found
 
 
@@ -213,9 +217,13 @@ def _bounded(margin: float) -> float:
     return max(_LOWEST_MARGIN, min(_HIGHEST_MARGIN, margin))
 
 
-def strength_of(hits: Sequence[float]) -> float:
-    """Return the strength of an answer from those of its hits, the best first: how likely one of the first answers."""
-    return max(hits[:_FIRST], default=0.0)
+def non_rising(strengths: Iterable[float]) -> list[float]:
+    """Return strengths that never rise down the list: a hit is no surer than those that rank above it.
+
+    >>> non_rising([0.9, 0.3, 0.6, 0.1])
+    [0.9, 0.3, 0.3, 0.1]
+    """
+    return list(accumulate(strengths, min))
 
 
 def missed(words: Sequence[AskedWord]) -> Iterator[AskedWord]:

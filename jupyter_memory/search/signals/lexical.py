@@ -211,22 +211,24 @@ def _root(stem: str) -> str:
 
 # By where a name is defined: at the top level, as a variable, within a class or a function.
 _LEVELS = (1.0, 0.8, 0.6)
-# In a sentence a word may look like a name by chance.
-_IN_A_SENTENCE = 0.5
+# A word without capital or underline is rarely meant as a name, and in a sentence a name is often that of a use.
+_PLAIN, _IN_A_SENTENCE = 0.25, 0.125
+_DEFINED = re.compile(r"\b(defin\w+|implement\w+|class|def|function|method)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Defines:
-    """1 if the query is the name of a class or function that the memory defines, else less or 0.
+    """1 if the query asks for the definition of a class or function and the memory holds it, else less or 0.
 
-    A variable counts 0.8, a method 0.6. Of a query of several words only those that look like names are looked up, and
-    count half. Of a name with dots, the last part is.
+    A variable counts 0.8, a method 0.6. A query that is a name asks for its definition, and so does one with a name and
+    a word such as "defined". A query of one plain word counts a quarter; in other sentences, what looks like a name
+    counts an eighth. Of a name with dots, the last part is looked up.
     """
 
     label: ClassVar[str] = "the names that it defines"
     description: ClassVar[str] = (
-        "1 if it defines the class or function that the query names, 0.8 for a variable, 0.6 for a method; "
-        "half in a sentence."
+        "1 if it defines the class or function that the query asks for, 0.8 for a variable, 0.6 for a method; "
+        "less if the query only mentions the name."
     )
     name: str = "defines"
 
@@ -245,11 +247,15 @@ class Defines:
 
 def _named(text: str) -> Mapping[str, float]:
     words = words_of(text)
+    names = [
+        one
+        for one in words
+        if "." in one or "_" in one.strip("_") or (one != one.lower() and one.lower() not in STOP_WORDS)
+    ]
     if len(words) == 1:
-        return {words[0].rpartition(".")[2]: 1.0}
-    words = [word for word in words if word.lower() not in STOP_WORDS]
-    names = [one for one in words if "." in one or "_" in one.strip("_") or one != one.lower()]
-    return {name.rpartition(".")[2]: _IN_A_SENTENCE for name in names}
+        return {words[0].rpartition(".")[2]: 1.0 if names else _PLAIN}
+    certainty = 1.0 if _DEFINED.search(text) else _IN_A_SENTENCE
+    return {name.rpartition(".")[2]: certainty for name in names}
 
 
 def _matches(named: Mapping[str, float], definitions: Definitions) -> Iterator[tuple[float, str]]:
