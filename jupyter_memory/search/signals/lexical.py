@@ -15,6 +15,7 @@ from unicodedata import combining, normalize
 import numpy as np
 
 from jupyter_memory.search.context import SearchContext
+from jupyter_memory.search.fusion import exports_in, is_copy, stem
 from jupyter_memory.search.query.terms import idf, names_in, words_of
 from jupyter_memory.search.signals.semantic import words_count
 from jupyter_memory.text.code import Definitions
@@ -335,7 +336,8 @@ _ASIDE = re.compile(r"__init__|__main__|tests?|test_.*|.*_test|conftest|v\d+|dep
 class Aside:
     """-1 for a file whose name, or that of a folder, says that it is beside the point, unless the query has that name.
 
-    Such names are ``__init__``, ``tests``, ``v1``, ``compat``, ``deprecated``.
+    Such names are ``__init__``, ``tests``, ``v1``, ``compat``, ``deprecated``. Where a file was found, its copies have
+    -1 too, and so have the exports of a notebook.
     """
 
     label: ClassVar[str] = "what its path says"
@@ -343,15 +345,26 @@ class Aside:
     name: str = "aside"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
+        copies = _copies(context)
         return {
-            one.key: -1.0 if _beside(one.memory.source, context) else 0.0
+            one.key: -1.0 if one.memory.source in copies or _beside(one.memory.source, context) else 0.0
             for one in context
-            if one.memory.kind == "file"
+            if one.memory.kind == "file" or one.memory.source in copies
         }
 
     def reason(self, query: Query, context: SearchContext, candidate: Candidate, /) -> str:
-        name = _beside(candidate.memory.source, context)
+        source = candidate.memory.source
+        name = _beside(source, context)
+        if source in _copies(context):
+            return "being a copy or an export of a file that was found, too"
         return f"`{name}` in its path" if name else self.label
+
+
+def _copies(context: SearchContext) -> set[str]:
+    sources = {one.memory.source for one in context if one.memory.source}
+    copies = set(filter(is_copy, sources))
+    stems = set(map(stem, sources - copies))
+    return exports_in(sources - copies) | {one for one in copies if stem(one) in stems}
 
 
 def _beside(source: str, context: SearchContext) -> str:
