@@ -238,8 +238,9 @@ class Neighbour:
             if one.source == after.source if in_notebook else in_session:
                 found[key] = max(found[key], values.get(key + 1, 0.0))
                 found[key + 1] = max(found[key + 1], values.get(key, 0.0))
+        # What was said before and after a turn of a conversation tells more than the cell beside a cell.
         count = (1 + words_count(context)) / 2
-        return {key: count * value for key, value in found.items()}
+        return {key: count * value if memories[key].kind == "cell" else value for key, value in found.items()}
 
 
 def evidence(context: SearchContext) -> dict[int, float]:
