@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from math import nan
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from jupyter_memory.errors import InputError
@@ -18,22 +19,34 @@ from jupyter_memory.search.confidence import verdict
 from jupyter_memory.text.display import columns
 from jupyter_memory.types.protocols import Embedder
 
-# A hit counts as found among the first.
-_FIRST = 3
+# So many hits have a percent that anybody reads.
+_RANKS = 10
+
+# The strength of each of the first hits, and whether it is right.
+Judged = Sequence[tuple[float, bool]]
 
 
 @dataclass(frozen=True, slots=True)
 class Answerability:
-    """The strengths of the answers to one set's questions: from the right store, and from one that does not answer.
+    """The answers to one set's questions: from the right store, and from one that does not answer.
 
-    ``found`` tells of each answer from the right store whether one of its first hits is right.
+    The strength of an answer is that of its first hit, and it is found if that hit is right.
     """
 
     set: str
-    right: Sequence[float]
-    other: Sequence[float]
-    found: Sequence[bool]
+    answers: Sequence[Judged]
+    others: Sequence[Judged]
     half: str = ""
+
+    @property
+    def right(self) -> list[float]:
+        """Return the strengths of the answers from the right store."""
+        return [_first(one)[0] for one in self.answers]
+
+    @property
+    def other(self) -> list[float]:
+        """Return the strengths of the answers from a store that does not answer."""
+        return [_first(one)[0] for one in self.others]
 
     @property
     def auroc(self) -> float:
@@ -42,8 +55,16 @@ class Answerability:
 
     @property
     def calibration_error(self) -> float:
-        """Return how far strength is from the probability that one of the first hits is right."""
-        return calibration_error((*self.right, *self.other), (*self.found, *(False for _ in self.other)))
+        """Return how far strength is from the probability that the first hit is right."""
+        return self.rank_errors[0]
+
+    @property
+    def rank_errors(self) -> list[float]:
+        """Return, for each rank, how far the strength of its hits is from the probability that they are right."""
+        every = [*self.answers, *self.others]
+        ranks = [[one[rank] for one in every if len(one) > rank] for rank in range(_RANKS)]
+        ranks[0] = list(map(_first, every))
+        return [calibration_error(*zip(*ones, strict=True)) for ones in ranks if ones]
 
     @property
     def false_strong(self) -> float:
@@ -52,7 +73,7 @@ class Answerability:
 
     @property
     def false_none(self) -> float:
-        """Return the share of questions with a right hit among the first that are called ``none``."""
+        """Return the share of questions with a right first hit that are called ``none``."""
         return _share(self._found, "none")
 
     @property
@@ -62,12 +83,12 @@ class Answerability:
 
     @property
     def trusted(self) -> float:
-        """Return the share of questions with a right hit among the first that are called ``strong``."""
+        """Return the share of questions with a right first hit that are called ``strong``."""
         return _share(self._found, "strong")
 
     @property
     def _found(self) -> list[float]:
-        return [strength for strength, found in zip(self.right, self.found, strict=True) if found]
+        return [strength for strength, found in map(_first, self.answers) if found]
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -78,6 +99,7 @@ class Answerability:
             "unanswerable": len(self.other),
             "auroc": self.auroc,
             "calibration_error": self.calibration_error,
+            "rank_errors": self.rank_errors,
             "answerable_none": self.lost,
             "found_none": self.false_none,
             "found_strong": self.trusted,
@@ -125,18 +147,13 @@ def answerability(
             own = stores[place]
             if judged.unanswerable:
                 every = shown([*judged.questions, *judged.unanswerable], progress, f"Asking {judged.name}")
-                asked = [(one, *_asked(own[one.group], one)) for one in every]
+                asked = [(one, _asked(own[one.group], one)) for one in every]
                 for half in HALVES:
-                    of_half = [(bool(one.grades), strength, seen) for one, strength, seen in asked if one.half == half]
-                    rows.append(
-                        Answerability(
-                            judged.name,
-                            [strength for answerable, strength, _ in of_half if answerable],
-                            [strength for answerable, strength, _ in of_half if not answerable],
-                            [seen for answerable, _, seen in of_half if answerable],
-                            half,
-                        )
+                    of_half = [(bool(one.grades), hits) for one, hits in asked if one.half == half]
+                    right, other = (
+                        [hits for kind, hits in of_half if kind == answerable] for answerable in (True, False)
                     )
+                    rows.append(Answerability(judged.name, right, other, half))
             else:
                 groups, after = judged.groups, (place + 1) % len(sets)
                 if len(groups) > 1:
@@ -144,27 +161,37 @@ def answerability(
                 else:
                     others = {groups[0]: stores[after][sets[after].groups[0]]}
                 questions = shown(judged.questions, progress, f"Asking {judged.name}")
-                triples = [(*_asked(own[one.group], one), _asked(others[one.group], one)[0]) for one in questions]
-                right, found, other = zip(*triples, strict=True)
-                rows.append(Answerability(judged.name, right, other, found))
+                pairs = [(_asked(own[one.group], one), _asked(others[one.group], one)) for one in questions]
+                answers, refused = zip(*pairs, strict=True)
+                rows.append(Answerability(judged.name, answers, refused))
     for half in HALVES:
         parts = [row for row in rows if row.half == half]
         if len(parts) > 1:
-            strong = [one for row in parts for one in row.right]
-            refused = [one for row in parts for one in row.other]
-            rows.append(Answerability("all", strong, refused, [one for row in parts for one in row.found], half))
+            answers = [one for row in parts for one in row.answers]
+            rows.append(Answerability("all", answers, [one for row in parts for one in row.others], half))
     return rows
 
 
 def table(found: Sequence[Answerability]) -> str:
     """Return the rows as text in columns."""
-    head = ("set", "queries", "AUROC", "ECE", "unanswerable called strong", "none", "found called none", "strong")
+    head = (
+        "set",
+        "queries",
+        "AUROC",
+        "ECE",
+        "by rank",
+        "unanswerable called strong",
+        "none",
+        "right called none",
+        "strong",
+    )
     rows = [
         (
             f"{one.set}, {one.half}" if one.half else one.set,
             f"{len(one.right)}+{len(one.other)}",
             f"{one.auroc:.3f}",
             f"{one.calibration_error:.3f}",
+            f"{fmean(one.rank_errors):.3f}",
             *(f"{share:.1%}" for share in (one.false_strong, _share(one.other, "none"), one.false_none, one.trusted)),
         )
         for one in found
@@ -172,10 +199,13 @@ def table(found: Sequence[Answerability]) -> str:
     return columns([head, *rows])
 
 
-def _asked(bed: Bed, question: Question) -> tuple[float, bool]:
-    answer = bed.store.hits(question.text, now=question.date, profile="auto")
-    first = {bed.documents.get(hit.memory.id) for hit in answer.hits[:_FIRST]}
-    return (answer.strength if answer.hits else 0.0), not first.isdisjoint(question.grades)
+def _asked(bed: Bed, question: Question) -> Judged:
+    answer = bed.store.hits(question.text, limit=_RANKS, now=question.date, profile="auto")
+    return [(hit.strength, bed.documents.get(hit.memory.id) in question.grades) for hit in answer.hits]
+
+
+def _first(hits: Judged) -> tuple[float, bool]:
+    return hits[0] if hits else (0.0, False)
 
 
 def _share(strengths: Sequence[float], called: str) -> float:

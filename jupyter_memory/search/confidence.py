@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
+from itertools import accumulate
 from math import exp, log, sqrt
 from random import Random
 from typing import Literal
@@ -109,20 +110,17 @@ _UNCOVERED = 0.03
 _LOWEST_MARGIN, _HIGHEST_MARGIN = -2.0, 4.0
 # The more words a memory covers, the less likely by chance; a longer question tells no more.
 _MOST_WORDS, _USUAL_WORDS = 12, 5
-# In a smaller store it is chance which tokens are rare, and so is what `max_sim` makes of them.
-_FEW_CHUNKS = 50
 # A hit stands out from the candidate at this place: others that answer as well may come before it.
 _PLACE = 5
+# What `defines` gives to a method whose definition is asked for, and how sure it is then that it answers.
+_ASKED_FOR, _DEFINED = 0.6, 0.95
 # Where a word that carries this share of the query is missing, the answer is as likely wrong as right.
 _MUCH = 0.2
 _BOUND = 0.5
-# The answer of a search is among its first hits, or it is not seen.
-_FIRST = 3
-
 # Of the questions that it was learnt on, 1 of 100 that are answered lie below the first, and 2 of 100 that nothing
 # answers reach the second.
 NONE_BELOW = 0.05
-STRONG_FROM = 0.8
+STRONG_FROM = 0.75
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,13 +190,15 @@ def strengths(context: SearchContext, ranked: Sequence[Ranked]) -> list[float]:
     spaceless = bool(runs(query.text))
     count = _USUAL_WORDS if spaceless else len(words)
     max_sims, usual_max_sim, usual_margin = dict[int, float](), 0.0, 0.0
-    if context.query_tokens.size and not spaceless and context.sample.chunks >= _FEW_CHUNKS:
+    if context.tokens_tell:
         values = ranked[0].table.rankings["max_sim"].scores
         max_sims = {one.key: values.get(one.key, 0.0) for one in context}
         usual_max_sim = nlargest(_PLACE, max_sims.values())[-1]
     cosines = [one.cosine for one in context if one.cosine is not None]
     if (pairs := context.sample.pairs) is not None and cosines:
         usual_margin = _bounded(pairs.margin(nlargest(_PLACE, cosines)[-1]))
+    signal = ranked[0].table.rankings.get("defines")
+    defines = {} if signal is None else signal.scores
     found = []
     for one in ranked:
         max_sim, cosine = max_sims.get(one.candidate.key), one.candidate.cosine
@@ -214,7 +214,9 @@ def strengths(context: SearchContext, ranked: Sequence[Ranked]) -> list[float]:
             max_sim_lead=0.0 if max_sim is None else max_sim - usual_max_sim,
             margin_lead=0.0 if margin is None else margin - usual_margin,
         )
-        found.append(min(known.strength, most))
+        # A definition that is asked for, and held, is the answer, whatever else the question says.
+        defined = _DEFINED if defines.get(one.candidate.key, 0.0) >= _ASKED_FOR else 0.0
+        found.append(min(max(known.strength, defined), most))
     return found
 
 
@@ -222,9 +224,13 @@ def _bounded(margin: float) -> float:
     return max(_LOWEST_MARGIN, min(_HIGHEST_MARGIN, margin))
 
 
-def strength_of(hits: Sequence[float]) -> float:
-    """Return the strength of an answer from those of its hits, the best first: how likely one of the first answers."""
-    return max(hits[:_FIRST], default=0.0)
+def non_rising(strengths: Iterable[float]) -> list[float]:
+    """Return strengths that never rise down the list: a hit is no surer than those that rank above it.
+
+    >>> non_rising([0.9, 0.3, 0.6, 0.1])
+    [0.9, 0.3, 0.3, 0.1]
+    """
+    return list(accumulate(strengths, min))
 
 
 def missed(words: Sequence[AskedWord]) -> Iterator[AskedWord]:

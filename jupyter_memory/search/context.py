@@ -19,6 +19,7 @@ from jupyter_memory.storage.base import Corpus, Model, Passage
 from jupyter_memory.storage.snapshot import Snapshot
 from jupyter_memory.storage.sql import Cache
 from jupyter_memory.text.code import Definitions
+from jupyter_memory.text.identifiers import runs
 from jupyter_memory.text.unicode import storable
 from jupyter_memory.types import Candidate, Filters, Query, ScoredChunk
 from jupyter_memory.types.memory import ChunkTokens
@@ -90,6 +91,8 @@ SAMPLE = 1_000
 NEAREST = 3
 # A sample is drawn again when the store has grown by this much.
 _GROWTH = 1.2
+# In a smaller store it is chance which tokens are rare.
+_FEW_CHUNKS = 50
 # Chunks whose tokens are kept here because the store lacks them, some hundred bytes each.
 _MOST = 20_000
 
@@ -290,6 +293,12 @@ class SearchContext:
         found = np.unique(tokens([storable(self.query.text).replace('"', " ")]).ids)
         telling: TokenIds = found[found != unknown()]
         return telling
+
+    @property
+    def tokens_tell(self) -> bool:
+        """Return whether the bundled model says anything of this query: in a small store, rare tokens are accidents."""
+        # It learnt nothing of a script without spaces.
+        return self.query_tokens.size > 0 and self.sample.chunks >= _FEW_CHUNKS and not runs(self.query.text)
 
     @cached_property
     def tokens(self) -> Mapping[int, ChunkTokens]:

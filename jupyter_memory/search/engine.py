@@ -13,7 +13,7 @@ from uuid import uuid4
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.embedders import base as checked
 from jupyter_memory.errors import EmbedderError, InputError, StoreError
-from jupyter_memory.search.confidence import strength_of, strengths, verdict
+from jupyter_memory.search.confidence import non_rising, strengths, verdict
 from jupyter_memory.search.context import Samples, VectorQuery
 from jupyter_memory.search.explanation import all_reasons, judged_by, labels, ranks_without, traced, why_here, why_not
 from jupyter_memory.search.fusion import weights_of, with_weights
@@ -87,12 +87,15 @@ class Pooled:
         """Return the answer that a new search by a profile with other weights would give."""
         begun = perf_counter()
         result = self._weighed(profile)
-        hits = [
-            replace(self.everyone[one.candidate.key], rank=one.rank, score=one.score, signals=one.evidence)
-            for one in result.ranked[: result.limit]
-        ]
+        shown = result.ranked[: result.limit]
+        everyone = [self.everyone[one.candidate.key] for one in shown]
         judged = self.answer.verdict is not None
-        strength = strength_of([hit.strength for hit in hits]) if judged else nan
+        strong = non_rising(hit.strength for hit in everyone)
+        hits = [
+            replace(hit, rank=one.rank, score=one.score, signals=one.evidence, strength=sure)
+            for one, hit, sure in zip(shown, everyone, strong, strict=True)
+        ]
+        strength = (strong[0] if strong else 0.0) if judged else nan
         return replace(
             self.answer,
             hits=tuple(hits),
@@ -119,7 +122,8 @@ class Pooled:
 class SearchRequest:
     """A query and how it is searched: the profile that ranks, and the embedder, None where words alone are searched.
 
-    ``threshold`` is the cosine below which a match of the vector retriever is noise, the embedder's where it is None;
+    ``threshold`` is the cosine below which the user wants no match; where it is None, the profile decides about that of
+    the embedder.
     ``notices`` come with the answer.
     """
 
@@ -267,9 +271,9 @@ class SearchEngine:
             if embedder is not None and vector is not None:
                 # If another program switched the model a moment ago, the old vectors are still complete.
                 model = snapshot.model(embedder.fingerprint)
-                threshold = embedder.threshold if request.threshold is None else request.threshold
+                of_model = embedder.threshold if request.profile.threshold else None
                 if model is not None:
-                    asked = VectorQuery(vector, model, threshold if request.profile.threshold else None)
+                    asked = VectorQuery(vector, model, of_model if request.threshold is None else request.threshold)
             result = search(request.query, request.profile, snapshot, self._samples, asked, exclude)
             # A retriever that could not look says so, and its silence is not taken for an answer.
             said = [] if result.query.terms else ["The query has no words to look up, so the search used meaning only."]
@@ -287,10 +291,10 @@ class SearchEngine:
         shown = result.ranked[: result.limit]
         # What strength is computed from; not every profile asks for it.
         judged = with_strength and "max_sim" in result.scored.rankings
-        strong = strengths(result.scored.context, shown) if judged else None
+        strong = non_rising(strengths(result.scored.context, shown)) if judged else None
         known = perf_counter()
         found = hits(done.snapshot, result.query, profile, shown, strong)
-        strength = nan if strong is None else strength_of(strong)
+        strength = nan if strong is None else next(iter(strong), 0.0)
         doubtful = () if strong is None else doubts(result.scored.context, done.embedder, strength, len(found))
         timings = {
             **result.timings,

@@ -145,13 +145,23 @@ class Ranked(NamedTuple):
 
 Shingles = frozenset[tuple[str, ...]]
 # What two long texts say is known from their beginnings.
-_LONGEST = 2_000
-_COPY_OF = re.compile(r"^copy of ")
+_LONGEST, _LONGEST_EXPORT = 2_000, 100_000
+NOTEBOOK = ".ipynb"
+# As file managers and programs for sharing files name them, in the languages of most desktops.
+_COPY_WORDS = (
+    "copy|kopie|copie|copia|cópia|kopia|kopi|kopio|kopya|kópia|копия|копія|副本|拷贝|コピー|のコピー|복사본|사본"
+)
+_COPY_OF = re.compile(rf"^(?:{_COPY_WORDS}) (?:of|von|de|di|van|av|af) |^(?:копия|копія) |^(?:복사본|사본) [-–] ")
 # Characters at the end of a name, where its version stands; no name of a file has more.
 _LONGEST_NAME = 255
 # Possessive: "-copy 7" reads in two ways, and a name of thirty such pieces would read in a billion.
-_COPY = re.compile(r"(?:\(\d++\)|[-_ .](?:copy|old|bak|backup)(?: ?\d++)?+)$")
-_VERSION = re.compile(r"(?:[-_ .]*+(?:\(\d++\)|(?<=[-_ .])(?:copy|old|bak|backup|final|new)(?: ?\d++)?+|v?\d++))++$")
+_MARK = (
+    rf"\((?:\d++|(?:{_COPY_WORDS})(?: ?\d++)?+|[^()]*conflict[^()]*)\)"
+    rf"|(?<=[-_ .–—])(?:{_COPY_WORDS}|old|bak|backup|nbconvert)(?: ?\(?\d++\)?)?+"
+    r"|(?<=[-_ .])(?:sync-conflict|conflict)-[\w-]++|副本(?: ?\d++)?+|のコピー(?: ?\d++)?+"
+)
+_COPY = re.compile(rf"(?:{_MARK})$")
+_VERSION = re.compile(rf"(?:[-_ .–—]*+(?:{_MARK}|(?<=[-_ .])(?:final|new)(?: ?\d++)?+|v?\d++))++$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,44 +218,43 @@ class Deduplicate:
 
 @dataclass(frozen=True, slots=True)
 class DeduplicateFiles:
-    """Drop, among the best, what a better candidate from another copy of the same file says too.
+    """Drop what a better candidate from another copy of the same file says too.
 
     Copies are recognised by their names (``a.ipynb``, ``a-Copy1.ipynb``, ``old/a.ipynb``) and by the ``share`` of their
-    pairs of neighbouring words that they have in common (Jaccard; Broder, SEQUENCES 1997). Only the best ``depth``
-    candidates, or twice the limit, are compared: what is further down is not shown. Of a file and its copy, the file
-    stays, even where the copy is better for being newer.
+    pairs of neighbouring words that they have in common (Jaccard; Broder, SEQUENCES 1997). Of a file and its copy, the
+    file stays, even where the copy is better for being newer. An export of a notebook (``a.py`` beside ``a.ipynb``) is
+    dropped where it holds a cell that was found.
     """
 
     share: float = 0.9
-    depth: int = 30
 
     def __call__(self, fused: Fused, /) -> Fused:
         totals = fused.totals()
-        count = max(self.depth, 2 * fused.query.limit)
-        best = list(filter(attrgetter("memory.source"), best_first(fused.candidates, totals)[:count]))
+        best = list(filter(attrgetter("memory.source"), best_first(fused.candidates, totals)))
         stems = {one.memory.source: stem(one.memory.source) for one in best}
-        shared = Counter(stems.values())
+        files = Counter(stems.values())
+        exports = exports_in(stems)
         kept: dict[str, list[tuple[Candidate, Shingles]]] = defaultdict(list)
         duplicates = dict(fused.duplicates)
-        for one in sorted(best, key=lambda one: _is_copy(one.memory.source)):
-            name = stems[one.memory.source]
-            if shared[name] > 1:
-                words = one.memory.text[:_LONGEST].casefold().split()
+        for one in sorted(best, key=lambda one: (one.memory.source in exports, is_copy(one.memory.source))):
+            source = one.memory.source
+            if files[stems[source]] > 1:
+                longest = _LONGEST_EXPORT if source in exports else _LONGEST
+                words = source_of(one.memory.text)[:longest].casefold().split()
                 said = frozenset(pairwise(words) if len(words) > 1 else zip(words, strict=True))
-                for other, its in kept[name]:
-                    if other.memory.source != one.memory.source and self._are_alike(said, its):
+                for other, its in kept[stems[source]]:
+                    if other.memory.source != source and self._are_alike(said, its, source in exports):
                         duplicates[one.key] = other.key
                         break
                 else:
-                    kept[name].append((one, said))
+                    kept[stems[source]].append((one, said))
         return replace(fused, duplicates=duplicates) if len(duplicates) > len(fused.duplicates) else fused
 
-    def _are_alike(self, one: Shingles, other: Shingles) -> bool:
-        fewer, more = sorted((len(one), len(other)))
-        if not fewer or fewer < self.share * more:
-            return False
+    def _are_alike(self, one: Shingles, other: Shingles, holds: bool) -> bool:
         shared = len(one & other)
-        return shared >= self.share * (fewer + more - shared)
+        # Of a whole file it is enough that it holds the cell.
+        whole = len(other) if holds else len(one) + len(other) - shared
+        return shared > 0 and shared >= self.share * whole
 
     def __str__(self) -> str:
         return "only the best of duplicates in copied notebooks and files is kept, the original before its copies"
@@ -338,10 +347,20 @@ def stem(source: str) -> str:
     return original[:-_LONGEST_NAME] + _VERSION.sub("", original[-_LONGEST_NAME:]) or name
 
 
-def _is_copy(source: str) -> bool:
-    # A later version is none.
+def is_copy(source: str) -> bool:
+    """Return whether the name of a file says that it is a copy of another; a later version is none.
+
+    >>> [is_copy(f"{name}.ipynb") for name in ("λ-Copy1", "λ (copia)", "λ – Kopie (2)", "Kopie von λ", "λ_final_v3")]
+    [True, True, True, True, False]
+    """
     name = PurePath(source).stem.casefold()
     return _COPY_OF.match(name) is not None or _COPY.search(name[-_LONGEST_NAME:]) is not None
+
+
+def exports_in(sources: Iterable[str]) -> set[str]:
+    """Return those of these sources that are an export of a notebook among them, as ``a.py`` beside ``a.ipynb``."""
+    notebooks = {source.removesuffix(NOTEBOOK) for source in sources if source.endswith(NOTEBOOK)}
+    return {one for one in sources if not one.endswith(NOTEBOOK) and one.rpartition(".")[0] in notebooks}
 
 
 def newer_first(memory: Memory) -> tuple[float, str, str, str]:

@@ -65,7 +65,8 @@ def test_each_group_is_asked_the_questions_of_another(two, tmp_path, capsys):
     sides = [[0.0], [1.0], [0.25, 0.5], [0.5, 0.5, 0.75], [0.0, 0.25, 0.25, 1.0]]
     for right, other in product(sides, sides):
         pairs = [(a > b) + (a == b) / 2 for a in right for b in other]
-        assert replace(told, right=right, other=other).auroc == pytest.approx(sum(pairs) / len(pairs))
+        answers, others = ([[(one, False)] for one in side] for side in (right, other))
+        assert replace(told, answers=answers, others=others).auroc == pytest.approx(sum(pairs) / len(pairs))
     assert main(["eval", str(two), "--strength", "--json", str(tmp_path / "out.json")]) == 0
     assert "1.000" in capsys.readouterr().out
     (row,) = json.loads((tmp_path / "out.json").read_text())
@@ -80,7 +81,7 @@ def test_a_calibration_error_is_the_gap_between_said_and_seen(two):
     def hold(pairs):
         said, seen = [one for one, _ in pairs], [one for _, one in pairs]
         error, sure, wrong = (
-            replace(told, right=strengths, other=[], found=seen).calibration_error
+            replace(told, answers=[[one] for one in zip(strengths, seen, strict=True)], others=[]).calibration_error
             for strengths in (said, list(map(float, seen)), [float(not one) for one in seen])
         )
         assert -1e-9 <= error <= 1 and error >= abs(sum(said) - sum(seen)) / len(pairs) - 1e-9
@@ -108,11 +109,15 @@ def test_unanswerable_questions_of_its_own(own):
         assert len(row.right) == sum(one.half == row.half for one in judged.questions) > 0
         assert len(row.other) == sum(one.half == row.half for one in judged.unanswerable) > 0
         assert (row.auroc, row.false_strong, row.false_none) == (1.0, 0.0, 0.0) and 0 < row.calibration_error < 0.5
-        # A right document counts among the first three hits.
-        strengths = [strength for strength, one in zip(row.right, row.found, strict=True) if one]
+        # A right document counts where it is the first hit.
+        strengths = [strength for (strength, right), *_ in row.answers if right]
         assert row.trusted == sum(verdict(one) == "strong" for one in strengths) / len(strengths)
-    found = [one for row in rows for one in row.found]
-    assert (sum(found), len(found)) == (5, 6)
+        # Strengths never rise down the list, and each rank has its own error.
+        for hits in row.answers:
+            assert [one for one, _ in hits] == sorted((one for one, _ in hits), reverse=True)
+        assert row.rank_errors[0] == row.calibration_error and len(row.rank_errors) > 1
+    right = [hits[0][1] for row in rows for hits in row.answers]
+    assert (sum(right), len(right)) == (5, 6)
     # A question is in the same half wherever it stands, and its words alone decide.
     halves = {one.text: one.half for one in judged.questions}
     assert halves == {one.text: one.half for one in read_set(own("again")).questions}

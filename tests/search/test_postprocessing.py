@@ -53,6 +53,11 @@ def shown(filled_with):
         ("prices.ipynb", "prices-Copy1.ipynb", True), ("/week/prices.ipynb", "/old/prices.ipynb", True),
         ("prices.ipynb", "Copy of Prices (3).ipynb", True), ("prices.ipynb", "prices_final_v2.ipynb", True),
         ("prices.ipynb", "prices copy 2.ipynb", True), ("report_2026-02.ipynb", "report_2026-03.ipynb", True),
+        ("prices.ipynb", "prices.nbconvert.ipynb", True), ("prices.ipynb", "prices - Kopie (2).ipynb", True),
+        ("prices.ipynb", "Copie de prices.ipynb", True), ("prices.ipynb", "prices 副本.ipynb", True),
+        ("prices.ipynb", "pricesのコピー.ipynb", True), ("prices.ipynb", "prices — копия.ipynb", True),
+        ("prices.ipynb", "prices.sync-conflict-20260301-101500-ABCDEFG.ipynb", True),
+        ("prices.ipynb", "prices (Zoë's conflicted copy 2026-03-01).ipynb", True),
         ("notes.md", "notes.bak.md", True), ("λ.md", "λ" + " -copy 7" * 20 + ".md", True),
         # Another name is another file, however much of it both share; so is what is no file.
         ("prices.ipynb", "demand.ipynb", False), ("04_prices.ipynb", "05_demand.ipynb", False),
@@ -101,15 +106,20 @@ def test_the_best_copy_stays(shown):
         assert shown(*({"source": f"/week/{source}", "text": SCALED} for source in sources))[0] == stays
 
 
-def test_only_among_the_best(shown):
-    """What is too far down to be shown is not compared; a larger limit looks further."""
-    cells = [{"source": f"/week/{key}/prices.ipynb", "text": f"{SCALED} {'λ ' * key}"} for key in (0, 1)]
+def test_many_copies_leave_room_for_others(shown):
+    """However many copies a cell has, and however far down they are, it takes one place."""
+    cells = [{"source": f"/week/{key}/prices.ipynb", "text": SCALED} for key in range(60)]
     others = [{"source": "", "text": f"note {key}"} for key in range(39)]
-    copy = {"source": "/old/prices.ipynb", "text": SCALED}
-    for limit, left in ((10, {2}), (25, {2, 42}), (60, {2, 42})):
-        found, _ = shown(*cells, *others, copy, limit=limit)
-        assert found == [key for key in range(1, 43) if key not in left][:limit]
-    assert len(shown(*cells, *others, copy, limit=41)[0]) == 40
+    assert shown(*cells, *others, limit=10)[0] == [1, *range(61, 70)]
+
+
+def test_an_export_that_holds_a_cell(shown):
+    """A script or page of a notebook's name is dropped where it holds a cell that was found, even if it is better."""
+    cell = {"kind": "cell", "source": "/week/prices.ipynb", "text": with_outputs(SCALED, "λ = 0.3")}
+    export, other = ({"kind": "file", "source": f"/{folder}/prices.py", "text": f"# In[1]:\n{SCALED}\nλ = 1"}
+                     for folder in ("week", "old"))  # fmt: skip
+    assert shown(export, cell)[0] == [2]
+    assert shown(other, cell)[0] == [1, 2] and shown({**export, "text": "λ = 1\n" * 9}, cell)[0] == [1, 2]
 
 
 CELL, RUN = {"kind": "cell", "text": FIT}, {"kind": "history", "text": FIT}

@@ -166,21 +166,22 @@ METERS = "RATE = 3\nclass Meter:\n    def read_all(self): ...\ndef flush(): ..."
 @pytest.mark.parametrize(
     ("query", "value", "name"),
     [
-        ("Meter", 1.0, "Meter"), ("flush", 1.0, "flush"), ("RATE", 0.8, "RATE"),
-        ("read_all", 0.6, "read_all"), ("meters.Meter", 1.0, "Meter"), ("how is Meter used", 0.5, "Meter"),
-        ("what calls read_all here", 0.3, "read_all"), ("the RATE of a Meter", 0.5, "Meter"),
+        ("Meter", 1.0, "Meter"), ("flush", 0.25, "flush"), ("RATE", 0.8, "RATE"),
+        ("read_all", 0.6, "read_all"), ("meters.Meter", 1.0, "Meter"), ("how is Meter used", 0.125, "Meter"),
+        ("what calls read_all here", 0.075, "read_all"), ("the RATE of a Meter", 0.125, "Meter"),
+        ("where is Meter defined", 1.0, "Meter"), ("the class Meter", 1.0, "Meter"),
         *[(query, 0.0, "") for query in ("how does flush work", "meter", "Mete", "self", "?!")],
     ],
 )  # fmt: skip
 def test_defines_by_its_name(judged, reasons, query, value, name):
-    """The name alone counts in full, and half in a sentence, where a word counts only if it looks like a name."""
+    """A name alone counts in full, and so does one whose definition is asked for; a plain word counts little."""
     cell = {"kind": "cell", "lang": "python", "text": METERS}
     assert judged(search.Defines(), query, cell) == [pytest.approx(value)]
     assert reasons(search.Defines(), query, cell) == [f"its definition of `{name}`" if name else search.Defines.label]
     # A note, and a source that nobody can read, define nothing; a ligature is the letters that it stands for.
     others = ({"lang": ""}, {"text": "class Meter("}, {"kind": "file"})
     assert judged(search.Defines(), "Meter", *({**cell, **one} for one in others)) == [0.0, 0.0, 1.0]
-    assert judged(search.Defines(), "ﬁle", {**cell, "text": "file = 1"}) == [0.8]
+    assert judged(search.Defines(), "ﬁle_1", {**cell, "text": "file_1 = 1"}) == [0.8]
 
 
 SOURCE = "client_pool = 1\nclass ClientSession:\n    def close_all(self): ...\ndef request(): ..."
@@ -241,6 +242,16 @@ def test_aside_is_told_by_the_path(judged, reasons):
     assert judged(search.Aside(), "the retries", *files, cell) == [*[-1.0] * len(ASIDE), *[0.0] * len(BESIDE), None]
     told = [f"`{name}` in its path" for name in ASIDE.values()] + [search.Aside.label] * len(BESIDE)
     assert reasons(search.Aside(), "the retries", *files) == told
+
+
+def test_a_copy_is_aside_where_its_file_was_found(judged, reasons):
+    """Copies and exports come after the file that they are of; where it was not found, nothing is said of them."""
+    names = ("a.ipynb", "a (Kopie).ipynb", "a.py", "a-Copy2.html", "b-Copy1.ipynb", "b.md")
+    cells = [{"kind": "cell", "source": f"/week/{name}"} for name in names]
+    assert judged(search.Aside(), "the retries", *cells) == [None, -1.0, -1.0, -1.0, -1.0, None]
+    assert judged(search.Aside(), "the retries", *cells[1:2], *cells[4:5]) == [None, None]
+    told = "being a copy or an export of a file that was found, too"
+    assert reasons(search.Aside(), "the retries", *cells)[1:3] == [told, told]
 
 
 def test_what_the_title_has_and_what_it_lacks_both_count(store):

@@ -168,6 +168,28 @@ def test_the_half_of_a_notebook_is_not_read_twice(store, folder, script, formats
     assert suffixes == ({".ipynb"} if paired else {".ipynb", ".py"})
 
 
+@pytest.mark.parametrize(
+    ("name", "settings", "paired"),
+    [
+        ("jupytext.toml", 'formats = "ipynb,py:percent"', True),
+        ("../jupytext.toml", 'formats = ["ipynb", "py:percent"]', True),
+        ("pyproject.toml", '[tool.jupytext]\nformats = "ipynb,py:percent"', True),
+        ("pyproject.toml", "[project]\nname = 'λ'", False),
+        ("jupytext.toml", 'formats = "notebooks//ipynb,scripts//py:percent"', False),
+        ("jupytext.toml", "formats = [", False),
+    ],
+)
+def test_a_project_may_state_what_is_paired(store, folder, name, settings, paired):
+    """The nearest configuration of Jupytext counts where neither half states its formats."""
+    inner = folder / "inner"
+    inner.mkdir()
+    write_notebook(inner)
+    write(inner, "tariffs.py", kinds.PERCENT.replace("#     formats: py:percent\n", ""))
+    (inner / name).write_text(settings, encoding="utf-8")
+    report = store.index(folder, progress=False)
+    assert report.left_out.get("paired with a notebook", 0) == paired
+
+
 def test_a_half_is_read_when_its_notebook_goes_or_is_ignored(store, folder):
     """A repository keeps the scripts and ignores the notebooks: then the scripts are what is found."""
     write_notebook(folder, "ipynb,py:percent")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -328,7 +329,18 @@ _HEAD = 4_000
 _JUPYTEXT = re.compile(r"^(?:#|//|--|%)?[ \t]*jupytext:[ \t]*$", re.MULTILINE)
 _FORMATS = re.compile(r"^(?:#|//|--|%)?[ \t]+formats:[ \t]*([^\n]+)$", re.MULTILINE)
 # A notebook that is larger is not read to see whether it names its half.
-_LARGEST = 20_000_000
+_LARGEST, _LARGEST_SETTINGS = 20_000_000, 1_000_000
+
+
+def _formats_for(folder: Path) -> object:
+    # As Jupytext looks for them: the nearest configuration above a file counts.
+    for above in (folder, *folder.parents):
+        for name in ("jupytext.toml", ".jupytext.toml", "pyproject.toml"):
+            if (path := above / name).is_file() and path.stat().st_size <= _LARGEST_SETTINGS:
+                with suppress(ValueError, KeyError, TypeError):
+                    stated = tomllib.loads(path.read_text(encoding="utf-8"))
+                    return (stated["tool"]["jupytext"] if name == "pyproject.toml" else stated)["formats"]
+    return ""
 
 
 def without_halves(files: Sequence[Path]) -> list[Path]:
@@ -355,8 +367,10 @@ def is_half(path: Path) -> bool:
         elif notebook.stat().st_size <= _LARGEST:
             with suppress(ValueError, KeyError, TypeError, RecursionError):
                 formats = json.loads(notebook.read_bytes())["metadata"]["jupytext"]["formats"]
+        formats = formats or _formats_for(path.parent)
     except OSError:
         return False
+    formats = ",".join(map(str, formats)) if isinstance(formats, list) else formats
     if not isinstance(formats, str):
         return False
     # A folder before an ending, as in `notebooks//ipynb`, means another notebook than the one beside it.

@@ -15,7 +15,9 @@ from unicodedata import combining, normalize
 import numpy as np
 
 from jupyter_memory.search.context import SearchContext
+from jupyter_memory.search.fusion import exports_in, is_copy, stem
 from jupyter_memory.search.query.terms import idf, names_in, words_of
+from jupyter_memory.search.signals.semantic import words_count
 from jupyter_memory.text.code import Definitions
 from jupyter_memory.text.languages import STOP_WORDS
 from jupyter_memory.types import Candidate, Query
@@ -23,7 +25,7 @@ from jupyter_memory.types import Candidate, Query
 
 @dataclass(frozen=True, slots=True)
 class WordScore:
-    """BM25 of the memory's best chunk; no opinion where it holds no word of the query.
+    """BM25 of the memory's best chunk, times how much words count in this search; no opinion without a shared word.
 
     The keyword retriever finds the best by their words alone. Memories that only the vector retriever finds often
     contain some of the words too, but not enough to be among those.
@@ -35,7 +37,8 @@ class WordScore:
     name: str = "words"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
-        return context.keyword_scores
+        count = words_count(context)
+        return {key: count * score for key, score in context.keyword_scores.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +184,8 @@ class OwnWords:
             text = _plain(one.memory.text[:LONGEST])
             lacking = sum(tell for roots, tell in tells if not any(root in text for root in roots))
             found[one.key] = -((lacking / whole) ** 2)
-        best = max(found.values())
-        return {key: value - best for key, value in found.items()}
+        best, count = max(found.values()), words_count(context)
+        return {key: count * (value - best) for key, value in found.items()}
 
 
 def _plain(text: str) -> str:
@@ -201,16 +204,18 @@ def _root(stem: str) -> str:
 
 # By where a name is defined: at the top level, as a variable, within a class or a function.
 _LEVELS = (1.0, 0.8, 0.6)
-# In a sentence a word may look like a name by chance.
-_IN_A_SENTENCE = 0.5
+# A word without capital or underline is rarely meant as a name, and in a sentence a name is often that of a use.
+_PLAIN, _IN_A_SENTENCE = 0.25, 0.125
+_DEFINED = re.compile(r"\b(defin\w+|implement\w+|class|def|function|method)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Defines:
-    """1 if the query is the name of a class or function that the memory defines, else less or 0.
+    """1 if the query asks for the definition of a class or function and the memory holds it, else less or 0.
 
-    A variable counts 0.8, a method 0.6. Of a query of several words only those that look like names are looked up, and
-    count half. Of a name with dots, the last part is.
+    A variable counts 0.8, a method 0.6. A query that is a name asks for its definition, and so does one with a name and
+    a word such as "defined". A query of one plain word counts a quarter; in other sentences, what looks like a name
+    counts an eighth. Of a name with dots, the last part is looked up.
     """
 
     label: ClassVar[str] = "the names that it defines"
@@ -231,11 +236,15 @@ class Defines:
 
 def _named(text: str) -> Mapping[str, float]:
     words = words_of(text)
+    names = [
+        one
+        for one in words
+        if "." in one or "_" in one.strip("_") or (one != one.lower() and one.lower() not in STOP_WORDS)
+    ]
     if len(words) == 1:
-        return {words[0].rpartition(".")[2]: 1.0}
-    words = [word for word in words if word.lower() not in STOP_WORDS]
-    names = [one for one in words if "." in one or "_" in one.strip("_") or one != one.lower()]
-    return {name.rpartition(".")[2]: _IN_A_SENTENCE for name in names}
+        return {words[0].rpartition(".")[2]: 1.0 if names else _PLAIN}
+    certainty = 1.0 if _DEFINED.search(text) else _IN_A_SENTENCE
+    return {name.rpartition(".")[2]: certainty for name in names}
 
 
 def _matches(named: Mapping[str, float], definitions: Definitions) -> Iterator[tuple[float, str]]:
@@ -311,22 +320,34 @@ _ASIDE = re.compile(r"__init__|__main__|tests?|test_.*|.*_test|conftest|v\d+|dep
 class Aside:
     """-1 for a file whose name, or that of a folder, says that it is beside the point, unless the query has that name.
 
-    Such names are ``__init__``, ``tests``, ``v1``, ``compat``, ``deprecated``.
+    Such names are ``__init__``, ``tests``, ``v1``, ``compat``, ``deprecated``. Where a file was found, its copies have
+    -1 too, and so have the exports of a notebook.
     """
 
     label: ClassVar[str] = "what its path says"
     name: str = "aside"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
+        copies = _copies(context)
         return {
-            one.key: -1.0 if _beside(one.memory.source, context) else 0.0
+            one.key: -1.0 if one.memory.source in copies or _beside(one.memory.source, context) else 0.0
             for one in context
-            if one.memory.kind == "file"
+            if one.memory.kind == "file" or one.memory.source in copies
         }
 
     def reason(self, query: Query, context: SearchContext, candidate: Candidate, /) -> str:
-        name = _beside(candidate.memory.source, context)
+        source = candidate.memory.source
+        name = _beside(source, context)
+        if source in _copies(context):
+            return "being a copy or an export of a file that was found, too"
         return f"`{name}` in its path" if name else self.label
+
+
+def _copies(context: SearchContext) -> set[str]:
+    sources = {one.memory.source for one in context if one.memory.source}
+    copies = set(filter(is_copy, sources))
+    stems = set(map(stem, sources - copies))
+    return exports_in(sources - copies) | {one for one in copies if stem(one) in stems}
 
 
 def _beside(source: str, context: SearchContext) -> str:

@@ -12,7 +12,7 @@ from typing import ClassVar
 from jupyter_memory.search.context import SearchContext
 from jupyter_memory.search.fusion import normalised
 from jupyter_memory.search.query.temporal import TOLERANCE_DAYS
-from jupyter_memory.search.signals.semantic import semantic_margins
+from jupyter_memory.search.signals.semantic import semantic_margins, words_count
 from jupyter_memory.search.signals.weights import SEMANTIC_MARGIN, WORDS
 from jupyter_memory.types import Candidate, Memory, Query
 
@@ -226,7 +226,9 @@ class Neighbour:
             if one.source == after.source if in_notebook else in_session:
                 found[key] = max(found[key], values.get(key + 1, 0.0))
                 found[key + 1] = max(found[key + 1], values.get(key, 0.0))
-        return found
+        # What was said before and after a turn of a conversation tells more than the cell beside a cell.
+        count = (1 + words_count(context)) / 2
+        return {key: count * value if memories[key].kind == "cell" else value for key, value in found.items()}
 
 
 def evidence(context: SearchContext) -> dict[int, float]:

@@ -51,7 +51,7 @@ TIME = 1.5
 # Of notes, of what a cell defines, and of files. What is called just what the query asks for counts as much as two
 # words.
 TITLE_MATCH = 0.5
-DEFINES = 0.5
+DEFINES = 2.0
 FILE_STEM = 0.5
 DEFINED_NAMES = 1.0
 ASIDE = 0.25

@@ -252,30 +252,31 @@ export function support(hit: IHit): number {
 }
 
 /**
- * The segments of a hit's bar in the order of `terms`, without those below half a percent: `width` is the share of the
- * best hit's bar, `share` that of this hit's positive contributions, both 0..1.
+ * What each of `terms` adds to a hit, or takes off, in their order: its share of the positive contributions, -1..1,
+ * without those below half a percent.
  */
-export function segments(
-  hit: IHit,
-  terms: readonly string[],
-  longest: number
-): { term: string; width: number; share: number }[] {
+export function shares(hit: IHit, terms: readonly string[]): { term: string; share: number }[] {
   const whole = support(hit);
   return terms
-    .map(term => ({ term, value: Math.max(0, hit.signals[term]?.contribution ?? 0) }))
-    .filter(({ value }) => value > 0.005 * longest)
-    .map(({ term, value }) => ({ term, width: value / longest, share: value / whole }));
+    .map(term => ({ term, share: (hit.signals[term]?.contribution ?? 0) / whole }))
+    .filter(({ share }) => Math.abs(share) > 0.005);
 }
 
 /** The bar is hidden from screen readers: the debugger has the same numbers in a table. */
-function ContributionBar({ found, terms, longest, trans }: IHitProps): JSX.Element {
-  const parts = segments(found.hit, terms, longest);
-  const tooltip = parts.map(part => `${termName(part.term, trans)} ${percent(part.share)}`).join(', ');
+function ContributionBar({ found: { hit }, terms, longest, trans }: IHitProps): JSX.Element {
+  const parts = shares(hit, terms);
+  const signs = parts.map(({ term, share }) => {
+    const name = termName(term, trans);
+    return share < 0 ? trans.__('%1 takes off %2', name, percent(-share)) : `${name} ${percent(share)}`;
+  });
+  // As long as the percent beside it; a profile without one compares the hits by their positive contributions.
+  const length = hit.strength ?? support(hit) / longest;
   return (
-    <div className="jp-Memory-bar" title={tooltip} aria-hidden="true">
-      {parts.map(part => (
-        <i key={part.term} data-term={part.term} style={{ width: `${100 * part.width}%` }} />
-      ))}
+    <div className="jp-Memory-bar" title={signs.join(', ')} aria-hidden="true">
+      {parts.map(
+        ({ term, share }) =>
+          share > 0 && <i key={term} data-term={term} style={{ width: `${100 * share * length}%` }} />
+      )}
     </div>
   );
 }

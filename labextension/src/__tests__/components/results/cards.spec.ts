@@ -1,6 +1,6 @@
 /** What stands on a card and in which row: names, days, bars, rows and keys. */
 
-import { segments, support } from '../../../components/results/hit';
+import { shares, support } from '../../../components/results/hit';
 import { parseTags } from '../../../components/results/hitActions';
 import { intent, rows } from '../../../components/results/hitList';
 import { day, daysAgo, moment } from '../../../components/shared/format';
@@ -94,17 +94,17 @@ describe('a bar', () => {
     time: { value: 0, rank: 1, contribution: 0.001 }
   };
 
-  it('shows what speaks for a hit, in the order of the terms, as long as the best one allows', () => {
+  it('shows what speaks for a hit and against it, in the order of the terms', () => {
     const one = hit({ signals });
     expect(support(one)).toBeCloseTo(0.801);
-    const parts = segments(one, TERMS, 1.602);
-    expect(parts.map(part => part.term)).toEqual(['keyword', 'semantic_margin']);
-    expect(parts[0].width).toBeCloseTo(0.312, 3);
+    const parts = shares(one, TERMS);
+    expect(parts.map(part => part.term)).toEqual(['keyword', 'semantic_margin', 'max_sim']);
     expect(parts[0].share).toBeCloseTo(0.624, 3);
+    expect(parts[2].share).toBeCloseTo(-0.25, 2);
   });
 
   it('is empty where nothing was scored', () => {
-    expect(segments(hit({ signals: {} }), TERMS, 0)).toEqual([]);
+    expect(shares(hit({ signals: {} }), TERMS)).toEqual([]);
   });
 });
 
