@@ -162,8 +162,7 @@ def answerability(
                     others = {groups[0]: stores[after][sets[after].groups[0]]}
                 questions = shown(judged.questions, progress, f"Asking {judged.name}")
                 pairs = [(_asked(own[one.group], one), _asked(others[one.group], one)) for one in questions]
-                answers, refused = zip(*pairs, strict=True)
-                rows.append(Answerability(judged.name, answers, refused))
+                rows.append(Answerability(judged.name, [right for right, _ in pairs], [other for _, other in pairs]))
     for half in HALVES:
         parts = [row for row in rows if row.half == half]
         if len(parts) > 1:
