@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 import apsw
 
-from jupyter_memory.errors import StoreDamaged
+from jupyter_memory.errors import StoreDamaged, StoreFull
 from jupyter_memory.storage.base import VectorIndex
 from jupyter_memory.storage.sqlite.copies import migrations, sweep
 from jupyter_memory.storage.sqlite.database import Database
@@ -189,6 +189,8 @@ def problems(database: Database, vectors: VectorIndex) -> Iterator[str]:
                 connection.execute("insert into keyword (keyword, rank) values ('integrity-check', 1)")
         with database.read() as snapshot:
             check_postings(snapshot)
+    except StoreFull as error:
+        yield str(error)
     except StoreDamaged:
         yield "The keyword index does not match the memories. Repair it with store.rebuild()."
     with database.read() as snapshot:

@@ -50,6 +50,12 @@ def beside(store: Path, ending: str) -> Path:
     return Path(os.path.realpath(store) + ending)
 
 
+def reserve_of(store: Path) -> Path:
+    """Return the path of the room that is kept for forgetting on a full disk."""
+    store = Path(os.path.realpath(store))
+    return store.with_name(f".{store.name}.reserve")
+
+
 class _Seen(NamedTuple):
     stamp: _Stamp
     version: int
@@ -235,8 +241,8 @@ def _state(path: Path) -> tuple[tuple[int, int], _Stamp]:
 
 # Written into the file's header, to tell a store from any other SQLite file: "JMem".
 APPLICATION_ID = int.from_bytes(b"JMem", "big")
-# What a file system without working shared memory or locks answers when WAL is tried on it.
-_WAL_REFUSED = (apsw.IOError, apsw.CantOpenError, apsw.ProtocolError)
+# What a file system without working shared memory or locks answers when WAL is tried on it, and a full disk.
+_WAL_REFUSED = (apsw.IOError, apsw.CantOpenError, apsw.ProtocolError, apsw.FullError)
 
 
 # Rows that one statement writes: more rows gain nothing, and the statement takes longer to compile than to run.
@@ -393,6 +399,7 @@ class StoreFile:
         self._versions = versions
         self.identity = Identity(path, vfs)
         self._is_open = False
+        self._is_full = False
 
     def make(self) -> None:
         """Make the file readable by its owner only, before SQLite can make it with the umask's rights."""
@@ -429,14 +436,22 @@ class StoreFile:
                     self._remove_strange_log()
                     connection = unless_ready.enter_context(closing(self._open()))
                 self._configure(connection, patience)
-            except _WAL_REFUSED:
+            except _WAL_REFUSED as error:
                 connection.close()
                 if self.read_only or not self.has_log:
                     raise
+                self._is_full = isinstance(error, apsw.FullError) or error.extendedresult == apsw.SQLITE_IOERR_SHMSIZE
                 with closing(self._open()) as alone:
                     alone.pragma("locking_mode", "exclusive")
                     check_version(alone, self.path, self._versions)
-                    alone.pragma("journal_mode", "truncate")
+                    # A journal in memory needs no room, and the header that changes is within one sector.
+                    try:
+                        alone.pragma("journal_mode", "memory")
+                    except apsw.FullError:
+                        reserve_of(self.path).unlink(missing_ok=True)  # for what the log holds
+                        alone.pragma("journal_mode", "memory")
+                    if self._is_full:
+                        beside(self.path, "-shm").unlink(missing_ok=True)
                 self._give_up_log()
 
                 connection = unless_ready.enter_context(closing(self._open()))
@@ -524,7 +539,7 @@ class StoreFile:
                     raise
                 sleep(0.005)
         if not self.has_log:
-            connection.pragma("journal_mode", "truncate")
+            connection.pragma("journal_mode", "delete" if self._is_full else "truncate")
         version_of(connection)  # the first read is where shared memory fails
         # Notes are typed once, so a power cut must not take them.
         connection.pragma("synchronous", "full")
@@ -546,10 +561,12 @@ class StoreFile:
         self.note("Another file was copied over this store while it was open. Its log was removed.", True)
 
     def _give_up_log(self) -> None:
-        # This file system cannot do better (network homes).
+        # This file system cannot do better (network homes), or has no room.
         self.has_log = False
         self.note(
-            "SQLite's write-ahead log does not work on this file system. The store works, but searches wait while "
+            "The disk is full. You can search and forget, but not add anything: make room, then open the store again."
+            if self._is_full
+            else "SQLite's write-ahead log does not work on this file system. The store works, but searches wait while "
             "another process writes.",
             True,
         )
