@@ -65,6 +65,27 @@ def test_filters_hold_and_the_nearest_value_is_named(tools, tools_over, ask, sto
     assert "Known: mcp://codex." in ask(new, "search", query="prices", filters={"path": "/x"})["note"]
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        *(
+            {"filters": {"tag": '["prices"]'}},
+            {"filters": '{"tag": "prices"}'},
+            {"filters": {"tag": "prices"}, "mode": ""},
+        ),
+        *({"filters": {"tag": ["prices"], "kind": "", "path": "", "since": None}}, {"limit": "50", "cursor": ""}),
+        *({"filters": {"kind": ["Note", "FILE"]}, "mode": "Scan"}, {"limit": None, "max_tokens": None, "filters": ""}),
+    ],
+)
+def test_arguments_are_understood_as_meant(tools, ask, arguments):
+    """Lists and objects as JSON text, nothing for what may be left out, and names in capitals mean what they say."""
+    meant = ask(
+        tools, "search", query="prices in Zürich", filters={"tag": "prices"} if "tag" in str(arguments) else None
+    )
+    found = ask(tools, "search", query="prices in Zürich", **arguments)
+    assert found["hits"][0]["id"] == meant["hits"][0]["id"]
+
+
 def test_get_reads_several_in_their_order_and_names_the_missing(tools, ask, week_memories, refused):
     """Texts come in the order of the ids, unknown ones are named; an offset goes with one id, within its text."""
     ids = [week_memories[title].id for title in ("Joining orders", "Lost events")]
@@ -139,6 +160,7 @@ WRONG = [
     ("search", {"query": "a" * 6_000}, "query: it may have up to 5,000 characters"),
     ("search", {"query": 5}, "query: it must be text"),
     ("search", {"query": "a", "limit": 0}, "limit: it must be 1 or more"),
+    ("search", {"query": "a", "limit": True}, "limit: it must be a whole number"),
     ("search", {"query": "a", "limit": 51}, "limit: it must be 50 or less"),
     ("search", {"query": "a", "max_tokens": 10}, "max_tokens: it must be 200 or more"),
     ("search", {"query": "a", "mode": "fast"}, "mode: it must be one of 'scan' or 'full'"),

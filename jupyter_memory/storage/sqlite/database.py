@@ -75,6 +75,11 @@ def translate_errors(path: Path) -> Iterator[None]:
         ) from None
 
 
+# A damaged value fails wherever it is first used, as what it should have been. A large store is checked for minutes,
+# so no other error starts one.
+_OF_DAMAGE = (apsw.Error, TypeError, ValueError, LookupError, ArithmeticError, AttributeError)
+
+
 class _Diagnosis:
     def __init__(self, path: Path, refuse_replaced: Callable[[], None]) -> None:
         self.find_damage: Callable[[], str] = str
@@ -92,8 +97,9 @@ class _Diagnosis:
             raise
         except JupyterMemoryError:
             raise
-        except Exception:
-            # Any: a damaged value may fail wherever it is first used, as what it should have been.
+        except UnicodeEncodeError:
+            raise  # of what was given, never of what is stored
+        except _OF_DAMAGE:
             self._examine(unexpected=True)
             raise
 

@@ -25,7 +25,7 @@ from jupyter_memory.errors import (
 )
 from jupyter_memory.storage.sql import SQLITE
 from jupyter_memory.storage.sqlite import scrubbing
-from jupyter_memory.text.paths import make_private
+from jupyter_memory.text.paths import absolute, make_private
 
 # Which file a store has open, so that another one that takes its name, or its bytes, is recognised.
 #
@@ -403,6 +403,7 @@ class StoreFile:
 
     def make(self) -> None:
         """Make the file readable by its owner only, before SQLite can make it with the umask's rights."""
+        absolute(self.path)  # which refuses what SQLite cannot name
         try:
             folder, there = self.path.is_dir(), self.path.exists()
             self.created = not there

@@ -63,7 +63,7 @@ def test_what_is_not_a_store(path, database, version):
         ("taken/memory.sqlite", StoreReadOnly, "No store can be made at"),
         ("zero\0byte.sqlite", StoreReadOnly, "No store can be made at"),
         ("n" * 5000, StoreReadOnly, "No store can be made at"),
-        ("half\ud800.sqlite", StoreReadOnly, "No store can be made at"),
+        ("half\ud800.sqlite", InputError, "is not a valid UTF-8 path"),
         ("a", JupyterMemoryError, None),
         ("a/memory.sqlite", JupyterMemoryError, None),
     ],
@@ -441,3 +441,40 @@ def test_opened_by_several_at_once(path, database, remember):
     answers = race(path, [MAJOR])
     assert [version for version, _ in answers] == [3000] * 4
     assert sum(notices for _, notices in answers) == len(copies(path)) == 1
+
+
+@pytest.mark.parametrize("where", ["name", "folder", "working folder"])
+def test_a_path_that_is_not_utf8(tmp_path, monkeypatch, where):
+    """A path that SQLite cannot name is refused in a sentence before anything is made, and so is one to be indexed."""
+    odd = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9"))
+    odd.mkdir()
+    monkeypatch.chdir(odd)
+    paths = {"name": odd.with_name(f"{odd.name}.sqlite"), "folder": odd / "m.sqlite", "working folder": "m.sqlite"}
+    for opened in (Database, MemoryStore):
+        with pytest.raises(InputError, match=r"caf\ufffd.* is not a valid UTF-8 path\. Rename"):
+            opened(Path(paths[where]))
+    assert list(odd.iterdir()) == [] and list(tmp_path.iterdir()) == [odd]
+    with MemoryStore(tmp_path / "memory.sqlite", embedder=None) as store:
+        for folder in (odd, "."):
+            with pytest.raises(InputError, match="is not a valid UTF-8 path"):
+                store.index(folder)
+        assert store.doctor() == []
+
+
+@pytest.mark.parametrize(
+    ("error", "examined"),
+    [
+        (OSError, 0),
+        (MemoryError, 0),
+        (UnicodeEncodeError("utf-8", "a", 0, 1, "no"), 0),
+        (TypeError, 1),
+        (apsw.SQLError, 1),
+    ],
+)
+def test_which_errors_start_an_examination(database, error, examined):
+    """The check of a large store takes minutes: what no damaged value can raise does not start it."""
+    opened, checks = database(), []
+    opened.diagnosis.find_damage = lambda: checks.append(1) or ""
+    with pytest.raises(error if isinstance(error, type) else type(error)), opened.read():
+        raise error
+    assert len(checks) == examined
