@@ -137,7 +137,7 @@ class FilterArguments(Arguments):
 
     kind: Annotated[list[Kind], BeforeValidator(_several)] | None = None
     tag: Several | None = None
-    path: Several | None = Field(None, description="files or folders")
+    path: Several | None = Field(None, description="files or folders, or the last names of their paths")
     lang: Several | None = None
     since: str | None = Field(None, max_length=100, description="2026-03-01, last week")
     until: str | None = Field(None, max_length=100)

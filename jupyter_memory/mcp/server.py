@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import anyio
 from anyio import CancelScope, get_cancelled_exc_class, to_thread
@@ -202,7 +202,8 @@ def run(settings: JupyterMemory, **options: Any) -> None:
                 elif line.strip():
                     await write.send(SessionMessage(message))
 
-        async with stdio_server(cast("anyio.AsyncFile[str]", messages())) as (read, write):
+        # Of a file it takes only the lines.
+        async with stdio_server(messages()) as (read, write):  # type: ignore[arg-type]
             await server.run(read, write, server.create_initialization_options())
 
     try:

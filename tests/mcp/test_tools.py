@@ -86,6 +86,39 @@ def test_arguments_are_understood_as_meant(tools, ask, arguments):
     assert found["hits"][0]["id"] == meant["hits"][0]["id"]
 
 
+def test_paths_of_hits_are_filters(tools, tools_over, ask, week_store):
+    """What a hit shows of a path, with or without the folder that all hits share, is a filter; a bound stays whole."""
+    for number, path in enumerate(
+        ("/projects/drinks/shop/prices.md", "/projects/drinks/cafe/prices.md", "/projects/drinks/cafe/tea/green.md")
+    ):
+        week_store.add(f"The samovar of house {number} boils.", source=path, kind="file")
+    found = ask(tools, "search", query="samovar")
+    assert found["shared"]["folder"] == "/projects/drinks/"
+    for part, count in (
+        ("green.md", 1),
+        ("tea", 1),
+        ("cafe/tea", 1),
+        ("Tea/", 1),
+        ("cafe", 2),
+        ("…fe/tea/green.md", 1),
+    ):
+        answer = ask(tools, "search", query="samovar", filters={"path": part})
+        assert len(answer["hits"]) == count and "called" not in answer.get("note", ""), part
+    both = ask(tools, "search", query="samovar", filters={"path": "prices.md"})
+    assert (
+        len(both["hits"]) == 2
+        and "are called 'prices.md': /projects/drinks/cafe/prices.md, /projects/drinks/shop/prices.md." in both["note"]
+    )
+    narrow = tools_over(week_store, paths=("/projects/drinks/shop",))
+    [hit] = ask(narrow, "search", query="samovar", filters={"path": "prices.md"})["hits"]
+    assert hit["path"] == "/projects/drinks/shop/prices.md"
+    for path in ("tea", "/tea", "een.md"):
+        assert not ask(narrow, "search", query="samovar", filters={"path": path})["hits"]
+    assert not ask(tools, "search", query="samovar", filters={"path": "/tea"})["hits"]
+    assert {"/projects/drinks/shop", "/projects/drinks/cafe"} <= set(ask(tools, "status")["folders"])
+    assert ask(narrow, "status")["folders"] == ["/projects/drinks/shop"]
+
+
 def test_get_reads_several_in_their_order_and_names_the_missing(tools, ask, week_memories, refused):
     """Texts come in the order of the ids, unknown ones are named; an offset goes with one id, within its text."""
     ids = [week_memories[title].id for title in ("Joining orders", "Lost events")]
