@@ -240,10 +240,12 @@ def _finish(found: Walk) -> None:
 def _check_kind(path: Path, readers: Readers) -> None:
     if not path.exists():
         raise InputError(f"There is nothing at {_shown(path)}. Check the path; ~ stands for your home folder.")
+    if not path.is_file():
+        raise InputError(f"{_shown(path)} is a device, a FIFO or a socket, and reading it may never end. Name a file.")
     if extra := readers.extras.get(suffix_of(path)):
         raise InputError(f"{_shown(path)} cannot be read yet. To read it: {install(extra)}")
     known = readers.suffixes
-    if suffix_of(path) not in known or not path.is_file():
+    if suffix_of(path) not in known:
         raise InputError(f"{_shown(path)} is not a file of a known kind. Known are {', '.join(known)}, and folders.")
     if _shown(path) != str(path):
         raise InputError(f"The name of {_shown(path)} is not valid Unicode. Rename the file.")

@@ -151,6 +151,17 @@ def test_an_ignore_file_that_is_far_too_large(tmp_path, name):
     assert not is_wanted(top / "a.md", tmp_path)
 
 
+@pytest.mark.parametrize("name", ["a.md", "a.ipynb", "a.xyz"])
+def test_what_is_no_file_is_not_waited_for(tmp_path, name):
+    """A FIFO, a device, and a link to one are told as what they are; in a folder they are passed over."""
+    os.mkfifo(tmp_path / name)
+    (tmp_path / f"link-{name}").symlink_to("/dev/zero")
+    for path in (tmp_path / name, tmp_path / f"link-{name}", Path("/dev/null")):
+        with pytest.raises(InputError, match="is a device, a FIFO or a socket"):
+            walk(path)
+    assert found(tmp_path) == []
+
+
 FILES = (
     *("λ.md", "notes/prices.ipynb", "notes/prices.csv", "notes/.hidden.md", "notes/old/ü.py", "notes/old/keep.py"),
     *("notes/.ipynb_checkpoints/prices-checkpoint.ipynb", "venv/lib/a.py", "env/pyvenv.cfg", "env/lib/b.py"),
