@@ -72,23 +72,18 @@ def _several(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
 
-def _lower(value: Any) -> Any:
-    return value.strip().lower() if isinstance(value, str) else value
-
-
-def _no_truth(value: Any) -> Any:
-    return str(value) if isinstance(value, bool) else value
-
+_LOWER = BeforeValidator(lambda value: value.strip().lower() if isinstance(value, str) else value)
+_NO_TRUTH = BeforeValidator(lambda value: str(value) if isinstance(value, bool) else value)
 
 Several = Annotated[list[Annotated[str, Field(max_length=1_000)]], BeforeValidator(_several), Field(max_length=50)]
 Ids = Annotated[
     list[Annotated[str, Field(max_length=100)]], BeforeValidator(_several), Field(min_length=1, max_length=MOST_IDS)
 ]
-Whole = Annotated[int, BeforeValidator(_no_truth)]
+Whole = Annotated[int, _NO_TRUTH]
 MaxTokens = Annotated[Whole, Field(ge=LEAST_TOKENS, le=MOST_TOKENS, description="of the whole answer")]
 Limit = Annotated[Whole, Field(ge=1, le=MOST_HITS)]
-Kind = Annotated[Literal["note", "file", "cell", "history"], BeforeValidator(_lower)]
-Mode = Annotated[Literal["scan", "full"], BeforeValidator(_lower)]
+Kind = Annotated[Literal["note", "file", "cell", "history"], _LOWER]
+Mode = Annotated[Literal["scan", "full"], _LOWER]
 
 
 class Arguments(BaseModel):

@@ -14,7 +14,7 @@ from jupyter_memory.errors import StoreDamaged, StoreFull
 from jupyter_memory.storage.base import VectorIndex
 from jupyter_memory.storage.sqlite.copies import migrations, sweep
 from jupyter_memory.storage.sqlite.database import Database
-from jupyter_memory.storage.sqlite.file import Session
+from jupyter_memory.storage.sqlite.file import Session, is_cut, version_of
 from jupyter_memory.storage.sqlite.keyword import check_postings
 from jupyter_memory.storage.tables import checks as shared
 from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Outcome
@@ -87,6 +87,25 @@ def table_findings(connection: Session, vectors: VectorIndex) -> Iterator[str]:
             # What a check could not read has the wrong type, which was named above; or else it is named now.
             if not wrong_types:
                 yield f"Some values cannot be read. {_RESTORE}"
+
+
+def foreign(connection: Session) -> Iterator[str]:
+    """Yield the tables and triggers that no store has; a newer version may have more of them."""
+    if version_of(connection) > migrations()[-1].version:
+        return
+    rows = connection.rows(
+        """
+        select type, name from sqlite_schema
+        where type = 'trigger' or not (
+            name glob 'sqlite_*' or name glob 'keyword_*' or name glob 'vectors_*' or name glob 'codes_*'
+        )
+        """
+    )
+    for kind, name in sorted(set(rows) - _expected()):
+        yield (
+            f"The {kind} {name} comes from elsewhere, and may keep what you forget. To be rid of it, move the memories "
+            "to a new store with `jupyter-memory export` and `import`."
+        )
 
 
 @cache
@@ -214,5 +233,8 @@ def damage(database: Database, vectors: VectorIndex) -> Iterator[str]:
             of_index = finding.startswith("fts5:") or "FTS5" in finding
             cure = "Build the keyword index anew with store.rebuild()." if of_index else _RESTORE
             yield f"SQLite found damage: {finding}. {cure}"
+        if is_cut(connection, database.path):
+            yield f"The file lacks its last bytes. {_RESTORE}"
+        yield from foreign(connection)
         if not findings:
             yield from table_findings(connection, vectors)

@@ -29,7 +29,7 @@ from jupyter_memory.errors import (
 from jupyter_memory.storage.sql import Interrupts, UnreadableRow
 from jupyter_memory.storage.sqlite import scrubbing
 from jupyter_memory.storage.sqlite.copies import Migration, migrate, migrations, sweep
-from jupyter_memory.storage.sqlite.file import Session, StoreFile, leave_log, version_of
+from jupyter_memory.storage.sqlite.file import Session, StoreFile, is_cut, leave_log, version_of
 
 # SQLite's errors as ours, which say what happened and what to do, and contain nothing that a user wrote.
 #
@@ -383,6 +383,11 @@ class Database:
         with self.diagnosis.of_errors(), translate_errors(self.path):
             connection = self.connection
             self._file.check_identity()
+            if is_cut(connection, self.path):
+                raise StoreDamaged(
+                    f"{self.path} lacks its last bytes, so nothing was changed. Restore a backup with "
+                    "`jupyter-memory restore`; until then, it can be read."
+                )
             try:
                 connection.set_busy_handler(turn)
                 connection.pragma("synchronous", synchronous)
@@ -511,6 +516,7 @@ class Database:
         if self.replaced:
             self._file.check_identity()
             self._file.refuse_overwritten()
+        self._file.refuse_newer()
 
 
 def _undo(connection: apsw.Connection) -> None:

@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
-from time import monotonic, sleep
+from time import monotonic, sleep, time
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -37,6 +37,8 @@ from jupyter_memory.text.paths import absolute, make_private
 # Where the header of a file says how it is written, and that it has a log: never on a copy that a backup made.
 _FORMATS = slice(18, 20)
 _WITH_LOG = b"\x02\x02"
+# Seconds in which another process fills the file that it has made.
+_JUST_MADE = 60
 # How the counters of those who write begin.
 _WRITER = "writer "
 _UNREADABLE = (apsw.Error, UnicodeDecodeError)
@@ -342,6 +344,12 @@ def outdate(connection: Session) -> None:
     connection.changed("update counters set value = value + 1 where name = 'removals'")
 
 
+def is_cut(connection: apsw.Connection, path: Path) -> bool:
+    """Return whether a file lacks its last bytes, unless they may be in its log."""
+    log = beside(path, "-wal")
+    return path.stat().st_size % int(connection.pragma("page_size")) > 0 and not (log.exists() and log.stat().st_size)
+
+
 def open_file(path: Path, *, read_only: bool = False, frozen: bool = False, vfs: str | None = None) -> Session:
     """Return a connection to a SQLite file, whatever it holds; `check_version` refuses what is not a store.
 
@@ -418,6 +426,9 @@ class StoreFile:
             ) from None
         if folder:
             raise InputError(f"{self.path} is a folder; a store is one file, such as {self.path / 'memory.sqlite'}.")
+        status = self.path.stat()
+        if not self.created and status.st_size == 0 and time() - status.st_mtime > _JUST_MADE:
+            self.notices.append("The store's file was empty. If it held memories before, restore a backup of it.")
         if not os.access(self.path, os.R_OK):
             raise StoreError(f"{self.path} cannot be read: check its owner and permissions.")
         if not (os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)):
@@ -493,6 +504,11 @@ class StoreFile:
         """Refuse to read or write, within a transaction, a file that was overwritten with another one."""
         self.identity.compare(connection)
         self.refuse_overwritten()
+
+    def refuse_newer(self) -> None:
+        """Refuse a file that a later version of this package upgraded since it was opened."""
+        with suppress(apsw.Error), closing(self._open()) as fresh:
+            check_version(fresh, self.path, self._versions)
 
     def refuse_overwritten(self) -> None:
         if self.identity.overwritten:

@@ -478,3 +478,35 @@ def test_which_errors_start_an_examination(database, error, examined):
     with pytest.raises(error if isinstance(error, type) else type(error)), opened.read():
         raise error
     assert len(checks) == examined
+
+
+def test_a_store_that_was_upgraded_while_it_is_open(week_store):
+    """What no longer fits an open store, since a later version changed it, is told as that."""
+    run_sql(week_store, "pragma user_version = 9001; alter table texts rename to passages")
+    for call in (lambda: week_store.hits("prices"), lambda: week_store.add("λ")):
+        with pytest.raises(StoreTooNew, match="written by a newer jupyter-memory"):
+            call()
+
+
+@pytest.mark.parametrize("less", [1, 100, 4095])
+def test_a_store_without_its_last_bytes(week_store, tmp_path, less):
+    """It is read, and named as damaged before anything is added to it; a backup like it is not restored."""
+    week_store.close()
+    os.truncate(week_store.path, week_store.path.stat().st_size - less)
+    with MemoryStore(week_store.path) as store:
+        assert store.count() == 10
+        for call in (lambda: store.add("λ"), lambda: store.forget(everything=True)):
+            with pytest.raises(StoreDamaged, match="lacks its last bytes, so nothing was changed"):
+                call()
+        assert "The file lacks its last bytes" in store.doctor()[0]
+    with pytest.raises(StoreDamaged, match="its last bytes are missing"):
+        MemoryStore.restore(week_store.path, to=tmp_path / "new.sqlite")
+
+
+def test_a_store_that_was_cut_to_nothing(path, database):
+    """A new store is begun in an empty file that is not from this minute, and a notice says so."""
+    path.parent.mkdir()
+    path.touch()
+    os.utime(path, (1e9, 1e9))
+    assert database().notices == ["The store's file was empty. If it held memories before, restore a backup of it."]
+    assert database().notices == []
