@@ -452,7 +452,10 @@ class StoreFile:
                 connection.close()
                 if self.read_only or not self.has_log:
                     raise
-                self._is_full = isinstance(error, apsw.FullError) or error.extendedresult == apsw.SQLITE_IOERR_SHMSIZE
+                self._is_full = (
+                    isinstance(error, apsw.FullError)
+                    or getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_SHMSIZE
+                )
                 with closing(self._open()) as alone:
                     alone.pragma("locking_mode", "exclusive")
                     check_version(alone, self.path, self._versions)
