@@ -135,7 +135,7 @@ async def _in_thread(tools: Tools, work: Callable[[], _T]) -> _T:
 def _message(line: str) -> str | JSONRPCError:
     number, error = None, ErrorData(code=PARSE_ERROR, message="This line is not JSON.")
     with suppress(ValueError, RecursionError):
-        given = json.loads(line)
+        given = json.loads(line, parse_int=lambda digits: int(digits[:400]))  # Python converts no number of 5,000
         error = ErrorData(code=INVALID_REQUEST, message="This is not a request of JSON-RPC 2.0.")
         line = encodable(json.dumps(given, ensure_ascii=False))
         is_object = isinstance(given, dict)
