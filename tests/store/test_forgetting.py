@@ -307,7 +307,7 @@ def test_a_part_of_a_path_is_not_enough(store, chosen):
     """`forget` takes whole paths: for a part of one it says what that could be, and forgets nothing."""
     memory = store()
     for path in ("/w/a/prices.md", "/w/b/prices.md"):
-        memory.add("The samovar boils.", source=path)
+        memory.add(f"The samovar of {path} boils.", source=path)
     assert len(memory.hits("samovar", filters={"path": "prices.md"}).hits) == 2
     for dry in (True, False):
         with pytest.raises(InputError, match=r"Nothing was forgotten: .* is not a whole path\. It could be /w/"):

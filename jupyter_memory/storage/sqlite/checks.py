@@ -228,13 +228,14 @@ def problems(database: Database, vectors: VectorIndex) -> Iterator[str]:
 def damage(database: Database, vectors: VectorIndex) -> Iterator[str]:
     """Yield the damage that SQLite sees; if it sees none, the damage in what the store holds."""
     with database.read() as connection:
+        if is_cut(connection, database.path):
+            yield f"The file lacks its last bytes. {_RESTORE}"
+            return
         findings = [row[0] for row in connection.execute("pragma integrity_check(5)") if row[0] != "ok"]
         for finding in findings:
             of_index = finding.startswith("fts5:") or "FTS5" in finding
             cure = "Build the keyword index anew with store.rebuild()." if of_index else _RESTORE
             yield f"SQLite found damage: {finding}. {cure}"
-        if is_cut(connection, database.path):
-            yield f"The file lacks its last bytes. {_RESTORE}"
         yield from foreign(connection)
         if not findings:
             yield from table_findings(connection, vectors)
