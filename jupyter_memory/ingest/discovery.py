@@ -23,8 +23,8 @@ from jupyter_memory.types.report import PAIRED
 
 _IGNORE_FILES = (".gitignore", ".jupytermemoryignore")
 
-# Larger ones are no lists of rules, and take too long to compare with every name; no longer line matches a path.
-_MOST_RULES, _LONGEST_RULE = 100_000, 4_096
+# Larger ones are no lists of rules, and take too long to compare with every name; longer lines match no usual path.
+_MOST_RULES, _LONGEST_RULE = 100_000, 1_024
 
 
 class _Rule(NamedTuple):

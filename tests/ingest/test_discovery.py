@@ -123,7 +123,7 @@ def test_patterns_mean_what_they_mean_to_git(tmp_path, patterns):
     assert found(tmp_path) == sorted(name for name in listed.split("\0") if name.endswith(known_readers().suffixes))
 
 
-@pytest.mark.parametrize("line", ["*a" * 60 + "*b", "**/" * 60 + "b", "**/*a" * 30 + "*b", "[" * 4_000, "*" * 90_000])
+@pytest.mark.parametrize("line", ["*a" * 60 + "*b", "**/" * 60 + "b", "**/*a" * 30 + "*b", "[" * 1_000, "*" * 90_000])
 @pytest.mark.parametrize("name", [".gitignore", ".jupytermemoryignore"])
 def test_no_pattern_takes_long(tmp_path, line, name):
     """A line that backtracking expressions would try for ever is compared in linear time."""
