@@ -109,7 +109,7 @@ def test_paths_of_hits_are_filters(tools, tools_over, ask, week_store):
         len(both["hits"]) == 2
         and "are called 'prices.md': /projects/drinks/cafe/prices.md, /projects/drinks/shop/prices.md." in both["note"]
     )
-    narrow = tools_over(week_store, paths=("/projects/drinks/shop",))
+    narrow = tools_over(week_store, path=("/projects/drinks/shop",))
     [hit] = ask(narrow, "search", query="samovar", filters={"path": "prices.md"})["hits"]
     assert hit["path"] == "/projects/drinks/shop/prices.md"
     for path in ("tea", "/tea", "een.md"):
