@@ -110,8 +110,8 @@ def _plausible(when: datetime, now: datetime) -> datetime | None:
 # Of each work tree, one ``git ls-files`` and one ``git log`` read the repository alone: no hook, no filter and no
 # network, whatever its configuration asks for.
 
-# Seconds after which the rest of a very long history is not read.
-_PATIENCE = 60
+# Seconds after which the rest of a very long history is not read, and that git has for its list of files.
+_PATIENCE, _BRIEFLY = 60, 10
 _SAFE = (
     "--no-pager",
     "--literal-pathspecs",
@@ -143,10 +143,12 @@ def last_commits(paths: Iterable[Path]) -> dict[Path, datetime]:
             trees.setdefault(top, []).append(path)
     found: dict[Path, datetime] = {}
     for top, files in trees.items():
+        if any((top / ".git" / name).is_fifo() for name in ("config", "HEAD", "index")):
+            continue  # git would wait for what somebody writes there
         wanted = {path.relative_to(top).as_posix(): path for path in files}
         below = os.path.commonpath(list(wanted)) or "."
         committed = {}
-        for entry in _output(git, top, "ls-files", "--stage", "-z", "--", below):
+        for entry in _output(git, top, _BRIEFLY, "ls-files", "--stage", "-z", "--", below):
             stage, _, name = entry.partition("\t")
             mode, blob, *_ = stage.split(" ")
             if mode in _REGULAR:
@@ -172,7 +174,7 @@ def _changes(git: str, top: Path, below: str, names: set[str]) -> Iterator[tuple
     if not names:
         return
     log = ("log", "-z", "--no-renames", "--name-only", f"--format={_COMMIT}%at", "--", below)
-    with closing(_output(git, top, *log)) as entries:
+    with closing(_output(git, top, _PATIENCE, *log)) as entries:
         for entry in entries:
             if entry.startswith(_COMMIT):
                 when = None
@@ -186,7 +188,7 @@ def _changes(git: str, top: Path, below: str, names: set[str]) -> Iterator[tuple
                     return
 
 
-def _output(git: str, top: Path, *arguments: str) -> Generator[str]:
+def _output(git: str, top: Path, patience: float, *arguments: str) -> Generator[str]:
     # It ends early where git fails or takes too long.
     command = [git, "-C", str(top), *_SAFE, *arguments]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
@@ -197,7 +199,7 @@ def _output(git: str, top: Path, *arguments: str) -> Generator[str]:
         )
     except OSError:
         return
-    timer = Timer(_PATIENCE, process.kill)
+    timer = Timer(patience, process.kill)
     timer.start()
     try:
         assert process.stdout is not None

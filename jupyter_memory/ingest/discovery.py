@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import fnmatch
 import os
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from errno import EACCES, ELOOP, ENOENT
+from errno import EACCES, EFBIG, ELOOP, ENOENT
 from pathlib import Path
 from stat import S_ISREG
-from typing import Any
-
-from pathspec import GitIgnoreSpec
+from typing import NamedTuple
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.readers.notebook import NOTEBOOK, is_half, without_halves
@@ -23,42 +23,93 @@ from jupyter_memory.types.report import PAIRED
 
 _IGNORE_FILES = (".gitignore", ".jupytermemoryignore")
 
-# pathspec's name for the slash after a match that continues below it.
-_BELOW = "ps_d"
+# Larger ones are no lists of rules, and take too long to compare with every name; longer lines match no usual path.
+_MOST_RULES, _LONGEST_RULE = 100_000, 1_024
+
+
+class _Rule(NamedTuple):
+    # Whether a pattern ignores or re-includes, whether it is for folders only, and what matches each name of a path;
+    # None is any number of names.
+
+    ignores: bool
+    folders_only: bool
+    names: Sequence[re.Pattern[str] | None]
+
+    def matches(self, path: Sequence[str]) -> bool:
+        if len(self.names) == 2 and self.names[0] is None and self.names[1] is not None:  # most rules
+            return self.names[1].match(path[-1]) is not None
+        # Of several `**`, only the last one takes more names where the rest does not fit.
+        at = place = 0
+        again: tuple[int, int] | None = None
+        while place < len(path):
+            wanted = self.names[at] if at < len(self.names) else _NOTHING
+            if wanted is None:
+                at, again = at + 1, (at + 1, place + 1)
+            elif wanted.match(path[place]):
+                at, place = at + 1, place + 1
+            elif again is not None:
+                at, place = again
+                again = (at, place + 1)
+            else:
+                return False
+        return all(one is None for one in self.names[at:])
+
+
+class _Rules(NamedTuple):
+    # The patterns of one folder's ignore files, for everything below it; ``prefix`` is the folder with a slash.
+
+    prefix: str
+    patterns: Sequence[_Rule]
+
+
+def _rules(folder: Path, lines: Iterable[str]) -> _Rules:
+    found: list[_Rule] = []
+    for written in dict.fromkeys(reversed(list(lines))):  # of equal lines the last one decides
+        line = written if written.endswith("\\ ") else written.rstrip()
+        pattern = line.removeprefix("!").rstrip("/")
+        # Git cannot read every line either.
+        if line.startswith("#") or len(line) > _LONGEST_RULE or not pattern or "//" in pattern:
+            continue
+        names = pattern.removeprefix("/").split("/")
+        if "/" not in pattern:
+            names.insert(0, "**")
+        if names[-1] == "**":
+            names.append("*")
+        matchers = [None if name == "**" else _glob(name) for name in names]
+        found.append(_Rule(not line.startswith("!"), line.endswith("/"), matchers))
+    return _Rules(str(folder).rstrip(os.sep) + os.sep, found[::-1])
+
+
+def _glob(pattern: str) -> re.Pattern[str]:
+    # In linear time: what Python makes of a glob never goes back behind a star.
+    plain = re.sub(r"\\(.)", lambda found: f"[{found[1]}]" if found[1] in "*?[" else found[1], pattern)
+    return re.compile(fnmatch.translate(plain.replace("[^", "[!")))
+
+
+_NOTHING = re.compile(r"(?!)")
 
 # Left out everywhere, whatever an ignore file says.
-_NEVER = GitIgnoreSpec.from_lines(
+_NEVER = _rules(
+    Path(os.sep),
     (
         ".*",  # .git, .ipynb_checkpoints, .venv, .tox, caches, .env, .ssh, .aws, .netrc
         "venv/", "node_modules/", "__pycache__/", "site-packages/", "__pypackages__/", "*.egg-info/",
         "*.pem", "*.key", "*.p12", "*.pfx", "*.ppk", "*.kdbx", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*",
-    )
+    ),
 )  # fmt: skip
 
 
-# A folder with a slash, and the patterns of its ignore files, for everything below it. Of each pattern, whether it
-# ignores or re-includes, whether it is for folders only, and what matches it.
-_Rules = tuple[str, Sequence[tuple[bool, bool, Any]]]
-
-
-def _rules(folder: Path, lines: Iterable[str]) -> _Rules:
-    patterns: list[tuple[bool, bool, Any]] = []
-    for written in lines:
-        line = written if written.endswith("\\ ") else written.rstrip()
-        # pathspec decides for whole paths. We go down folder by folder, as git does, and ask only about a folder's
-        # entries, so the slash that restricts a line to folders is read here. Git cannot read every line either.
-        bare = line.rstrip("/")
-        with suppress(ValueError):
-            [matcher] = GitIgnoreSpec.from_lines([bare]).patterns
-            if matcher.include is not None:
-                patterns.append((matcher.include, bare != line, matcher))
-    return str(folder).rstrip(os.sep) + os.sep, patterns
-
-
 def _rules_in(folder: Path) -> tuple[_Rules, ...]:
-    files = [file for file in (folder / name for name in _IGNORE_FILES) if file.is_file()]
-    lines = [line for file in files for line in file.read_text("utf-8-sig", errors="replace").splitlines()]
+    lines = [line for name in _IGNORE_FILES for line in _lines(folder / name)]
     return (_rules(folder, lines),) if lines else ()
+
+
+def _lines(file: Path) -> list[str]:
+    if not file.is_file():
+        return []
+    if file.stat().st_size > _MOST_RULES:
+        raise OSError(EFBIG, f"its rules are more than {_MOST_RULES // 1000} kB, so it is left out", str(file))
+    return file.read_text("utf-8-sig", errors="replace").splitlines()
 
 
 def _rules_above(root: Path) -> tuple[_Rules, ...]:
@@ -68,9 +119,8 @@ def _rules_above(root: Path) -> tuple[_Rules, ...]:
     if top is None:
         return ()
     found: list[_Rules] = []
-    exclude = top / ".git" / "info" / "exclude"
-    if exclude.is_file():
-        found.append(_rules(top, exclude.read_text(encoding="utf-8", errors="replace").splitlines()))
+    if lines := _lines(top / ".git" / "info" / "exclude"):
+        found.append(_rules(top, lines))
     for folder in reversed([folder for folder in root.parents if folder.is_relative_to(top)]):
         if _is_ignored(str(folder), found, is_folder=True):
             return ()
@@ -83,18 +133,16 @@ def _is_ignored(path: str, chain: Sequence[_Rules], *, is_folder: bool) -> bool:
     for prefix, patterns in reversed(chain):
         if not path.startswith(prefix):
             continue
-        relative = path[len(prefix) :].replace(os.sep, "/")
-        for ignores, folders_only, matcher in reversed(patterns):
-            if is_folder or not folders_only:
-                found = matcher.match_file(relative)
-                if found is not None and found.match.groupdict().get(_BELOW) is None:
-                    return bool(ignores)
+        names = path[len(prefix) :].split(os.sep)  # noqa: PTH206  a Path for each entry would take long
+        for rule in reversed(patterns):
+            if (is_folder or not rule.folders_only) and rule.matches(names):
+                return rule.ignores
     return False
 
 
 def is_never_wanted(name: str, *, is_folder: bool) -> bool:
     """Return whether a file or folder of this name is left out everywhere."""
-    return _NEVER.match_file(name + "/" if is_folder else name)
+    return _is_ignored(os.sep + name, (_NEVER,), is_folder=is_folder)
 
 
 # What a folder holds that is an environment of Python or conda.
@@ -192,10 +240,12 @@ def _finish(found: Walk) -> None:
 def _check_kind(path: Path, readers: Readers) -> None:
     if not path.exists():
         raise InputError(f"There is nothing at {_shown(path)}. Check the path; ~ stands for your home folder.")
+    if not path.is_file():
+        raise InputError(f"{_shown(path)} is a device, a FIFO or a socket, and reading it may never end. Name a file.")
     if extra := readers.extras.get(suffix_of(path)):
         raise InputError(f"{_shown(path)} cannot be read yet. To read it: {install(extra)}")
     known = readers.suffixes
-    if suffix_of(path) not in known or not path.is_file():
+    if suffix_of(path) not in known:
         raise InputError(f"{_shown(path)} is not a file of a known kind. Known are {', '.join(known)}, and folders.")
     if _shown(path) != str(path):
         raise InputError(f"The name of {_shown(path)} is not valid Unicode. Rename the file.")
@@ -272,7 +322,7 @@ def _fail(path: Path, error: OSError, found: Walk) -> None:
         reason = "it is a link that leads back to itself; remove it"
     elif error.errno == ENOENT and path.is_symlink():
         reason = "it is a link to a missing file; remove the link or restore the file"
-    if error.filename and (name := Path(os.fsdecode(error.filename)).name) in _IGNORE_FILES:
+    if error.filename and (name := Path(os.fsdecode(error.filename)).name) in (*_IGNORE_FILES, "exclude"):
         reason += f" ({name})"
     found.failed.append((_shown(path), reason))
 

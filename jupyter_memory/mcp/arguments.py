@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from jupyter_memory.errors import QueryError
 from jupyter_memory.mcp.bound import ToolError
@@ -56,22 +57,52 @@ USUAL_HITS, MOST_HITS, MOST_IDS = 10, 50, 20
 _A = TypeVar("_A", bound="Arguments")
 
 
+# What models send: lists and objects as JSON text, a word alone, `File`, `true` for a number.
+def _as_json(value: Any) -> Any:
+    if isinstance(value, str) and value.lstrip().startswith(("[", "{")):
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            pass
+    return value
+
+
 def _several(value: Any) -> Any:
+    value = _as_json(value)
     return [value] if isinstance(value, str) else value
 
+
+_LOWER = BeforeValidator(lambda value: value.strip().lower() if isinstance(value, str) else value)
+_NO_TRUTH = BeforeValidator(lambda value: str(value) if isinstance(value, bool) else value)
 
 Several = Annotated[list[Annotated[str, Field(max_length=1_000)]], BeforeValidator(_several), Field(max_length=50)]
 Ids = Annotated[
     list[Annotated[str, Field(max_length=100)]], BeforeValidator(_several), Field(min_length=1, max_length=MOST_IDS)
 ]
-MaxTokens = Annotated[int, Field(ge=LEAST_TOKENS, le=MOST_TOKENS, description="of the whole answer")]
-Limit = Annotated[int, Field(ge=1, le=MOST_HITS)]
+Whole = Annotated[int, _NO_TRUTH]
+MaxTokens = Annotated[Whole, Field(ge=LEAST_TOKENS, le=MOST_TOKENS, description="of the whole answer")]
+Limit = Annotated[Whole, Field(ge=1, le=MOST_HITS)]
+Kind = Annotated[Literal["note", "file", "cell", "history"], _LOWER]
+Mode = Annotated[Literal["scan", "full"], _LOWER]
 
 
 class Arguments(BaseModel):
     """What a tool is asked with."""
 
     model_config = ConfigDict(extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_nothing(cls, given: Any) -> Any:
+        given = _as_json(given)
+        if not isinstance(given, Mapping):
+            return given
+        optional = {name for name, field in cls.model_fields.items() if not field.is_required()}
+        return {
+            name: value
+            for name, value in given.items()
+            if not (value is None and name in cls.model_fields) and not (value == "" and name in optional)
+        }
 
     @classmethod
     def input_schema(cls) -> dict[str, Any]:
@@ -99,9 +130,9 @@ class Arguments(BaseModel):
 class FilterArguments(Arguments):
     """What a memory must be; of several values any is enough."""
 
-    kind: Annotated[list[Literal["note", "file", "cell", "history"]], BeforeValidator(_several)] | None = None
+    kind: Annotated[list[Kind], BeforeValidator(_several)] | None = None
     tag: Several | None = None
-    path: Several | None = Field(None, description="files or folders")
+    path: Several | None = Field(None, description="files or folders, or the last names of their paths")
     lang: Several | None = None
     since: str | None = Field(None, max_length=100, description="2026-03-01, last week")
     until: str | None = Field(None, max_length=100)
@@ -134,7 +165,7 @@ class FilterArguments(Arguments):
 class SearchArguments(Arguments):
     query: str | None = Field(None, max_length=5_000, description="question or words")
     filters: FilterArguments | None = None
-    mode: Literal["scan", "full"] = Field("scan", description="full: whole texts while they fit")
+    mode: Mode = Field("scan", description="full: whole texts while they fit")
     limit: Limit = USUAL_HITS
     max_tokens: MaxTokens = USUAL_TOKENS
     cursor: str | None = Field(None, max_length=100, description="next of an answer")
@@ -143,7 +174,7 @@ class SearchArguments(Arguments):
 class GetArguments(Arguments):
     ids: Ids
     around: str | None = Field(None, max_length=5_000, description="only the part about these words, such as a snippet")
-    offset: int = Field(0, ge=0, description="next_offset of an answer; one id")
+    offset: Whole = Field(0, ge=0, description="next_offset of an answer; one id")
     max_tokens: MaxTokens = USUAL_TOKENS
 
 

@@ -31,7 +31,8 @@ async def memory_search(
     max_tokens: int = 2_000,
     cursor: str | None = None,
 ) -> dict[str, Any]:
-    """Search the user's notebooks, notes and files by meaning and exact words. Search before deriving anew.
+    """Search the user's notebooks, notes and files by meaning and exact words. Use it first for whatever the user may
+    have done, decided or noted before.
 
     filters: kind (note, file, cell), tag, path, lang, since, until. mode "full" gives whole texts while they fit.
     max_tokens bounds the answer; cursor is `next` of an answer, for more.
@@ -43,17 +44,20 @@ async def memory_search(
 async def memory_get(
     ids: list[str], around: str | None = None, offset: int = 0, max_tokens: int = 2_000
 ) -> dict[str, Any]:
-    """Read memories by id, whole or the part around some words; offset is `next_offset` of an answer."""
+    """Read memories by id, whole or the part around some words, when a snippet is not enough.
+
+    offset is `next_offset` of an answer.
+    """
     return await _answer("memory_get", {"ids": ids, "around": around, "offset": offset, "max_tokens": max_tokens})
 
 
 async def memory_related(id: str, limit: int = 5, max_tokens: int = 2_000, cursor: str | None = None) -> dict[str, Any]:
-    """Find memories like one."""
+    """Find memories like one, to see more on the topic of a good hit."""
     return await _answer("memory_related", {"id": id, "limit": limit, "max_tokens": max_tokens, "cursor": cursor})
 
 
 async def memory_status() -> dict[str, Any]:
-    """Tell what the memory holds and allows."""
+    """Tell what the memory holds and allows, to choose filters or when a search finds nothing."""
     return await _answer("memory_status", {})
 
 

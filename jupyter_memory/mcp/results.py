@@ -125,6 +125,7 @@ class StatusResult(Result):
     kinds: dict[str, int]
     languages: dict[str, int]
     tags: list[str]
+    folders: list[str] = Field(description="for filters.path")
     bounds: list[str]
     writing: str
     rule: str
@@ -387,9 +388,11 @@ def apart(hits: Sequence[FoundMemory]) -> tuple[Shared | None, list[FoundMemory]
     return Shared.model_validate(common) if common else None, rest
 
 
-def status_result(facets: Mapping[str, Mapping[str, int]], bound: Bound) -> StatusResult:
-    """Return counts of what a client may see, and what it may do."""
-    quotes = quotes_for((*facets["tag"], *facets["lang"], bound.space, *bound.paths))
+def status_result(facets: Mapping[str, Mapping[str, int]], folders: Sequence[str], bound: Bound) -> StatusResult:
+    """Return counts of what a client may see, the folders that it is from, and what it may do."""
+    quotes = quotes_for((*facets["tag"], *facets["lang"], *folders, bound.space, *bound.paths))
+    listed = [quotes.line(folder, 200) for folder in folders[:20]]
+    more = [f"and {len(folders) - len(listed)} more"] if len(folders) > len(listed) else []
     tags, languages = (list(facets[name].items())[:20] for name in ("tag", "lang"))
     space = [f"space {bound.space}"] if bound.space else []
     paths = [f"path {path}{' (nothing is there now)' if is_missing(path) else ''}" for path in bound.paths]
@@ -399,6 +402,7 @@ def status_result(facets: Mapping[str, Mapping[str, int]], bound: Bound) -> Stat
         kinds=dict(facets["kind"]),
         languages={quotes.line(name, 40): count for name, count in languages},
         tags=[f"{quotes.line(tag, 50)} {count}" for tag, count in tags],
+        folders=[*listed, *more],
         bounds=[*space, *paths, "with what was run" if bound.history else "without what was run"],
         writing=writing if bound.writing else "no",
         rule=quotes.rule,

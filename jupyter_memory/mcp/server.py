@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import logging
+import os
 import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any, TypeVar
 
 import anyio
@@ -16,13 +19,19 @@ from anyio import CancelScope, get_cancelled_exc_class, to_thread
 from mcp.server import Server
 from mcp.server.context import ServerRequestContext
 from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
 from mcp_types import (
+    INVALID_REQUEST,
+    PARSE_ERROR,
     CallToolRequestParams,
     CallToolResult,
+    ErrorData,
+    JSONRPCError,
     ListToolsResult,
     PaginatedRequestParams,
     TextContent,
     ToolAnnotations,
+    jsonrpc_message_adapter,
 )
 from mcp_types import Tool as ListedTool
 
@@ -34,6 +43,7 @@ from jupyter_memory.mcp.bound import Bound, WriteLimit, bounded_path, client_nam
 from jupyter_memory.mcp.results import serialized
 from jupyter_memory.mcp.tools import Tools
 from jupyter_memory.text.paths import is_missing
+from jupyter_memory.text.unicode import encodable
 
 NAME = "jupyter-memory"
 INSTRUCTIONS = (
@@ -121,6 +131,22 @@ async def _in_thread(tools: Tools, work: Callable[[], _T]) -> _T:
         raise
 
 
+# The SDK is silent where it cannot read a line: what is no JSON or no request, and half of a pair of surrogates.
+def _message(line: str) -> str | JSONRPCError:
+    number, error = None, ErrorData(code=PARSE_ERROR, message="This line is not JSON.")
+    with suppress(ValueError, RecursionError):
+        given = json.loads(line, parse_int=lambda digits: int(digits[:400]))  # Python converts no number of 5,000
+        error = ErrorData(code=INVALID_REQUEST, message="This is not a request of JSON-RPC 2.0.")
+        line = encodable(json.dumps(given, ensure_ascii=False))
+        is_object = isinstance(given, dict)
+        if is_object and type(given.get("id")) in (str, int):
+            number = given["id"]
+        jsonrpc_message_adapter.validate_json(line, by_name=False)
+        if number is not None or (is_object and "id" not in given):
+            return line
+    return JSONRPCError(jsonrpc="2.0", id=number, error=error)
+
+
 log = logging.getLogger(__name__)
 
 
@@ -162,9 +188,22 @@ def run(settings: JupyterMemory, **options: Any) -> None:
     # Nothing but the protocol may be written to the output.
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="jupyter-memory: %(message)s")
     server = server_of(tools_of(settings, **options))
+    # As the SDK does with its own: what a reader starts must not read what the agent writes.
+    wire = anyio.wrap_file(os.fdopen(os.dup(0), encoding="utf-8", errors="replace"))
+    with Path(os.devnull).open("rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
 
     async def answer() -> None:
-        async with stdio_server() as (read, write):
+        async def messages() -> AsyncIterator[str]:
+            async for line in wire:
+                message = _message(line)
+                if isinstance(message, str):
+                    yield message
+                elif line.strip():
+                    await write.send(SessionMessage(message))
+
+        # Of a file it takes only the lines.
+        async with stdio_server(messages()) as (read, write):  # type: ignore[arg-type]
             await server.run(read, write, server.create_initialization_options())
 
     try:

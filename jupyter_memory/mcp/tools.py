@@ -84,23 +84,45 @@ TOOLS: Mapping[str, Tool] = {
     for tool in (
         Tool(
             "memory_search",
-            "Search the user's notebooks, notes and files by meaning and exact words. Search before deriving anew.",
+            "Search the user's notebooks, notes and files by meaning and exact words. Use it first for whatever "
+            "the user may have done, decided or noted before: data, code, results, errors.",
             SearchArguments,
             results.SearchResult,
         ),
         Tool(
-            "memory_get", "Read memories by id, whole or the part around some words.", GetArguments, results.GetResult
+            "memory_get",
+            "Read memories by id, whole or the part around some words. Use it when a snippet is not enough.",
+            GetArguments,
+            results.GetResult,
         ),
-        Tool("memory_related", "Memories like one.", RelatedArguments, results.SearchResult),
+        Tool(
+            "memory_related",
+            "Memories like one. Use it to see more on the topic of a good hit.",
+            RelatedArguments,
+            results.SearchResult,
+        ),
         Tool(
             "memory_remember",
-            "Store a short note that stays useful: a decision, a fact, a fix.",
+            "Store a short note that stays useful: a decision, a fact, a fix. Use it when the user asks you "
+            "to remember, or when you found out what later sessions need.",
             RememberArguments,
             results.RememberResult,
             writes=True,
         ),
-        Tool("memory_forget", "Remove notes that you stored.", ForgetArguments, results.ForgetResult, writes=True),
-        Tool("memory_status", "What the memory holds and allows.", Arguments, results.StatusResult),
+        Tool(
+            "memory_forget",
+            "Remove notes that you stored. Use it when one is wrong or out of date.",
+            ForgetArguments,
+            results.ForgetResult,
+            writes=True,
+        ),
+        Tool(
+            "memory_status",
+            "What the memory holds and allows: kinds, languages, tags, folders. Use it to choose filters, or "
+            "when a search finds nothing.",
+            Arguments,
+            results.StatusResult,
+        ),
     )
 }
 
@@ -121,7 +143,7 @@ class Tools:
             "memory_related": self._related,
             "memory_remember": self._remember,
             "memory_forget": self._forget,
-            "memory_status": lambda _, call: status_result(self._part(call.client).searches.facets(), self.bound),
+            "memory_status": self._status,
         }
 
     @property
@@ -175,7 +197,7 @@ class Tools:
             search = partial(self._part(call.client).searches.hits, asked.query, filters=chosen)
             answer = search(limit=_one_more(asked.limit))
             if answer.hits and answer.verdict != "none":
-                notices = () if answer.verdict == "strong" else answer.notices
+                notices = answer.query.notices if answer.verdict == "strong" else answer.notices
                 page = self._pages.first(answer, notices, partial(search, limit=MOST_HITS))
             else:
                 # No filler: what is nearest to a question that nothing answers would only be paid for.
@@ -245,6 +267,10 @@ class Tools:
         with self._limit.one_write():
             forgotten = self.provider.store().forget([memory.id for memory in memories])
         return priced(results.ForgetResult(forgotten=forgotten, tokens=0), 999)
+
+    def _status(self, _: Arguments, call: Call) -> results.StatusResult:
+        searches = self._part(call.client).searches
+        return status_result(searches.facets(), searches.folders(), self.bound)
 
     def _seen(self, ids: Sequence[str], client: str, *, all_of: bool = False) -> list[Memory]:
         part = self._part(client)

@@ -396,7 +396,7 @@ def _unmet_values(snapshot: Snapshot, facet: str, values: tuple[str, ...], conse
         if near:
             hint = f"Did you mean {' or '.join(map(repr, near))}?"
         elif known:
-            listed = _folders(known) if facet == "path" else sorted(known)
+            listed = folders(known) if facet == "path" else sorted(known)
             more = f" and {len(listed) - _SHOWN} more" if len(listed) > _SHOWN else ""
             hint = f"Known: {', '.join(listed[:_SHOWN])}{more}."
         else:
@@ -426,11 +426,12 @@ def _nearest_paths(value: str, sources: Iterable[str]) -> list[str]:
     return [by_name[one] for one in near[:2]]
 
 
-def _folders(sources: Iterable[str]) -> list[str]:
+def folders(sources: Iterable[str]) -> list[str]:
+    """Return the folders of files, without those below another, and the addresses among them."""
     sources = set(sources)
     addresses = {source for source in sources if "://" in source}
-    folders = {path.parent if path.parent.name else path for path in map(PurePath, sources - addresses)}
-    return sorted(str(folder) for folder in folders if folders.isdisjoint(folder.parents)) + sorted(addresses)
+    found = {path.parent if path.parent.name else path for path in map(PurePath, sources - addresses)}
+    return sorted(str(folder) for folder in found if found.isdisjoint(folder.parents)) + sorted(addresses)
 
 
 def doubts(context: SearchContext, embedder: str, strength: float, hits: int) -> Iterator[str]:

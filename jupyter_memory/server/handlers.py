@@ -232,7 +232,7 @@ class _Picture(_MemoryHandler):
     @_guarded("read")
     async def get(self) -> None:
         memory_id = self.get_query_argument("memory_id", "")
-        place = self.get_query_argument("place", "0")
+        place = self.get_query_argument("place", "0", strip=False)  # which would make a blank of NUL, too
         if not 0 < len(memory_id) <= 64:
             raise invalid("memory_id", "it must be the id of a memory")
         if place not in map(str, range(MOST_THUMBNAILS)):

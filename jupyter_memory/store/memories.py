@@ -331,11 +331,17 @@ class Forgetting:
             raise InputError("source= is empty. Name a file or a folder, or leave it out.")
         if sources and chosen.path:
             raise InputError("forget() takes one path: source= or a path among the filters, not both.")
+        scopes = dict.fromkeys((replace(self._scope, folder=""), self._scope))
+        # A part of a path may mean more than was thought of.
+        named = replace(chosen, path=(*filter(None, sources), *chosen.path))
+        for part, meant in self._scope.parts(named).items():
+            if all(part in scope.parts(named) for scope in scopes):
+                listed = f"{', '.join(sorted(meant)[:10])}{' and others' if len(meant) > 10 else ''}"
+                raise InputError(f"Nothing was forgotten: {part!r} is not a whole path. It could be {listed}.")
         chosen = self._scope.bound(chosen, every_name=True)
         if not sources:
             return chosen
         written = filters_from({"path": [one for one in sources if one]}, None, None, datetime.now(UTC))
-        scopes = dict.fromkeys((replace(self._scope, folder=""), self._scope))
         paths = dict.fromkeys(name for scope in scopes for name in scope.bound(written, every_name=True).path)
         return replace(chosen, path=tuple(paths))
 

@@ -16,14 +16,14 @@ from jupyter_memory.errors import QueryError, UnknownMemory
 from jupyter_memory.ingest.moves import DisconnectedDrives
 from jupyter_memory.search.engine import Pooled, QueryVectors, SearchEngine, SearchRequest
 from jupyter_memory.search.explanation import all_reasons, labels, why_here
-from jupyter_memory.search.presentation import with_notices
+from jupyter_memory.search.presentation import folders, with_notices
 from jupyter_memory.search.profiles import PROFILES, Profile, alike, profile_named
 from jupyter_memory.search.profiles.profile import adapted
 from jupyter_memory.search.prompt import BUDGET, PromptText, checked_budget, prompt_text
 from jupyter_memory.search.query.parser import filters_from, parse
 from jupyter_memory.storage.databases import SearchStorage
 from jupyter_memory.store.models import ModelChoice
-from jupyter_memory.store.sources import PartOfStore, Scope
+from jupyter_memory.store.sources import PartOfStore, Scope, with_parts
 from jupyter_memory.text.markdown import day
 from jupyter_memory.text.moments import moment
 from jupyter_memory.text.unicode import storable
@@ -35,6 +35,8 @@ from jupyter_memory.types.search import Trace
 Freshness = Literal["current", "changed", "gone", "unknown"]
 # Bytes of a file that is read again if only its time differs: more would take longer than a search may.
 _CHECKED = 1_000_000
+# Files and folders that a notice names.
+_SHOWN = 4
 
 
 def freshness(state: FileState, drives: DisconnectedDrives) -> Freshness:
@@ -268,6 +270,11 @@ class Searching:
         """Return how many memories have each kind, language, tier and tag; to list some of them takes longer."""
         return self._engine.facets(self._unasked({}).filters)
 
+    def folders(self) -> list[str]:
+        """Return the folders that have files of the store in them, without those below another, and addresses."""
+        with self._storage.snapshot() as snapshot:
+            return folders(snapshot.facet_values("path"))
+
     def listed(self, memories: Sequence[Memory]) -> Answer:
         """Return memories that were chosen otherwise as an answer, in their order, without scores."""
         return self._engine.listed(memories, replace(self._query("*", {}), text="", written=""))
@@ -294,6 +301,8 @@ class Searching:
 
     def _reported(self, answer: Answer, *, typed: bool = True) -> Answer:
         answer = with_notices(answer, self._storage) if typed else answer
+        if answer.query.notices:
+            answer = replace(answer, notices=(*answer.query.notices, *answer.notices))
         from_files = [hit.memory for hit in answer.hits if hit.memory.kind in ("file", "cell") and hit.memory.source]
         if not from_files:
             return answer
@@ -325,7 +334,14 @@ class Searching:
             tags=as_tuple(options.get("tags", ())),
             domain=options.get("domain"),
         )
-        return replace(query, filters=self._scope.bound(query.filters))
+        meant = self._scope.parts(query.filters)
+        notices = tuple(
+            f"{len(paths)} files or folders are called {path!r}: {', '.join(sorted(paths)[:_SHOWN])}"
+            f"{' and others' if len(paths) > _SHOWN else ''}. Name more of the path to search one."
+            for path, paths in meant.items()
+            if len(paths) > 1
+        )
+        return replace(query, filters=self._scope.bound(with_parts(query.filters, meant)), notices=notices)
 
     def _chosen(self, profile: str | Profile | None) -> Profile:
         chosen = self._profile

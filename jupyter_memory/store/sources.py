@@ -19,6 +19,7 @@ from jupyter_memory.runtime import shown
 from jupyter_memory.search.query.parser import from_folder
 from jupyter_memory.storage.databases import SearchStorage, Storage
 from jupyter_memory.storage.snapshot import Snapshot
+from jupyter_memory.storage.sql import all_of
 from jupyter_memory.store.models import ModelChoice
 from jupyter_memory.text.paths import (
     StorePath,
@@ -28,6 +29,7 @@ from jupyter_memory.text.paths import (
     is_from_root,
     normal,
     plain_path,
+    separator,
 )
 from jupyter_memory.types import Filters, IndexReport
 from jupyter_memory.types.report import Folder, budget_notice
@@ -217,6 +219,49 @@ class Scope:
         # only the indexed folders are compared with it; for others, and with ``every_name``, the folders of all files.
         with self.storage.snapshot() as snapshot:
             return _KnownNames(snapshot, self.space, every_name).within(found)
+
+    def parts(self, filters: Filters) -> dict[str, list[str]]:
+        """Return what paths of the filters that are not whole may mean: files and folders with these last names."""
+        written = {path for one in all_of(filters) for path in (*one.path, *one.not_path) if not is_from_root(path)}
+        if not written or len(written) > _MOST_PARTS:
+            return {}
+        with self.storage.snapshot() as snapshot:
+            unknown = [path for path in sorted(written) if not snapshot.exists(self.bound(Filters(path=(path,))))]
+            sources = snapshot.facet_values("path") if unknown else []
+        found = {path: _with_part(path, sources) for path in unknown}
+        return {path: known for path, known in found.items() if 0 < len(known) <= _MOST_MEANT}
+
+
+# Paths that are looked up by their parts, and files and folders that one of them may mean.
+_MOST_PARTS, _MOST_MEANT = 20, 200
+
+
+def _with_part(written: str, sources: Sequence[str]) -> list[str]:
+    if written.startswith("…"):  # as a hit shows a long path
+        return [source for source in sources if source.endswith(written[1:])] if len(written) > 1 else []
+    wanted = os.path.normpath(written)
+    for folded in (False, True):
+        found: dict[str, None] = {}
+        for source in sources:
+            mark = separator(source)
+            names, whole = f"{mark}{wanted.strip(mark)}{mark}", source + mark
+            if folded:
+                names, whole = names.lower(), whole.lower()
+            if (at := whole.find(names)) >= 0 and len(whole) == len(source) + 1:
+                found[source[: at + len(names) - 1]] = None
+        if found:
+            return list(found)
+    return []
+
+
+def with_parts(filters: Filters, meant: Mapping[str, Sequence[str]]) -> Filters:
+    """Return filters with what their paths mean, by ``Scope.parts``, in the place of each."""
+
+    def paths(written: Iterable[str]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(known for path in written for known in meant.get(path, (path,))))
+
+    also = None if filters.also is None else with_parts(filters.also, meant)
+    return replace(filters, path=paths(filters.path), not_path=paths(filters.not_path), also=also)
 
 
 def _spelt(filters: Filters, known: Mapping[tuple[str, str], Sequence[str]]) -> Filters:

@@ -15,6 +15,7 @@ from unicodedata import normalize
 from urllib.parse import unquote
 
 from jupyter_memory.errors import InputError
+from jupyter_memory.text.unicode import encodable
 
 # Up to so many names of a path are tried in every mix of their forms; of more names, all have the same form.
 _MOST_MIXED = 4
@@ -28,11 +29,17 @@ def absolute(path: str | Path) -> Path:
     if path == "":
         raise InputError("The path is empty. Name a file or a folder; a dot is the folder you are in.")
     try:
-        return Path(path).expanduser().absolute()
+        return _utf8(Path(path).expanduser().absolute())
     except (RuntimeError, OSError):
         raise InputError(
             f"{path} cannot be understood here. Write the path from the root, such as /home/ada/notes."
         ) from None
+
+
+def _utf8(path: Path) -> Path:
+    if (shown := encodable(str(path))) != str(path):
+        raise InputError(f"{shown} is not a valid UTF-8 path. Rename the file or folder.")
+    return path
 
 
 def plain_path(path: str | Path) -> Path:
@@ -52,7 +59,7 @@ def normal(path: str | Path) -> Path:
 
     Where ``NOTES`` and ``notes`` are two files, only another form of ``ü`` is tried, if nothing has the name as typed.
     """
-    found = plain_path(path)
+    found = _utf8(plain_path(path))
     if sys.platform in ("darwin", "win32"):
         # c: is C:, a server has one name in any case.
         there = Path(found.anchor.upper() if found.drive else found.anchor)

@@ -91,7 +91,7 @@ class IndexReport:
         named = [f"{visible(kind)} {count:,}" for kind, count in list(counts.items())[:_KINDS]]
         rest = list(counts.values())[_KINDS:]
         if rest:
-            named.append(f"{sum(rest):,} of {count_of(len(rest), 'other kind')}")
+            named.append(f"{count_of(sum(rest), 'file')} of {count_of(len(rest), 'other kind')}")
         said = [", ".join(named) + " (no reader)"] if named else []
         return "; ".join([*said, *([f"{paired:,} {PAIRED}"] if paired else [])])
 

@@ -166,7 +166,7 @@ class Query:
 
     ``text`` is what is searched for; ``written`` is everything that was typed, with the filters. ``temporal`` is the
     time that the text names, and ``time_filters`` are the filters that it means in this store. ``language`` is the one
-    whose function words say nothing, English where it is None.
+    whose function words say nothing, English where it is None. ``notices`` say how its filters were read.
     """
 
     text: str
@@ -181,6 +181,7 @@ class Query:
     written: str = ""
     time_filters: Filters | None = None
     language: Prose | None = None
+    notices: tuple[str, ...] = ()
 
 
 def as_tuple(value: str | Sequence[str] | None) -> tuple[str, ...]:

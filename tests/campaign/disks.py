@@ -8,7 +8,7 @@ import signal
 import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 from inside import faults
@@ -89,20 +89,28 @@ def small_disk(folder: Path) -> Iterator[Path | None]:
 
 
 def on_full_disk(disk: Path, base: Path, name: str, work: Work, rng: random.Random, where: str) -> Counter[str]:
-    """Fill a disk around an open store, and try; on a disk that is full to the last byte, forgetting must work."""
-    folder = disk / "store"
+    """Fill a disk around a store, open or closed, and try; searching and forgetting must work on one that is full."""
+    folder, filler = disk / "store", disk / "filler"
+    place = folder / "memory.sqlite"
     shutil.copytree(base, folder)
     try:
-        with MemoryStore(folder / "memory.sqlite") as store:
+        with ExitStack() as opened:
+            store = opened.enter_context(MemoryStore(place))
             store.add("the last thing before the disk was full")
-            filler = disk / "filler"
+            if rng.random() < 0.5:
+                opened.close()
             fill(filler)
             if not name.startswith("forget"):
                 os.truncate(filler, max(0, filler.stat().st_size - rng.randrange(2_000_000)))
-            outcome = tried(store, work, where, name)
-            if name.startswith("forget") and outcome == "failed":
-                raise Loss(f"{where}: {name} was not possible on the full disk")
+            for step, what in (("searching", _search), (name, work), ("searching", _search)):
+                with closing(MemoryStore(place)) as anew:
+                    outcome = tried(anew, what, where, step)
+                if outcome == "failed" and step.startswith(("searching", "forget")):
+                    raise Loss(f"{where}: {step} was not possible on the full disk")
+                if step == name:
+                    result = outcome
             filler.unlink()
+        with MemoryStore(place) as store:
             if found := faults(store):
                 raise Loss(f"{where}: after {name} the store is not sound: {found}")
             if name not in ("add", "index", "forget one", "forget all") and store.count() != _MEMORIES + 1:
@@ -111,7 +119,11 @@ def on_full_disk(disk: Path, base: Path, name: str, work: Work, rng: random.Rand
     finally:
         shutil.rmtree(folder)
         (disk / "filler").unlink(missing_ok=True)
-    return Counter({f"{outcome} on full disks": 1})
+    return Counter({f"{result} on full disks": 1})
+
+
+def _search(store: MemoryStore) -> None:
+    store.hits("the last thing before the disk was full")
 
 
 def fill(filler: Path) -> None:

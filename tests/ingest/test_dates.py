@@ -4,6 +4,7 @@ import json
 import os
 import stat
 import sys
+import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -196,3 +197,14 @@ def test_git_is_never_required(tree, monkeypatch):
         assert dated(tree.top) == {}
     (tree.top / ".git" / "HEAD").write_bytes(b"\0\xff")
     assert dated(tree.top) == {}
+
+
+@pytest.mark.parametrize("name", ["config", "HEAD", "index"])
+def test_a_repository_that_would_wait(tmp_path, name):
+    """Git is not asked where it would wait for what somebody writes into a FIFO."""
+    (tmp_path / ".git").mkdir()
+    os.mkfifo(tmp_path / ".git" / name)
+    (tmp_path / "a.md").write_text("λ is 3.2")
+    begun = time.perf_counter()
+    with MemoryStore(tmp_path / "memory.sqlite", embedder=None) as store:
+        assert store.index(tmp_path, progress=False).files == 1 and time.perf_counter() - begun < 10

@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -119,6 +120,45 @@ def test_patterns_mean_what_they_mean_to_git(tmp_path, patterns):
     git("init", "-q")
     listed = git("-c", "core.excludesFile=", "ls-files", "-z", "--others", "--exclude-standard").decode()
     assert found(tmp_path) == sorted(name for name in listed.split("\0") if name.endswith(known_readers().suffixes))
+
+
+@pytest.mark.parametrize("line", ["*a" * 60 + "*b", "**/" * 60 + "b", "**/*a" * 30 + "*b", "[" * 1_000, "*" * 90_000])
+@pytest.mark.parametrize("name", [".gitignore", ".jupytermemoryignore"])
+def test_no_pattern_takes_long(tmp_path, line, name):
+    """A line that backtracking expressions would try for ever is compared in linear time."""
+    deep = tmp_path.joinpath(*["a"] * 40)
+    deep.mkdir(parents=True)
+    for number in range(20):
+        (deep / f"{'a' * 200}{number}.md").touch()
+    (tmp_path / name).write_text(f"{line}\n")
+    begun = time.perf_counter()
+    assert len(found(tmp_path)) == 20 and time.perf_counter() - begun < 5
+
+
+@pytest.mark.parametrize("name", [".gitignore", ".jupytermemoryignore", ".git/info/exclude"])
+def test_an_ignore_file_that_is_far_too_large(tmp_path, name):
+    """Its folder is left out, since nobody knows what it would ignore, and the report names the file."""
+    for folder in ("sub", "other"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "a.md").touch()
+    top = tmp_path if name.startswith(".git/") else tmp_path / "sub"
+    (top / name).parent.mkdir(parents=True, exist_ok=True)
+    (top / name).write_text("\n".join(map(str, range(50_000))))
+    walked = walk(tmp_path)
+    assert walked.failed == [(str(top), f"its rules are more than 100 kB, so it is left out ({Path(name).name})")]
+    assert [file.parent.name for file in walked.files] == (["other"] if top != tmp_path else [])
+    assert not is_wanted(top / "a.md", tmp_path)
+
+
+@pytest.mark.parametrize("name", ["a.md", "a.ipynb", "a.xyz"])
+def test_what_is_no_file_is_not_waited_for(tmp_path, name):
+    """A FIFO, a device, and a link to one are told as what they are; in a folder they are passed over."""
+    os.mkfifo(tmp_path / name)
+    (tmp_path / f"link-{name}").symlink_to("/dev/zero")
+    for path in (tmp_path / name, tmp_path / f"link-{name}", Path("/dev/null")):
+        with pytest.raises(InputError, match="is a device, a FIFO or a socket"):
+            walk(path)
+    assert found(tmp_path) == []
 
 
 FILES = (

@@ -326,3 +326,18 @@ def test_long_outputs_lose_their_middle(drafts):
     one, many = (outputs_of(draft.text) for draft in drafts(*cells))
     assert one.startswith("Zeile 0\n") and one.endswith("\nZeile 4999") and "\n…\nZeile " in one
     assert len(one) <= 4010 and len(many) <= 20_100
+
+
+@pytest.mark.parametrize(
+    ("value", "said"), [("9" * 6_000, None), ("[" * 50_000 + "]" * 50_000, "JSON is nested too deeply to be read")]
+)
+def test_odd_metadata(tmp_path, value, said):
+    """A number of any length is read, and what is nested too deeply is not called something other than JSON."""
+    cells = '[{"cell_type": "code", "metadata": {}, "source": "λ = 3.2", "outputs": [], "execution_count": null}]'
+    path = tmp_path / "a.ipynb"
+    path.write_text(f'{{"cells": {cells}, "metadata": {{"a": {value}}}, "nbformat": 4, "nbformat_minor": 4}}')
+    if said is None:
+        assert read_file(path, root=tmp_path)[0].text == "λ = 3.2"
+    else:
+        with pytest.raises(InputError, match=said):
+            read_file(path, root=tmp_path)

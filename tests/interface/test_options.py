@@ -184,3 +184,12 @@ AMBIGUOUS = RunError("ValueError", "The truth value is ambiguous. Use a.any().",
 def test_the_line_above_fixes(fixes, said):
     """It says which error, when and where, counts the others, and reads on into the fix; a note fixes nothing."""
     assert headline(fixes) == said
+
+
+@pytest.mark.parametrize("name", ["ana\0", "ana\ud800", "an\na"])
+@pytest.mark.parametrize("words", [("grant", "reader"), ("revoke",)])
+def test_a_role_that_no_database_has(capsys, words, name):
+    """A name that the database would take for that of another role is refused before it is asked."""
+    for named in ([*words, name], [*words, "ana", "--space", name]):
+        assert main(["--store", URL, "team", *named]) == 1
+        assert "holds a character that cannot be printed" in capsys.readouterr().err

@@ -1,10 +1,12 @@
 """The server of the protocol, asked by the SDK's own client in memory, and as a process beside other programs."""
 
+import itertools
 import json
 import os
 import subprocess
 import sys
 import threading
+from types import SimpleNamespace
 from typing import Any
 
 import anyio
@@ -15,6 +17,7 @@ from mcp.client.stdio import StdioServerParameters
 from programs import running
 from tool_answers import with_client
 
+from jupyter_memory import MemoryStore
 from jupyter_memory.cli import main
 from jupyter_memory.text import estimated_tokens
 
@@ -217,6 +220,77 @@ def test_nothing_but_the_protocol_is_written_and_the_end_of_input_is_the_end(wee
     assert answers[-1]["result"]["structuredContent"]["hits"]
 
 
+PING = '{"jsonrpc": "2.0", "id": %s, "method": "ping"}'
+
+
+@pytest.mark.parametrize(
+    ("sent", "id_", "code"),
+    [
+        *(("no message", None, -32700), ("[" * 100_000, None, -32700), ("\0", None, -32700)),
+        *(("[]", None, -32600), ("17", None, -32600), ('{"jsonrpc": "2.0", "id": 7}', 7, -32600)),
+        *(('{"id": 7, "method": "ping"}', 7, -32600), ('{"jsonrpc": "2.0", "id": 7, "method": 1}', 7, -32600)),
+        *((PING % "true", None, -32600), (PING % "1.5", None, -32600), (PING % "null", None, -32600)),
+        *((PING % '"a"', "a", None), (PING % r'"\ud800"', "\ufffd", None), (PING % 7, 7, None)),
+    ],
+)
+def test_every_line_is_answered(session, sent, id_, code):
+    """What is no JSON, or no request, gets an error; half of a pair of surrogates is a mark."""
+    [answer] = session(sent)
+    assert (answer["id"], answer.get("error", {}).get("code")) == (id_, code)
+
+
+HALF = "\ud800"
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        *(
+            ("search", {"query": HALF}),
+            ("search", {"query": "a", "filters": {"tag": HALF, "path": [HALF], "lang": HALF}}),
+        ),
+        *(("search", {"query": "a", "cursor": HALF}), ("search", {"query": "a", "filters": {"since": HALF}})),
+        *(("search", {HALF: 1}), ("search", {"query": "a", "mode": HALF}), ("get", {"ids": [HALF], "around": HALF})),
+        *(("related", {"id": HALF}), ("remember", {"text": HALF, "title": HALF, "tags": [HALF]})),
+        *(("forget", {"ids": HALF}), (HALF, {})),
+        *(("search", {"query": "a", "limit": float("nan")}), ("search", {"query": "a", "limit": float("inf")})),
+    ],
+)
+def test_every_argument_is_answered(session, tool, arguments):
+    """A call with half of a pair of surrogates, or a number that is none, in any argument gets a result."""
+    params = {"name": f"memory_{tool}", "arguments": arguments}
+    [answer] = session(json.dumps({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": params}))
+    assert answer["id"] == 3 and answer["result"]["content"][0]["text"]
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory):
+    """Send a line to a real server, and return what it answers before the answer to a ping that follows."""
+    path = tmp_path_factory.mktemp("asked") / "memory.sqlite"
+    with MemoryStore(path, embedder=None) as store:
+        store.add("Orders close at six.")
+    with started(SimpleNamespace(path=path)) as program:
+        pings = itertools.count(1_000)
+
+        def send(line: str) -> list[dict[str, Any]]:
+            number = next(pings)
+            program.stdin.write(f"{line}\n".encode())
+            program.stdin.flush()
+            # Calls are answered in threads, so a ping may be answered first.
+            answers = [json.loads(program.stdout.readline())]
+            program.stdin.write((PING % number).encode() + b"\n")
+            program.stdin.flush()
+            while (answer := json.loads(program.stdout.readline()))["id"] != number:
+                answers.append(answer)
+            return answers
+
+        for line in BEGIN[:1]:
+            send(json.dumps(line))
+        program.stdin.write(json.dumps(BEGIN[1]).encode() + b"\n")
+        yield send
+        program.stdin.close()
+
+
 def test_a_client_that_leaves_in_a_call_ends_the_server_quietly(week_store):
     """When the client closes both ends before it is answered, the server ends with 0 and without a word."""
     with started(week_store) as program:
@@ -235,6 +309,7 @@ import importlib.metadata as metadata, sys
 def version(name):
     {version}
 metadata.version = version
+from jupyter_memory import MemoryStore
 from jupyter_memory.cli import main
 sys.stderr = sys.stdout
 print(main(["mcp"]))

@@ -65,6 +65,60 @@ def test_filters_hold_and_the_nearest_value_is_named(tools, tools_over, ask, sto
     assert "Known: mcp://codex." in ask(new, "search", query="prices", filters={"path": "/x"})["note"]
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        *(
+            {"filters": {"tag": '["prices"]'}},
+            {"filters": '{"tag": "prices"}'},
+            {"filters": {"tag": "prices"}, "mode": ""},
+        ),
+        *({"filters": {"tag": ["prices"], "kind": "", "path": "", "since": None}}, {"limit": "50", "cursor": ""}),
+        *({"filters": {"kind": ["Note", "FILE"]}, "mode": "Scan"}, {"limit": None, "max_tokens": None, "filters": ""}),
+    ],
+)
+def test_arguments_are_understood_as_meant(tools, ask, arguments):
+    """Lists and objects as JSON text, nothing for what may be left out, and names in capitals mean what they say."""
+    meant = ask(
+        tools, "search", query="prices in Zürich", filters={"tag": "prices"} if "tag" in str(arguments) else None
+    )
+    found = ask(tools, "search", query="prices in Zürich", **arguments)
+    assert found["hits"][0]["id"] == meant["hits"][0]["id"]
+
+
+def test_paths_of_hits_are_filters(tools, tools_over, ask, week_store):
+    """What a hit shows of a path, with or without the folder that all hits share, is a filter; a bound stays whole."""
+    for number, path in enumerate(
+        ("/projects/drinks/shop/prices.md", "/projects/drinks/cafe/prices.md", "/projects/drinks/cafe/tea/green.md")
+    ):
+        week_store.add(f"The samovar of house {number} boils.", source=path, kind="file")
+    found = ask(tools, "search", query="samovar")
+    assert found["shared"]["folder"] == "/projects/drinks/"
+    for part, count in (
+        ("green.md", 1),
+        ("tea", 1),
+        ("cafe/tea", 1),
+        ("Tea/", 1),
+        ("cafe", 2),
+        ("…fe/tea/green.md", 1),
+    ):
+        answer = ask(tools, "search", query="samovar", filters={"path": part})
+        assert len(answer["hits"]) == count and "called" not in answer.get("note", ""), part
+    both = ask(tools, "search", query="samovar", filters={"path": "prices.md"})
+    assert (
+        len(both["hits"]) == 2
+        and "are called 'prices.md': /projects/drinks/cafe/prices.md, /projects/drinks/shop/prices.md." in both["note"]
+    )
+    narrow = tools_over(week_store, path=("/projects/drinks/shop",))
+    [hit] = ask(narrow, "search", query="samovar", filters={"path": "prices.md"})["hits"]
+    assert hit["path"] == "/projects/drinks/shop/prices.md"
+    for path in ("tea", "/tea", "een.md"):
+        assert not ask(narrow, "search", query="samovar", filters={"path": path})["hits"]
+    assert not ask(tools, "search", query="samovar", filters={"path": "/tea"})["hits"]
+    assert {"/projects/drinks/shop", "/projects/drinks/cafe"} <= set(ask(tools, "status")["folders"])
+    assert ask(narrow, "status")["folders"] == ["/projects/drinks/shop"]
+
+
 def test_get_reads_several_in_their_order_and_names_the_missing(tools, ask, week_memories, refused):
     """Texts come in the order of the ids, unknown ones are named; an offset goes with one id, within its text."""
     ids = [week_memories[title].id for title in ("Joining orders", "Lost events")]
@@ -139,6 +193,7 @@ WRONG = [
     ("search", {"query": "a" * 6_000}, "query: it may have up to 5,000 characters"),
     ("search", {"query": 5}, "query: it must be text"),
     ("search", {"query": "a", "limit": 0}, "limit: it must be 1 or more"),
+    ("search", {"query": "a", "limit": True}, "limit: it must be a whole number"),
     ("search", {"query": "a", "limit": 51}, "limit: it must be 50 or less"),
     ("search", {"query": "a", "max_tokens": 10}, "max_tokens: it must be 200 or more"),
     ("search", {"query": "a", "mode": "fast"}, "mode: it must be one of 'scan' or 'full'"),

@@ -183,6 +183,7 @@ async def test_a_picture_is_served_by_its_id_and_place(ask, fits, fetch, shown, 
     assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
     for params, code, reason in (
         ({}, 400, "InvalidField"),
+        ({"memory_id": shown[2], "place": "0\0"}, 400, "InvalidField"),
         ({"memory_id": "x" * 65}, 400, "InvalidField"),
         *(({"memory_id": "aa01", "place": place}, 400, "InvalidField") for place in ("-1", "8", "1e0")),
         ({"memory_id": "../../etc/passwd"}, 404, "UnknownMemory"),

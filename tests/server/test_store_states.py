@@ -140,7 +140,7 @@ async def test_searches_go_on_and_changes_are_refused(ask, fits, week_in):
     assert (await ask("search", {"query": "prices λ"})).json["places"][0]["pinned"] is True
 
 
-HEAVY = {"mlx", "pandas", "numpy", "apsw", "sqlite_vec", "tokenizers", "IPython", "dateparser", "pathspec"}
+HEAVY = {"mlx", "pandas", "numpy", "apsw", "sqlite_vec", "tokenizers", "IPython", "dateparser"}
 
 
 @pytest.mark.parametrize(

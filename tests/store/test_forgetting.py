@@ -286,3 +286,18 @@ def test_too_much_to_keep(made, monkeypatch):
         store.forget(memory.id)
     assert store.get(memory.id) == memory
     assert store.forget(memory.id, now=True) == 1 and not held(store)
+
+
+@pytest.mark.parametrize(
+    "chosen", [{"source": "prices.md"}, {"filters": {"path": "prices.md"}}, {"source": ["b", "/w"]}]
+)
+def test_a_part_of_a_path_is_not_enough(store, chosen):
+    """`forget` takes whole paths: for a part of one it says what that could be, and forgets nothing."""
+    memory = store()
+    for path in ("/w/a/prices.md", "/w/b/prices.md"):
+        memory.add(f"The samovar of {path} boils.", source=path)
+    assert len(memory.hits("samovar", filters={"path": "prices.md"}).hits) == 2
+    for dry in (True, False):
+        with pytest.raises(InputError, match=r"Nothing was forgotten: .* is not a whole path\. It could be /w/"):
+            memory.forget(**chosen, dry_run=dry)
+    assert memory.count() == 2 and memory.forget(source="/w/a/prices.md") == 1

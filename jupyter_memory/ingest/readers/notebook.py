@@ -273,8 +273,12 @@ def _load(data: bytes) -> tuple[dict[str, Any], list[Any], bool]:
     if not data.strip():
         raise InputError("The notebook is empty (0 cells, no JSON). Open and save it in Jupyter to make it a notebook.")
     try:
-        notebook = json.loads(data.decode(json.detect_encoding(data), "replace").removeprefix("\ufeff"))
-    except (ValueError, RecursionError):
+        written = data.decode(json.detect_encoding(data), "replace").removeprefix("\ufeff")
+        # Python converts no number of more digits, and nothing here needs one.
+        notebook = json.loads(written, parse_int=lambda digits: int(digits[:4_000]))
+    except RecursionError:
+        raise InputError("The notebook's JSON is nested too deeply to be read, most likely in its metadata.") from None
+    except ValueError:
         raise InputError("The file is not JSON, so not a notebook. Restore it from a copy or a checkpoint.") from None
     if not isinstance(notebook, dict) or not ("cells" in notebook or "worksheets" in notebook):
         raise InputError("The file is JSON, but it has no cells, so it is not a notebook.")

@@ -361,6 +361,7 @@ def grant(front: Front, call: Call) -> None:
     if level is None:
         raise WrongUsage(f"A right is one of {', '.join(get_args(Level))}, not {right!r}.")
     space = call.values["space"]
+    _check_names(*roles, space)
     with _opened(front) as opened:
         for role in roles:
             opened.grant(role, level, space)
@@ -370,9 +371,16 @@ def grant(front: Front, call: Call) -> None:
 def revoke(front: Front, call: Call) -> None:
     """Take away the rights of a role of the database, in one space or all of them."""
     [role] = call.words
+    _check_names(role, call.values["space"])
     with _opened(front) as opened:
         taken = opened.revoke(role, call.values["space"])
     front.say(f"removed {count_of(taken, 'right')} of {role}")
+
+
+def _check_names(*names: str | None) -> None:
+    # The database would take the name without such characters, which is that of another role.
+    if not all(name is None or name.isprintable() for name in names):
+        raise InputError("The name of a role or space holds a character that cannot be printed. Type it again.")
 
 
 def list_team(front: Front, call: Call) -> None:

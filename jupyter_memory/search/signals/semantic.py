@@ -179,7 +179,10 @@ _FAR, _NEAR = 0.45, 0.65
 
 def words_count(context: SearchContext) -> float:
     """Return how much shared words count in this search, 0 to 1: less where no candidate is near to what is asked."""
-    if context.vector_query is None or not context.tokens_tell:
+    query, terms = context.query, context.query.terms
+    # What is quoted, misspelled, still typed or in another language is met by words, not by the tokens of MaxSim.
+    met_by_words = terms.phrases or terms.respelled or terms.prefix or query.language
+    if met_by_words or context.vector_query is None or not context.tokens_tell:
         return 1.0
     nearest = max(context.shared(MaxSim().values).values(), default=1.0)
     return min(1.0, max(0.0, (nearest - _FAR) / (_NEAR - _FAR)))

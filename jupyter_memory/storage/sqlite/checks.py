@@ -10,11 +10,11 @@ from typing import Any, get_args
 
 import apsw
 
-from jupyter_memory.errors import StoreDamaged
+from jupyter_memory.errors import StoreDamaged, StoreFull
 from jupyter_memory.storage.base import VectorIndex
 from jupyter_memory.storage.sqlite.copies import migrations, sweep
 from jupyter_memory.storage.sqlite.database import Database
-from jupyter_memory.storage.sqlite.file import Session
+from jupyter_memory.storage.sqlite.file import Session, is_cut, version_of
 from jupyter_memory.storage.sqlite.keyword import check_postings
 from jupyter_memory.storage.tables import checks as shared
 from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Outcome
@@ -108,6 +108,25 @@ def _findings(connection: Session, vectors: VectorIndex) -> Iterator[str]:
                 yield f"Some values cannot be read. {_RESTORE}"
 
 
+def foreign(connection: Session) -> Iterator[str]:
+    """Yield the tables and triggers that no store has; a newer version may have more of them."""
+    if version_of(connection) > migrations()[-1].version:
+        return
+    rows = connection.rows(
+        """
+        select type, name from sqlite_schema
+        where type = 'trigger' or not (
+            name glob 'sqlite_*' or name glob 'keyword_*' or name glob 'vectors_*' or name glob 'codes_*'
+        )
+        """
+    )
+    for kind, name in sorted(set(rows) - _expected()):
+        yield (
+            f"The {kind} {name} comes from elsewhere, and may keep what you forget. To be rid of it, move the memories "
+            "to a new store with `jupyter-memory export` and `import`."
+        )
+
+
 @cache
 def _expected() -> frozenset[tuple[str, str]]:
     with closing(apsw.Connection(":memory:")) as empty:
@@ -185,6 +204,8 @@ def problems(database: Database, vectors: VectorIndex) -> Iterator[str]:
                 connection.execute("insert into keyword (keyword, rank) values ('integrity-check', 1)")
         with database.read() as snapshot:
             check_postings(snapshot)
+    except StoreFull as error:
+        yield str(error)
     except StoreDamaged:
         yield "The keyword index does not match the memories. Repair it with store.rebuild()."
     with database.read() as snapshot:
@@ -203,10 +224,14 @@ def problems(database: Database, vectors: VectorIndex) -> Iterator[str]:
 def damage(database: Database, vectors: VectorIndex) -> Iterator[str]:
     """Yield the damage that SQLite sees; if it sees none, the damage in what the store holds."""
     with database.read() as connection:
+        if is_cut(connection, database.path):
+            yield f"The file lacks its last bytes. {_RESTORE}"
+            return
         findings = [row[0] for row in connection.execute("pragma integrity_check(5)") if row[0] != "ok"]
         for finding in findings:
             of_index = finding.startswith("fts5:") or "FTS5" in finding
             cure = "Build the keyword index anew with store.rebuild()." if of_index else _RESTORE
             yield f"SQLite found damage: {finding}. {cure}"
+        yield from foreign(connection)
         if not findings:
             yield from _findings(connection, vectors)

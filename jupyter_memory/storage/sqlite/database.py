@@ -29,7 +29,7 @@ from jupyter_memory.errors import (
 from jupyter_memory.storage.sql import Interrupts, UnreadableRow
 from jupyter_memory.storage.sqlite import scrubbing
 from jupyter_memory.storage.sqlite.copies import Migration, migrate, migrations, sweep
-from jupyter_memory.storage.sqlite.file import Session, StoreFile, leave_log, version_of
+from jupyter_memory.storage.sqlite.file import Session, StoreFile, is_cut, leave_log, version_of
 
 # SQLite's errors as ours, which say what happened and what to do, and contain nothing that a user wrote.
 
@@ -68,6 +68,11 @@ def translate_errors(path: Path) -> Iterator[None]:
         raise StoreError(
             f"{path} cannot be read or written (SQLite: {_first_line(error)}). Nothing was changed."
         ) from None
+
+
+# A damaged value fails wherever it is first used, as what it should have been. A large store is checked for minutes,
+# so no other error starts one.
+_OF_DAMAGE = (apsw.Error, TypeError, ValueError, LookupError, ArithmeticError, AttributeError)
 
 
 def _damaged(path: Path, error: Exception) -> StoreDamaged:
@@ -316,6 +321,11 @@ class Database:
         with self._examined():
             connection = self.connection
             self._file.check_identity()
+            if is_cut(connection, self.path):
+                raise StoreDamaged(
+                    f"{self.path} lacks its last bytes, so nothing was changed. Restore a backup with "
+                    "`jupyter-memory restore`; until then, it can be read."
+                )
             try:
                 connection.set_busy_handler(turn)
                 connection.pragma("synchronous", "full" if at_once is None else "normal")
@@ -426,12 +436,13 @@ class Database:
 
     @contextmanager
     def _examined(self) -> Iterator[None]:
-        # Behind an error that nobody expected may be another file in the store's place, or damage.
+        # Behind an error that nobody expected may be another file in the store's place, a newer version, or damage.
         try:
             with translate_errors(self.path):
                 yield
-        except Exception as error:
-            # Any: a damaged value may fail wherever it is first used, as what it should have been.
+        except UnicodeEncodeError:
+            raise  # of what was given, never of what is stored
+        except (JupyterMemoryError, *_OF_DAMAGE) as error:
             expected = isinstance(error, JupyterMemoryError)
             if self._examining or (expected and not isinstance(error, StoreDamaged)):
                 raise
@@ -440,6 +451,7 @@ class Database:
                 if self.replaced:
                     self._file.check_identity()
                     self._file.refuse_overwritten()
+                self._file.refuse_newer()
                 if not expected and monotonic() >= self._sound_until:
                     if finding := self.find_damage():
                         raise StoreDamaged(

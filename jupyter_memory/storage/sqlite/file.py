@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
-from time import monotonic, sleep
+from time import monotonic, sleep, time
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -25,7 +25,7 @@ from jupyter_memory.errors import (
 )
 from jupyter_memory.storage.sql import SQLITE
 from jupyter_memory.storage.sqlite import scrubbing
-from jupyter_memory.text.paths import make_private
+from jupyter_memory.text.paths import absolute, make_private
 
 # Which file a store has open, so that another one that takes its name, or its bytes, is recognised (docs/internals.md):
 # else the log of the old store would be mixed into a file that was copied over it. Each transaction is counted in the
@@ -34,6 +34,8 @@ from jupyter_memory.text.paths import make_private
 # Where the header of a file says how it is written, and that it has a log: never on a copy that a backup made.
 _FORMATS = slice(18, 20)
 _WITH_LOG = b"\x02\x02"
+# Seconds in which another process fills the file that it has made.
+_JUST_MADE = 60
 # How the counters of those who write begin.
 _WRITER = "writer "
 _UNREADABLE = (apsw.Error, UnicodeDecodeError)
@@ -45,6 +47,12 @@ _Stamp = tuple[int, int, int]
 def beside(store: Path, ending: str) -> Path:
     """Return the path of what SQLite keeps beside a store, or beside its target where the store is a link."""
     return Path(os.path.realpath(store) + ending)
+
+
+def reserve_of(store: Path) -> Path:
+    """Return the path of the room that is kept for forgetting on a full disk."""
+    store = Path(os.path.realpath(store))
+    return store.with_name(f".{store.name}.reserve")
 
 
 class _Seen(NamedTuple):
@@ -239,8 +247,8 @@ def _state(path: Path) -> tuple[tuple[int, int], _Stamp]:
 
 # Written into the file's header, to tell a store from any other SQLite file: "JMem".
 APPLICATION_ID = int.from_bytes(b"JMem", "big")
-# What a file system without working shared memory or locks answers when WAL is tried on it.
-_WAL_REFUSED = (apsw.IOError, apsw.CantOpenError, apsw.ProtocolError)
+# What a file system without working shared memory or locks answers when WAL is tried on it, and a full disk.
+_WAL_REFUSED = (apsw.IOError, apsw.CantOpenError, apsw.ProtocolError, apsw.FullError)
 
 
 # Rows that one statement writes: more rows gain nothing, and the statement takes longer to compile than to run.
@@ -343,6 +351,12 @@ def outdate(connection: Session) -> None:
     connection.changed("update counters set value = value + 1 where name = 'removals'")
 
 
+def is_cut(connection: apsw.Connection, path: Path) -> bool:
+    """Return whether a file lacks its last bytes, unless they may be in its log."""
+    log = beside(path, "-wal")
+    return path.stat().st_size % int(connection.pragma("page_size")) > 0 and not (log.exists() and log.stat().st_size)
+
+
 def open_file(path: Path, *, read_only: bool = False, frozen: bool = False, vfs: str | None = None) -> Session:
     """Return a connection to a SQLite file, whatever it holds; `check_version` refuses what is not a store.
 
@@ -400,6 +414,7 @@ class StoreFile:
         self._versions = versions
         self.identity = Identity(path, vfs)
         self._is_open = False
+        self._is_full = False
 
     @property
     def log(self) -> Path:
@@ -407,6 +422,7 @@ class StoreFile:
 
     def make(self) -> None:
         """Make the file readable by its owner only, before SQLite can make it with the umask's rights."""
+        absolute(self.path)  # which refuses what SQLite cannot name
         try:
             folder, there = self.path.is_dir(), self.path.exists()
             self.created = not there
@@ -421,6 +437,9 @@ class StoreFile:
             ) from None
         if folder:
             raise InputError(f"{self.path} is a folder; a store is one file, such as {self.path / 'memory.sqlite'}.")
+        status = self.path.stat()
+        if not self.created and status.st_size == 0 and time() - status.st_mtime > _JUST_MADE:
+            self.notices.append("The store's file was empty. If it held memories before, restore a backup of it.")
         if not os.access(self.path, os.R_OK):
             raise StoreError(f"{self.path} cannot be read: check its owner and permissions.")
         if not (os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)):
@@ -440,14 +459,25 @@ class StoreFile:
                     self._remove_strange_log()
                     connection = unless_ready.enter_context(closing(self._open()))
                 self._configure(connection, patience)
-            except _WAL_REFUSED:
+            except _WAL_REFUSED as error:
                 connection.close()
                 if self.read_only or not self.has_log:
                     raise
+                self._is_full = (
+                    isinstance(error, apsw.FullError)
+                    or getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_SHMSIZE
+                )
                 with closing(self._open()) as alone:
                     alone.pragma("locking_mode", "exclusive")
                     check_version(alone, self.path, self._versions)
-                    alone.pragma("journal_mode", "truncate")
+                    # A journal in memory needs no room, and the header that changes is within one sector.
+                    try:
+                        alone.pragma("journal_mode", "memory")
+                    except apsw.FullError:
+                        reserve_of(self.path).unlink(missing_ok=True)  # for what the log holds
+                        alone.pragma("journal_mode", "memory")
+                    if self._is_full:
+                        beside(self.path, "-shm").unlink(missing_ok=True)
                 self._give_up_log()
 
                 connection = unless_ready.enter_context(closing(self._open()))
@@ -495,6 +525,11 @@ class StoreFile:
         """Refuse to read or write, within a transaction, a file that was overwritten with another one."""
         self.identity.compare(connection)
         self.refuse_overwritten()
+
+    def refuse_newer(self) -> None:
+        """Refuse a file that a later version of this package upgraded since it was opened."""
+        with suppress(apsw.Error), closing(self._open()) as fresh:
+            check_version(fresh, self.path, self._versions)
 
     def refuse_overwritten(self) -> None:
         if self.identity.overwritten:
@@ -545,7 +580,7 @@ class StoreFile:
                     raise
                 sleep(0.005)
         if not self.has_log:
-            connection.pragma("journal_mode", "truncate")
+            connection.pragma("journal_mode", "delete" if self._is_full else "truncate")
         version_of(connection)  # the first read is where shared memory fails
         # Notes are typed once, so a power cut must not take them.
         connection.pragma("synchronous", "full")
@@ -567,10 +602,12 @@ class StoreFile:
         self.note("Another file was copied over this store while it was open. Its log was removed.", True)
 
     def _give_up_log(self) -> None:
-        # This file system cannot do better (network homes).
+        # This file system cannot do better (network homes), or has no room.
         self.has_log = False
         self.note(
-            "SQLite's write-ahead log does not work on this file system. The store works, but searches wait while "
+            "The disk is full. You can search and forget, but not add anything: make room, then open the store again."
+            if self._is_full
+            else "SQLite's write-ahead log does not work on this file system. The store works, but searches wait while "
             "another process writes.",
             True,
         )

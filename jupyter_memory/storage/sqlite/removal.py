@@ -13,6 +13,7 @@ from jupyter_memory.errors import StoreError, StoreFull
 from jupyter_memory.storage.sqlite import scrubbing
 from jupyter_memory.storage.sqlite.copies import sweep
 from jupyter_memory.storage.sqlite.database import Database, translate_errors
+from jupyter_memory.storage.sqlite.file import reserve_of
 
 # Forgetting needs room for the log of its own change, and for moving into the file what the log held before. Where the
 # disk is nearly full, a reserve beside the store keeps that much, and goes when something must be forgotten.
@@ -26,7 +27,7 @@ Result = TypeVar("Result")
 
 def keep_reserve(store: Path) -> None:
     """Set room aside while the disk is nearly full, and give it back when it is not."""
-    reserve = _reserve_of(store)
+    reserve = reserve_of(store)
     with suppress(OSError):
         free = shutil.disk_usage(store.parent).free
         if free >= 2 * _LOW:
@@ -62,14 +63,9 @@ def with_room(database: Database, forget: Callable[[], Result]) -> Result:
 
 
 def _make_room(database: Database) -> None:
-    _reserve_of(database.path).unlink(missing_ok=True)
+    reserve_of(database.path).unlink(missing_ok=True)
     sweep(database.path)
     _empty_log(database)
-
-
-def _reserve_of(store: Path) -> Path:
-    store = Path(os.path.realpath(store))
-    return store.with_name(f".{store.name}.reserve")
 
 
 def _empty_log(database: Database) -> None:
@@ -84,7 +80,7 @@ def scrub(database: Database, compact_at: float) -> None:
     if needed:
         sweep(database.path)
         database.scrub()
-        if database.traces_may_remain and _reserve_of(database.path).exists():
+        if database.traces_may_remain and reserve_of(database.path).exists():
             _make_room(database)
             database.scrub()
         connection = database.connection

@@ -17,7 +17,7 @@ from jupyter_memory.storage.snapshot import Storage, by_kind, counts
 from jupyter_memory.storage.sqlite import checks, file, removal, scrubbing, undo
 from jupyter_memory.storage.sqlite.copies import copied, copy_into, migrations, sweep, sync_folder
 from jupyter_memory.storage.sqlite.database import Database, translate_errors
-from jupyter_memory.storage.sqlite.file import Session, check_version, open_file, version_of
+from jupyter_memory.storage.sqlite.file import Session, check_version, is_cut, open_file, version_of
 from jupyter_memory.storage.sqlite.keyword import KeywordIndex
 from jupyter_memory.storage.sqlite.undo import SqliteForgotten
 from jupyter_memory.storage.sqlite.vectors import VectorIndex
@@ -38,8 +38,12 @@ def restore(source: Path, to: Path, *, overwrite: bool) -> None:
             check_version(reader, source, (migrations()[0].version, migrations()[-1].version))
             if version_of(reader) == 0:
                 raise apsw.CorruptError("the file is empty")
+            if is_cut(reader, source):
+                raise apsw.CorruptError("its last bytes are missing")
             if reader.execute("pragma quick_check(1)").get != "ok":
                 raise apsw.CorruptError("quick_check found damage")
+            for finding in checks.foreign(reader):
+                raise InputError(f"{source} was not restored. {finding}")
 
             if os.path.lexists(to) and not overwrite:
                 raise InputError(

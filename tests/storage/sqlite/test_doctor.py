@@ -11,7 +11,7 @@ from inside import run_sql
 from locked import while_another_writes
 from pictures import plot, plotting, saved
 
-from jupyter_memory import JupyterMemory, MemoryStore, StoreDamaged, StoreLocked
+from jupyter_memory import InputError, JupyterMemory, MemoryStore, StoreDamaged, StoreLocked
 from jupyter_memory.types import Run
 
 
@@ -177,3 +177,22 @@ def test_while_another_writes(week_store, store):
         assert hasty.tags()
         with pytest.raises(StoreLocked, match="try again"):
             hasty.doctor()
+
+
+@pytest.mark.parametrize(
+    ("made", "name"),
+    [
+        ("create trigger keeper after delete on texts begin insert into kept values (old.text); end", "trigger keeper"),
+        ("create trigger keyword_x after delete on texts begin select 1; end", "trigger keyword_x"),
+        ("create table kept (text)", "table kept"),
+        ("create view seen as select text from texts", "view seen"),
+    ],
+)
+def test_what_somebody_put_into_a_store(week_store, tmp_path, made, name):
+    """Tables and triggers from elsewhere are named by doctor, and keep a backup from being restored."""
+    run_sql(week_store, made)
+    week_store.backup(tmp_path / "backup.sqlite")
+    assert any(f"The {name} comes from elsewhere" in finding for finding in week_store.doctor())
+    with pytest.raises(InputError, match=f"was not restored. The {name} comes from elsewhere"):
+        MemoryStore.restore(tmp_path / "backup.sqlite", to=tmp_path / "new.sqlite")
+    assert not (tmp_path / "new.sqlite").exists()

@@ -67,7 +67,7 @@ def test_what_is_not_a_store(path, database, version):
         ("taken/memory.sqlite", StoreReadOnly, "No store can be made at"),
         ("zero\0byte.sqlite", StoreReadOnly, "No store can be made at"),
         ("n" * 5000, StoreReadOnly, "No store can be made at"),
-        ("half\ud800.sqlite", StoreReadOnly, "No store can be made at"),
+        ("half\ud800.sqlite", InputError, "is not a valid UTF-8 path"),
         ("a", JupyterMemoryError, None),
         ("a/memory.sqlite", JupyterMemoryError, None),
     ],
@@ -440,3 +440,72 @@ def test_opened_by_several_at_once(path, database, remember):
     answers = race(path, [MAJOR])
     assert [version for version, _ in answers] == [3000] * 4
     assert sum(notices for _, notices in answers) == len(copies(path)) == 1
+
+
+@pytest.mark.parametrize("where", ["name", "folder", "working folder"])
+def test_a_path_that_is_not_utf8(tmp_path, monkeypatch, where):
+    """A path that SQLite cannot name is refused in a sentence before anything is made, and so is one to be indexed."""
+    odd = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9"))
+    odd.mkdir()
+    monkeypatch.chdir(odd)
+    paths = {"name": odd.with_name(f"{odd.name}.sqlite"), "folder": odd / "m.sqlite", "working folder": "m.sqlite"}
+    for opened in (Database, MemoryStore):
+        with pytest.raises(InputError, match=r"caf\ufffd.* is not a valid UTF-8 path\. Rename"):
+            opened(Path(paths[where]))
+    assert list(odd.iterdir()) == [] and list(tmp_path.iterdir()) == [odd]
+    with MemoryStore(tmp_path / "memory.sqlite", embedder=None) as store:
+        for folder in (odd, "."):
+            with pytest.raises(InputError, match="is not a valid UTF-8 path"):
+                store.index(folder)
+        assert store.doctor() == []
+
+
+@pytest.mark.parametrize(
+    ("error", "examined"),
+    [
+        (OSError, 0),
+        (MemoryError, 0),
+        (UnicodeEncodeError("utf-8", "a", 0, 1, "no"), 0),
+        (TypeError, 1),
+        (apsw.SQLError, 1),
+    ],
+)
+def test_which_errors_start_an_examination(database, error, examined):
+    """The check of a large store takes minutes: what no damaged value can raise does not start it."""
+    opened, checks = database(), []
+    opened.diagnosis.find_damage = lambda: checks.append(1) or ""
+    with pytest.raises(error if isinstance(error, type) else type(error)), opened.read():
+        raise error
+    assert len(checks) == examined
+
+
+def test_a_store_that_was_upgraded_while_it_is_open(week_store):
+    """What no longer fits an open store, since a later version changed it, is told as that."""
+    run_sql(week_store, "pragma user_version = 9001; alter table texts rename to passages")
+    for call in (lambda: week_store.hits("prices"), lambda: week_store.add("λ")):
+        with pytest.raises(StoreTooNew, match="written by a newer jupyter-memory"):
+            call()
+
+
+@pytest.mark.parametrize("less", [1, 100, 4095])
+def test_a_store_without_its_last_bytes(week_store, tmp_path, less):
+    """It is read, and named as damaged before anything is added to it; a backup like it is not restored."""
+    week_store.close()
+    os.truncate(week_store.path, week_store.path.stat().st_size - less)
+    with MemoryStore(week_store.path) as store:
+        assert store.count() == 10
+        for call in (lambda: store.add("λ"), lambda: store.forget(everything=True)):
+            with pytest.raises(StoreDamaged, match="lacks its last bytes, so nothing was changed"):
+                call()
+        assert "The file lacks its last bytes" in store.doctor()[0]
+    with pytest.raises(StoreDamaged, match="its last bytes are missing"):
+        MemoryStore.restore(week_store.path, to=tmp_path / "new.sqlite")
+
+
+def test_a_store_that_was_cut_to_nothing(path, database):
+    """A new store is begun in an empty file that is not from this minute, and a notice says so."""
+    path.parent.mkdir()
+    path.touch()
+    os.utime(path, (1e9, 1e9))
+    assert database().notices == ["The store's file was empty. If it held memories before, restore a backup of it."]
+    assert database().notices == []

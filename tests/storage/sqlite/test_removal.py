@@ -562,6 +562,38 @@ def test_forgetting_on_a_full_disk(disk, bytes_of):
         assert store.forget(filters={"tag": "filler"}) > 0 and store.count() == 0
 
 
+@pytest.mark.parametrize("left", ["closed", "killed"])
+def test_a_closed_store_on_a_full_disk(disk, tmp_path, left):
+    """A store is opened anew on a full disk to search and to forget, also if its log is still to be moved into it."""
+    full, texts = disk(24), [f"walross{number} " + os.urandom(3_000).hex() for number in range(60)]
+    place = full / "memory.sqlite" if left == "closed" else tmp_path / "memory.sqlite"
+    with MemoryStore(place, embedder=None) as store:
+        ids = [memory.id for memory in store.add_many({"text": text} for text in texts)]
+        if left == "killed":
+            for ending in ("", "-wal"):
+                shutil.copy(f"{store.path}{ending}", full)
+            assert (full / "memory.sqlite-wal").stat().st_size > 1_000_000
+            (full / ".memory.sqlite.reserve").write_bytes(bytes(8_000_000))
+    with (full / "filler").open("wb", buffering=0) as filler:
+        for size in (4096, 1):
+            with suppress(OSError):
+                while filler.write(bytes(size)):
+                    pass
+
+    for number, id in enumerate(ids[:3]):
+        with MemoryStore(full / "memory.sqlite", embedder=None) as store:
+            assert store.hits(f"walross{number}").hits[0].memory.id == id and store.count() == 60 - number
+            assert len(store.notices) == (number == 0)
+            assert all("disk" in finding and "full" in finding for finding in store.doctor())
+        with MemoryStore(full / "memory.sqlite", embedder=None) as store:
+            assert store.forget(id) == 1
+        assert not any(f"walross{number} ".encode() in file.read_bytes() for file in full.iterdir())
+        assert {file.name for file in full.iterdir()} <= {"memory.sqlite", ".memory.sqlite.reserve", "filler"}
+    (full / "filler").unlink()
+    with MemoryStore(full / "memory.sqlite", embedder=None) as store:
+        assert store.stats()["journal"] == "wal" and not store.notices and store.add("with room").text == "with room"
+
+
 def test_where_even_the_reserve_is_too_little(disk):
     """If the room of the reserve is taken, the error says how much to make, and nothing is forgotten."""
     full = disk(24)
