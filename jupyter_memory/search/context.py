@@ -226,12 +226,14 @@ class SearchContext:
 
     Iterating over it gives the candidates. ``retrieved`` has what each retriever found; ``vector_query`` is None where
     no model took part. ``calibration`` is 1 where meaning is as good a guide as words, and more where it is better.
+    ``asked`` tells a question from a query that was made of a memory or a text.
     """
 
     query: Query
     candidates: CandidatePool
     retrieved: Retrieved
     vector_query: VectorQuery | None
+    asked: bool
     _snapshot: Snapshot
     _samples: Samples
     _columns: Mapping[str, float]

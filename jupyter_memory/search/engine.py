@@ -274,7 +274,9 @@ class SearchEngine:
                 of_model = embedder.threshold if request.profile.threshold else None
                 if model is not None:
                     asked = VectorQuery(vector, model, of_model if request.threshold is None else request.threshold)
-            result = search(request.query, request.profile, snapshot, self._samples, asked, exclude)
+            result = search(
+                request.query, request.profile, snapshot, self._samples, asked, exclude, asked=subject is None
+            )
             # A retriever that could not look says so, and its silence is not taken for an answer.
             said = [] if result.query.terms else ["The query has no words to look up, so the search used meaning only."]
             if asked is None:

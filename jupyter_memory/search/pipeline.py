@@ -100,8 +100,13 @@ def search(
     samples: Samples,
     vector_query: VectorQuery | None,
     exclude: int | None = None,
+    *,
+    asked: bool = True,
 ) -> Result:
-    """Rank the memories of a store for a query, as if that of the key ``exclude`` and its copies were not there."""
+    """Rank the memories of a store for a query, as if that of the key ``exclude`` and its copies were not there.
+
+    ``asked`` tells a question from a query that was made of a memory or a text.
+    """
     query, notices = rewrite(query, snapshot, profile)
     clock, columns = Clock(), profile.columns
     count, depth = profile.fetches(query.limit), profile.fetch(query.limit)
@@ -141,7 +146,9 @@ def search(
             "1 memory with the same text is" if len(copies) == 1 else f"{len(copies):,} memories with the same text are"
         )
         notices = (*notices, f"{are} not shown.") if copies else notices
-    context = SearchContext(query, CandidatePool(found, snapshot), retrieved, vector_query, snapshot, samples, columns)
+    context = SearchContext(
+        query, CandidatePool(found, snapshot), retrieved, vector_query, asked, snapshot, samples, columns
+    )
     clock.lap("pool")
     rankings: dict[str, Ranking[int]] = {}
     for name, ones in retrieved.items():

@@ -182,7 +182,7 @@ def words_count(context: SearchContext) -> float:
     query, terms = context.query, context.query.terms
     # What is quoted, misspelled, still typed or in another language is met by words, not by the tokens of MaxSim.
     met_by_words = terms.phrases or terms.respelled or terms.prefix or query.language
-    if met_by_words or context.vector_query is None or not context.tokens_tell:
+    if met_by_words or not context.asked or context.vector_query is None or not context.tokens_tell:
         return 1.0
     nearest = max(context.shared(MaxSim().values).values(), default=1.0)
     return min(1.0, max(0.0, (nearest - _FAR) / (_NEAR - _FAR)))
