@@ -33,11 +33,15 @@ Retrieved = Mapping[str, Sequence[ScoredChunk]]
 
 @dataclass(frozen=True, slots=True)
 class VectorQuery:
-    """The vector of a query, the model it belongs to, and the cosine below which a match is noise."""
+    """The vector of a query and the model it belongs to.
+
+    Matches below the cosine ``threshold`` are dropped; those below ``noise`` are far for this model.
+    """
 
     vector: Vectors
     model: Model
     threshold: float | None
+    noise: float
 
 
 def retrieve(

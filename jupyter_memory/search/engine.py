@@ -13,7 +13,7 @@ from uuid import uuid4
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.embedders import base as checked
 from jupyter_memory.errors import EmbedderError, InputError, StoreError
-from jupyter_memory.search.confidence import non_rising, strengths, verdict
+from jupyter_memory.search.confidence import non_rising, strengths, verdict, worth_showing
 from jupyter_memory.search.context import Samples, VectorQuery
 from jupyter_memory.search.explanation import all_reasons, judged_by, labels, ranks_without, traced, why_here, why_not
 from jupyter_memory.search.fusion import weights_of, with_weights
@@ -273,7 +273,8 @@ class SearchEngine:
                 model = snapshot.model(embedder.fingerprint)
                 of_model = embedder.threshold if request.profile.threshold else None
                 if model is not None:
-                    asked = VectorQuery(vector, model, of_model if request.threshold is None else request.threshold)
+                    threshold = of_model if request.threshold is None else request.threshold
+                    asked = VectorQuery(vector, model, threshold, embedder.threshold)
             result = search(
                 request.query, request.profile, snapshot, self._samples, asked, exclude, asked=subject is None
             )
@@ -294,6 +295,9 @@ class SearchEngine:
         # What strength is computed from; not every profile asks for it.
         judged = with_strength and "max_sim" in result.scored.rankings
         strong = non_rising(strengths(result.scored.context, shown)) if judged else None
+        if strong is not None:
+            count = worth_showing(result.scored.context, shown, strong)
+            shown, strong = shown[:count], strong[:count]
         known = perf_counter()
         found = hits(done.snapshot, result.query, profile, shown, strong)
         strength = nan if strong is None else next(iter(strong), 0.0)
