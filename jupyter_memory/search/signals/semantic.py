@@ -180,8 +180,9 @@ _FAR, _NEAR = 0.45, 0.65
 def words_count(context: SearchContext) -> float:
     """Return how much shared words count in this search, 0 to 1: less where no candidate is near to what is asked."""
     query, terms = context.query, context.query.terms
-    # What is quoted, misspelled, still typed or in another language is met by words, not by the tokens of MaxSim.
-    met_by_words = terms.phrases or terms.respelled or terms.prefix or query.language
+    # Words meet what is quoted, mostly misspelled, still typed or in another language; tokens do not.
+    slips = sum(bool(one.near) and not one.count for one in context.asked_words) if terms.respelled else 0
+    met_by_words = terms.phrases or terms.prefix or query.language or (slips and 2 * slips >= len(context.asked_words))
     if met_by_words or not context.asked or context.vector_query is None or not context.tokens_tell:
         return 1.0
     nearest = max(context.shared(MaxSim().values).values(), default=1.0)
