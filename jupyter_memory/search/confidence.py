@@ -20,7 +20,6 @@ from jupyter_memory.embedders import base
 from jupyter_memory.search.context import SearchContext
 from jupyter_memory.search.fusion import Ranked
 from jupyter_memory.search.query.terms import AskedWord, Row
-from jupyter_memory.search.signals.semantic import words_count
 from jupyter_memory.storage.base import Corpus, EmbeddedParts, Passage
 from jupyter_memory.storage.databases import Storage
 from jupyter_memory.storage.snapshot import Snapshot
@@ -232,18 +231,6 @@ def non_rising(strengths: Iterable[float]) -> list[float]:
     [0.9, 0.3, 0.3, 0.1]
     """
     return list(accumulate(strengths, min))
-
-
-def worth_showing(context: SearchContext, ranked: Sequence[Ranked], strong: Sequence[float]) -> int:
-    """Return how many of these hits to show: where some may answer, not the last ones that are far in every way."""
-    if not strong or strong[0] < NONE_BELOW or context.vector_query is None or words_count(context) < 1:
-        return len(ranked)
-    for place in range(len(ranked), 0, -1):
-        one, cosine = ranked[place - 1].candidate, ranked[place - 1].candidate.cosine
-        near = cosine is None or cosine >= context.vector_query.noise
-        if near or strong[place - 1] >= NONE_BELOW or one.key in context.keyword_scores:
-            return place
-    return len(ranked)
 
 
 def missed(words: Sequence[AskedWord]) -> Iterator[AskedWord]:

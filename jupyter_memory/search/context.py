@@ -33,15 +33,15 @@ Retrieved = Mapping[str, Sequence[ScoredChunk]]
 
 @dataclass(frozen=True, slots=True)
 class VectorQuery:
-    """The vector of a query and the model it belongs to.
+    """The vector of a query, the model it belongs to, and the cosine below which a match is noise.
 
-    Matches below the cosine ``threshold`` are dropped; those below ``noise`` are far for this model.
+    ``strict`` says that the user set this threshold, so that no search may go below it.
     """
 
     vector: Vectors
     model: Model
     threshold: float | None
-    noise: float
+    strict: bool = False
 
 
 def retrieve(

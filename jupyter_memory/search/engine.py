@@ -13,7 +13,7 @@ from uuid import uuid4
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.embedders import base as checked
 from jupyter_memory.errors import EmbedderError, InputError, StoreError
-from jupyter_memory.search.confidence import non_rising, strengths, verdict, worth_showing
+from jupyter_memory.search.confidence import non_rising, strengths, verdict
 from jupyter_memory.search.context import Samples, VectorQuery
 from jupyter_memory.search.explanation import all_reasons, judged_by, labels, ranks_without, traced, why_here, why_not
 from jupyter_memory.search.fusion import weights_of, with_weights
@@ -122,8 +122,7 @@ class Pooled:
 class SearchRequest:
     """A query and how it is searched: the profile that ranks, and the embedder, None where words alone are searched.
 
-    ``threshold`` is the cosine below which the user wants no match; where it is None, the profile decides about that of
-    the embedder.
+    ``threshold`` is the cosine below which a match of the vector retriever is noise, the embedder's where it is None;
     ``notices`` come with the answer.
     """
 
@@ -271,10 +270,10 @@ class SearchEngine:
             if embedder is not None and vector is not None:
                 # If another program switched the model a moment ago, the old vectors are still complete.
                 model = snapshot.model(embedder.fingerprint)
-                of_model = embedder.threshold if request.profile.threshold else None
+                threshold = embedder.threshold if request.threshold is None else request.threshold
                 if model is not None:
-                    threshold = of_model if request.threshold is None else request.threshold
-                    asked = VectorQuery(vector, model, threshold, embedder.threshold)
+                    strict = request.threshold is not None
+                    asked = VectorQuery(vector, model, threshold if request.profile.threshold else None, strict)
             result = search(
                 request.query, request.profile, snapshot, self._samples, asked, exclude, asked=subject is None
             )
@@ -295,9 +294,6 @@ class SearchEngine:
         # What strength is computed from; not every profile asks for it.
         judged = with_strength and "max_sim" in result.scored.rankings
         strong = non_rising(strengths(result.scored.context, shown)) if judged else None
-        if strong is not None:
-            count = worth_showing(result.scored.context, shown, strong)
-            shown, strong = shown[:count], strong[:count]
         known = perf_counter()
         found = hits(done.snapshot, result.query, profile, shown, strong)
         strength = nan if strong is None else next(iter(strong), 0.0)

@@ -23,6 +23,7 @@ from jupyter_memory.search.profiles.profile import Profile
 from jupyter_memory.search.query.parser import missing_phrases
 from jupyter_memory.search.query.temporal import notice_of
 from jupyter_memory.search.query.terms import inflected, respelled
+from jupyter_memory.search.signals.semantic import MaxSim, words_count
 from jupyter_memory.storage.snapshot import Snapshot
 from jupyter_memory.types import Candidate, Filters, Query, Ranking
 
@@ -105,8 +106,10 @@ def search(
 ) -> Result:
     """Rank the memories of a store for a query, as if that of the key ``exclude`` and its copies were not there.
 
-    ``asked`` tells a question from a query that was made of a memory or a text.
+    ``asked`` tells a question from a query that was made of a memory or a text. If its words help little, and the
+    profile knows that, matches below the threshold are ranked, too.
     """
+    written = query
     query, notices = rewrite(query, snapshot, profile)
     clock, columns = Clock(), profile.columns
     count, depth = profile.fetches(query.limit), profile.fetch(query.limit)
@@ -123,12 +126,10 @@ def search(
     if profile.small_corpus and not guarded:
         # More was fetched than the profile ranks, only to see how many memories match.
         parts = [{name: found[:depth] for name, found in part.items()} for part in parts]
-    retrieved: Retrieved = parts[0]
-    if len(parts) > 1:
-        # No memory is in two of them.
-        retrieved = {
-            name: sorted(chain(*(part[name] for part in parts)), key=lambda one: -one.score) for name in RETRIEVERS
-        }
+    # No memory is in two of them.
+    retrieved: Retrieved = {
+        name: sorted(chain(*(part[name] for part in parts)), key=lambda one: -one.score) for name in RETRIEVERS
+    }
     # The keyword retriever's chunk represents a memory that both found: its snippet shows the words.
     chunks = {one.memory: one.chunk for name in reversed(RETRIEVERS) for one in retrieved[name]}
     cosines = {one.memory: one.score for one in retrieved["vector"]}
@@ -149,6 +150,8 @@ def search(
     context = SearchContext(
         query, CandidatePool(found, snapshot), retrieved, vector_query, asked, snapshot, samples, columns
     )
+    if vector_query is not None and _needs_more(context, vector_query, profile, depth):
+        return search(written, profile, snapshot, samples, replace(vector_query, threshold=None))
     clock.lap("pool")
     rankings: dict[str, Ranking[int]] = {}
     for name, ones in retrieved.items():
@@ -159,6 +162,14 @@ def search(
         rankings[signal.name] = Ranking(values)
     clock.lap("rank")
     return fuse(Scored(context, rankings, vector_query is not None, guarded, clock.laps), profile, notices)
+
+
+def _needs_more(context: SearchContext, vector_query: VectorQuery, profile: Profile, depth: int) -> bool:
+    # Whether the threshold cut off what words do not replace.
+    cut = vector_query.threshold is not None and len(context.retrieved["vector"]) < depth
+    if not (cut and context.asked) or vector_query.strict or MaxSim() not in profile.signals:
+        return False
+    return not context.candidates or words_count(context) < 1
 
 
 def fuse(scored: Scored, profile: Profile, notices: tuple[str, ...] = ()) -> Result:

@@ -237,6 +237,7 @@ BOUNDED: dict[str, int] = {
     r"\.text\..*date": 500,
     r"\.text\..*\._FRAMES$": 4_000,
     r"\.ingest\.readers\..*(data|tables)": 255,
+    r"\.ingest\.discovery\.": 255,
 }
 
 

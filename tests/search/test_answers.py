@@ -149,7 +149,7 @@ def test_a_cosine_reads_as_below_its_threshold(store):
          "No memory matches all of these filters. Remove one of them."),
         ("prices after:2027-01-01", {"since": "2026-01-01"}, False,
          "Nothing in this store is from that time: its memories are from 2026-03-02 to 2026-03-06."),
-        # Where there are vectors, something is nearest, and it is said that it does not seem to answer.
+        # Where there are vectors, something is nearest, and the answer says that it does not seem to be one.
         ("blorp", {}, True, "Nothing here seems to answer this"),
         ("blorp", {"kind": "note"}, True, "Nothing here seems to answer this"),
     ],

@@ -101,7 +101,7 @@ class Profile:
     """A ranking: what the retrievers fetch, which signals judge, and the terms whose sum is the score.
 
     ``columns`` are the BM25 weights of the keyword index; a column that is not among them is not searched.
-    ``threshold`` says whether matches below the embedder's cosine threshold are dropped. ``steps`` are
+    ``threshold`` says whether matches below the embedder's (or the user's) cosine threshold are dropped. ``steps`` are
     the post-processors. ``keyword_only`` are the terms for a search without a model, if they are others. Fewer keyword
     matches than ``small_corpus`` are all shown where ``limit`` would cut off half of them. ``timed`` says whether a
     time that the query names changes what the retrievers find. ``adaptive`` names the term whose weight follows
@@ -311,6 +311,7 @@ auto = Profile(
         metadata.Recency(),
     ),
     fetch=OverFetch(4, weights.POOL),
+    threshold=True,
     steps=(DeduplicateRuns(), DeduplicateFiles()),
     timed=True,
 )

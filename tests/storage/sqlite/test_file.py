@@ -473,7 +473,7 @@ def test_a_path_that_is_not_utf8(tmp_path, monkeypatch, where):
 def test_which_errors_start_an_examination(database, error, examined):
     """The check of a large store takes minutes: what no damaged value can raise does not start it."""
     opened, checks = database(), []
-    opened.diagnosis.find_damage = lambda: checks.append(1) or ""
+    opened.find_damage = lambda: checks.append(1) or ""
     with pytest.raises(error if isinstance(error, type) else type(error)), opened.read():
         raise error
     assert len(checks) == examined
