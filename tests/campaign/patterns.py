@@ -179,8 +179,11 @@ def _held(module: ModuleType) -> Iterator[Found]:
             parameters = inspect.signature(value).parameters
             returned = str(inspect.signature(value).return_annotation)
             value = value() if not parameters and "Pattern" in returned else ()
-        for pattern in _within(value):
-            yield Found(f"{module.__name__}.{name}", pattern, not uses.get(name, {"search"}) <= _AT_ONE_PLACE)
+        # Of a table, the patterns by the name that is looked up.
+        rows = {f"{name}[{key}]": one for key, one in value.items()} if isinstance(value, Mapping) else {name: value}
+        for row, held in rows.items():
+            for pattern in _within(held):
+                yield Found(f"{module.__name__}.{row}", pattern, not uses.get(row, {"search"}) <= _AT_ONE_PLACE)
 
 
 def _within(value: Any, depth: int = 4) -> Iterator[re.Pattern[str]]:
@@ -200,11 +203,16 @@ def _of_all(values: Iterable[Any], depth: int) -> Iterator[re.Pattern[str]]:
 
 
 def _uses(module: ModuleType) -> Mapping[str, set[str]]:
-    """Return the methods that a module calls of each of its names: ``_WORD.findall(…)``."""
+    """Return the methods that a module calls of its names: ``_WORD.findall(…)``, ``_KINDS["word"].match(…)``."""
     used: dict[str, set[str]] = {}
     for node in ast.walk(_tree(module)):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.attr in _METHODS:
-            used.setdefault(node.value.id, set()).add(node.attr)
+        if not (isinstance(node, ast.Attribute) and node.attr in _METHODS):
+            continue
+        match node.value:
+            case ast.Name(id=name):
+                used.setdefault(name, set()).add(node.attr)
+            case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=key)):
+                used.setdefault(f"{name}[{key}]", set()).add(node.attr)
     return used
 
 
@@ -232,7 +240,7 @@ _SLOW = 0.02
 _MOST = 1.5
 # No more characters than these reach a pattern, by what its name holds: its room, its topic, its own name.
 BOUNDED: dict[str, int] = {
-    r"\.search\..*\._VERSION$": 255,
+    r"\.search\..*\._(COPY|VERSION)$": 255,
     r"\.search\..*(temporal|sessions)": 500,
     r"\.text\..*date": 500,
     r"\.text\..*\._FRAMES$": 4_000,
