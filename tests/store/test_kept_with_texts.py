@@ -142,7 +142,7 @@ def test_the_file_that_defines_it_comes_first(store, tmp_path):
     told = memories.explain("Session", first.id).details
     assert first.title == "client.py" and told == memories.explain_in(answer, first.id).details
     assert "2.000000 for its definition of `Session` (defines, 1st, value 1)." in told
-    assert "2.000000 for its definition of `Session` (defined_names, 1st, value 0.5)." in told
+    assert "0.500000 for its definition of `Session` (defined_names, 1st, value 0.5)." in told
     assert "Nothing for file_stem: the names of its file and folder are not in the query." in told
 
 
