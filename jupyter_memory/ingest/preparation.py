@@ -23,7 +23,7 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.dates import in_name
 from jupyter_memory.ingest.pictures import PictureReader
 from jupyter_memory.ingest.readers.base import Document, Shortening
-from jupyter_memory.ingest.readers.notebook import CLIPPED
+from jupyter_memory.ingest.readers.outputs import CLIPPED
 from jupyter_memory.ingest.readers.registry import known_readers
 from jupyter_memory.ingest.redaction.redactor import MARK, redact, redact_values, suspicious
 from jupyter_memory.runtime import batches
@@ -398,9 +398,8 @@ def _drafts_of(
     on, reading = cache(markdown.day), PictureReader(pictures or {})
     stated = document.written or in_name(path.name, datetime.now(UTC))
     source, title = str(path.absolute()), named(title)
-    tags = tuple(dict.fromkeys(map(named, document.tags[: identifiers.MOST_OF_FILE])))
-    # Noted apart from tags that a person adds, which stay when the file changes.
-    of_file = {"file_tags": list(tags)} if tags else {}
+    every = ((*part.tags, *document.tags)[: identifiers.MOST_OF_FILE] for part in document.parts)
+    tagged = [tuple(dict.fromkeys(map(named, tags))) for tags in every]
     return [
         Draft(
             text=part.text,
@@ -416,10 +415,15 @@ def _drafts_of(
             context=markdown.context(
                 title, list(map(named, part.headings)), part.above, on(part.written or stated or when)
             ),
-            metadata={**part.metadata, **({markdown.LINE: part.line} if part.line else {}), **of_file},
+            metadata={
+                **part.metadata,
+                **({markdown.LINE: part.line} if part.line else {}),
+                # Noted apart from tags that a person adds, which stay when the file changes.
+                **({"file_tags": list(tags)} if tags else {}),
+            },
             pictures=NO_PICTURES if pictures is None or not part.pictures else reading.read(part.pictures),
         )
-        for part in document.parts
+        for part, tags in zip(document.parts, tagged, strict=True)
     ]
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,8 +14,9 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.dates import in_front_matter
 from jupyter_memory.ingest.readers.base import Document, Part, Shortening
 from jupyter_memory.ingest.readers.notebook import Cell, document
+from jupyter_memory.ingest.readers.pages import read_page
 from jupyter_memory.text.code import PYTHON, known_language
-from jupyter_memory.text.markdown import Heading, descend, front_matter, headings
+from jupyter_memory.text.markdown import front_matter, headings
 from jupyter_memory.text.unicode import clean, uncoloured, without_data
 
 # The marks with which a text begins, each with its encoding; the longer first: UTF-32's begins with UTF-16's.
@@ -416,37 +416,13 @@ class MarkdownReader(Shortening):
         return replace(found, tags=tuple(dict.fromkeys((*found.tags, *tags))))
 
 
-# What is not read: programs, styles, drawings, and what only guides through a site.
-_SILENT = frozenset({"script", "style", "svg", "template", "noscript", "nav", "head", "iframe", "object", "canvas"})
-_HEADINGS = {f"h{level}": level for level in range(1, 7)}
-# Tags within a line; any other begins a new one.
-_INLINE = frozenset({
-    "a", "abbr", "b", "bdi", "bdo", "cite", "code", "data", "del", "dfn", "em", "font", "i", "img", "ins", "kbd",
-    "label", "mark", "q", "s", "samp", "small", "span", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr",
-})  # fmt: skip
-_CELLS = frozenset({"td", "th"})
-# What begins a line and does not end one.
-_ROWS = frozenset({"tr", "li", "dt", "dd", "thead", "tbody", "br", "hr", "option"})
 _CHARSET = re.compile(
     rb"<meta[^>]{0,200}?charset[ \t]{0,4}=[ \t]{0,4}[\"']?([\w.:-]{1,40})"
     rb"|<\?xml[^>]{0,100}?encoding=[\"']([\w.:-]{1,40})",
     re.IGNORECASE,
 )
 _CHARSET_WITHIN = 2_048
-_DECLARATION = re.compile(r"<!--|<[!?]")
-_BLANK = re.compile(r"[ \t\r\f\v\n]+")
-_GAP = re.compile(r"\n{3,}")
 _SLUG = re.compile(r"[^\w]+")
-# Sections of one page that become memories; the rest stays with the last one.
-_MOST_SECTIONS = 2_000
-
-
-@dataclass(slots=True)
-class _Section:
-    line: int
-    path: tuple[Heading, ...] = ()
-    anchor: str = ""
-    pieces: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -460,14 +436,10 @@ class HtmlReader:
         data = path.read_bytes()
         named = _CHARSET.search(data, 0, _CHARSET_WITHIN)
         charset = (named[1] or named[2]).decode("ascii", "replace") if named else ""
-        page = _Page()
-        page.feed(_closed(_tidied(decoded(data, charset))))
-        page.close()
+        title, sections = read_page(_tidied(decoded(data, charset)))
         parts, seen = [], set[str]()
-        for section in page.sections:
-            lines = [line.rstrip() for line in "".join(section.pieces).split("\n")]
-            text = _GAP.sub("\n\n", "\n".join(lines)).strip()
-            if text:
+        for section in sections:
+            if text := section.text:
                 names = tuple(heading.text for heading in section.path)
                 name = section.anchor or _SLUG.sub("-", names[-1] if names else "").strip("-").lower()[:80]
                 number, location = 1, name
@@ -476,81 +448,4 @@ class HtmlReader:
                     location = f"{name}-{number}"
                 seen.add(location)
                 parts.append(Part(text, location=location, line=section.line, headings=names))
-        return Document(tuple(parts), "html", title=page.title)
-
-
-def _closed(text: str) -> str:
-    # The parser takes the square of the time for many of them that do not end. The lines of a comment stay.
-    pieces, at = [], 0
-    last = text.rfind(">")
-    while (found := _DECLARATION.search(text, at, last)) is not None:
-        mark = "-->" if found[0] == "<!--" else ">"
-        end = text.find(mark, found.end(), last + 1)
-        if end < 0:
-            last = found.start() - 1
-            break
-        pieces.append(text[at : found.start()])
-        pieces.append("\n" * text.count("\n", found.start(), end))
-        at = end + len(mark)
-    pieces.append(text[at : max(at, last + 1)])
-    pieces.append(text[max(at, last + 1) :].replace("<", "&lt;"))
-    return "".join(pieces)
-
-
-class _Page(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.title = ""
-        self.sections = [_Section(1)]
-        self._silent = ""
-        self._depth = 0
-        self._in_title = False
-        self._pre = 0
-        self._heading: list[str] | None = None
-        self._anchor = ""
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag == "title" and not self.title:
-            self._in_title = True
-        elif self._silent:
-            self._depth += tag == self._silent
-        elif tag in _SILENT:
-            self._silent, self._depth = tag, 1
-        elif tag == "body":
-            self._silent, self._depth = "", 0
-        elif tag in _HEADINGS and len(self.sections) < _MOST_SECTIONS:
-            self._heading = []
-            self.sections.append(_Section(self.getpos()[0], anchor=dict(attrs).get("id") or self._anchor))
-            self._anchor = ""
-        else:
-            self._anchor = dict(attrs).get("id") or ("" if tag not in _INLINE else self._anchor)
-            self._pre += tag == "pre"
-            if tag not in _INLINE and tag not in _CELLS:
-                self.sections[-1].pieces.append("\n")
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag == "title":
-            self._in_title = False
-        elif self._silent:
-            self._depth -= tag == self._silent
-            if not self._depth:
-                self._silent = ""
-        elif tag in _HEADINGS and self._heading is not None:
-            level = _HEADINGS[tag]
-            text = _BLANK.sub(" ", "".join(self._heading or ())).strip(" ¶#")
-            self._heading = None
-            section, before = self.sections[-1], self.sections[-2].path
-            section.path = descend(before, Heading(0, 0, level, text)) if text else before
-            section.pieces.append("\n\n")
-        else:
-            self._pre = max(0, self._pre - (tag == "pre"))
-            if tag not in _INLINE and tag not in _ROWS:
-                self.sections[-1].pieces.append("\t" if tag in _CELLS else "\n")
-
-    def handle_data(self, data: str) -> None:
-        if self._in_title:
-            self.title = _BLANK.sub(" ", self.title + data).strip()[:1_000]
-        elif not self._silent:
-            if self._heading is not None:
-                self._heading.append(data)
-            self.sections[-1].pieces.append(data if self._pre else _BLANK.sub(" ", data))
+        return Document(tuple(parts), "html", title=title)
