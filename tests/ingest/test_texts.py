@@ -257,6 +257,94 @@ def test_each_language_has_its_mark(read, name, text, texts):
     assert [part.text for part in read(name, text).parts] == texts
 
 
+def read_as(found):
+    return [(part.text.strip(), part.language, part.headings, part.line) for part in found.parts]
+
+
+SPIN = """#' ---
+#' title: Takelage
+#' ---
+#' # Wanten
+#'
+#' Erneuert zu **Lichtmess**.
+
+#+ spannung, fig.width=5, tags=c("rig", "λ")
+wanten <- spannung(mast)
+
+#' Länge in Metern
+#' @param x ein Mast
+laenge <- function(x) x$laenge
+
+#' ## Stage
+stag <- messen(x)
+#+ bild, fig.cap="Der Wind"
+plot(stag)
+"""
+
+
+def test_a_script_for_spin_is_prose_and_chunks(read):
+    """Prose is Markdown with its headings, a chunk has its label and caption, a documented function its comment."""
+    found = read("rig.R", SPIN)
+    wanten = "wanten <- spannung(mast)\n\n#' Länge in Metern\n#' @param x ein Mast\nlaenge <- function(x) x$laenge"
+    assert read_as(found) == [
+        ("---\ntitle: Takelage\n---\n# Wanten\n\nErneuert zu **Lichtmess**.", "markdown", (), 1),
+        (wanten, "", ("Wanten",), 9),
+        ("## Stage", "markdown", ("Wanten", "Stage"), 15),
+        ("stag <- messen(x)", "", ("Wanten", "Stage"), 16),
+        ('#+ bild, fig.cap="Der Wind"\nplot(stag)', "", ("Wanten", "Stage"), 17),
+    ]
+    assert [part.location for part in found.parts] == ["#0", "spannung", "#2", "#3", "bild"]
+    assert found.parts[1].tags == ("rig", "λ")
+
+
+def test_sections_of_rstudio_divide_a_script(read):
+    """The name of a section is a heading; what only looks like one, and other languages, divide nothing."""
+    script = (
+        "library(readr)\n\n# Tiefen laden ----\ntiefen <- 3\n# -----\n\n"
+        "## Bänke ====\nf <- function() {\n  # innen ----\n}\n"
+    )
+    assert read_as(read("a.R", script)) == [
+        ("library(readr)", "", (), 1),
+        ("tiefen <- 3\n# -----", "", ("Tiefen laden",), 4),
+        ("f <- function() {\n  # innen ----\n}", "", ("Bänke",), 8),
+    ]
+    package = "#' Tiefe\n#'\n#' @export\nf <- function() 3\n"
+    for name, text in (("a.py", script), ("b.R", "# x\n# ------\ny <- 1\n"), ("c.R", package)):
+        assert len(read(name, text).parts) == 1
+
+
+@pytest.mark.parametrize("mark", ["#" * 79, "# %%"])
+def test_an_example_of_a_gallery_is_prose_and_code(read, mark):
+    """Its first text and the comments below a mark are reStructuredText."""
+    first = '"""\nPegel\n=====\n\nAm Wehr.\n"""\nimport x\n'
+    found = read("plot.py", f"{first}\n{mark}\n# Laden\n# -----\n# Die Werte.\ny = x.load()\n# kein Text\nz = y\n")
+    assert read_as(found) == [
+        ("Pegel\n=====\n\nAm Wehr.", "rst", ("Pegel",), 2),
+        ("import x", "", ("Pegel",), 7),
+        ("Laden\n-----\nDie Werte.", "rst", ("Pegel", "Laden"), 10),
+        ("y = x.load()\n# kein Text\nz = y", "", ("Pegel", "Laden"), 13),
+    ]
+    assert len(read("a.py", f'"""Pegel am Wehr."""\nx = "# {mark}"\n').parts) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "tags"),
+    [
+        ("a.py", '# %% Load tags=["parameters", "λ"]\nx = 1\n', ("parameters", "λ")),
+        ("a.py", '# %% [markdown] {"tags": ["rates"]}\n# x\n', ("rates",)),
+        ("a.py", '# ---\n# format_name: light\n# ---\n\n# + tags=["a"]\nx = 1\n', ("a",)),
+        ("a.Rmd", '```{r net, tags=c("a", "b"), echo=FALSE}\n1\n```\n', ("a", "b")),
+        ("a.qmd", "```{python}\n#| tags: [a, b]\n1\n```\n", ("a", "b")),
+        ("a.md", "---\nkernelspec:\n  name: ir\n---\n```{code-cell} r\n:tags: [hide-input]\n1\n```\n", ("hide-input",)),
+        ("a.md", '---\njupyter:\n  jupytext:\n    x: 1\n---\n```python tags=["a"]\n1\n```\n', ("a",)),
+        ("a.py", "# %% Load\nx = 1\n", ()),
+    ],
+)
+def test_tags_of_cells_in_texts(read, name, text, tags):
+    """As Jupytext, knitr, Quarto and MyST write them."""
+    assert read(name, text).parts[0].tags == tags
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [
@@ -290,7 +378,7 @@ def test_quarto_is_read_chunk_by_chunk(read):
         ("# Prices", "#1", "markdown", 8),
         ("prices.plot()", "fig-prices", "python", 15),
         ("## Net of tax", "#3", "markdown", 18),
-        ("summary(prices)", "net", "r", 26),
+        ("#| fig.cap: Net prices", "net", "r", 25),
     ]
     assert found.parts[2].metadata["options"] == {"label": "fig-prices", "echo": "false"}
     assert found.parts[4].metadata["options"] == {"echo": "FALSE", "fig.cap": "Net prices"}
@@ -322,6 +410,81 @@ def test_markdown_of_jupytext_runs_plain_fences(read):
     header = "---\njupyter:\n  x: 1\njupytext:\n  text_representation:\n    format_name: markdown\n---\n"
     assert [part.text for part in read("a.md", header + text).parts] == ["# Net", "x = 1"]
     assert [part.text for part in read("b.md", text).parts] == [text]
+
+
+@pytest.mark.parametrize(
+    ("name", "chunk", "first", "line"),
+    [
+        ("a.qmd", '{python}\n#| fig-cap: "Setzlinge λ"\n#| echo: false\nplot()', "#| fig-cap: Setzlinge λ", 3),
+        ("a.qmd", "{r}\n#| tbl-cap: >\n#|   Regen,\n#|   in Tonnen\nplot()", "#| tbl-cap: Regen, in Tonnen", 4),
+        ("a.qmd", '{r}\n#| fig-subcap:\n#|   - "Eins"\n#|   - "Zwei"\nplot()', "#| fig-subcap: Eins Zwei", 4),
+        ("a.qmd", "{sql}\n--| tbl-cap: Boote\nplot()", "--| tbl-cap: Boote", 2),
+        ("a.Rmd", r'{r, fig.cap="Höhe $x_{1}$, \"λ\"", echo=F}' + "\nplot()", '#| fig.cap: Höhe $x_{1}$, "λ"', 1),
+        ("a.Rmd", '{r a, fig.cap=c("A", "B"), fig.alt="C"}\nplot()', '#| fig.cap: c("A", "B") #| fig.alt: C', 1),
+        ("a.Rmd", '{r}\n#| fig.cap = "Wehr",\nplot()', "#| fig.cap: Wehr", 2),
+        ("a.Rmd", "{r, fig.cap.location='top'}\nplot()", "plot()", 2),
+    ],
+)
+def test_captions_are_text(read, name, chunk, first, line):
+    """A caption, and what stands for a picture, is part of the text; the code stays on its lines."""
+    [part] = read(name, f"```{chunk}\n```\n").parts
+    assert (part.text.split("\n")[0], part.line) == (first, line) and part.text.endswith("plot()")
+
+
+@pytest.mark.parametrize(
+    "directive", ["{index} Leuchtfeuer", "{note} Achtung", "{figure} horn.png", "{prf:theorem}", "{tip}"]
+)
+def test_a_directive_is_prose(read, directive):
+    """Its words are found, in Markdown, and the chunk after it is a chunk."""
+    for name in ("a.Rmd", "a.qmd"):
+        prose, code = read(name, f"```{directive}\nAuf der Galerie.\n```\n\n```{{python}}\nx = 1\n```\n").parts
+        assert (prose.language, code.language, code.text) == ("markdown", "python", "x = 1")
+        assert directive in prose.text and "Auf der Galerie." in prose.text
+
+
+JUPYTEXT = """---
+jupyter:
+  jupytext:
+    formats: md
+  kernelspec:
+    language: julia
+---
+
+# Kräne
+
+<!-- #region Am Kai tags=["aside"] -->
+Der Ausleger.
+
+```python
+kein Code
+```
+<!-- #endregion -->
+
+```julia tags=["parameters"]
+last = 5
+```
+
+```bash
+ls
+```
+<!-- #region -->
+Ende"""
+
+
+def test_markdown_as_jupytext_writes_it(read):
+    """Each cell is a part in its language; the marks around Markdown are not stored, their tags and titles are."""
+    found = read("a.md", JUPYTEXT)
+    assert (found.language, [(one.text, one.language, one.tags, one.line) for one in found.parts]) == (
+        "julia",
+        [
+            ("# Kräne", "markdown", (), 9),
+            ("Der Ausleger.\n\n```python\nkein Code\n```", "markdown", ("aside",), 12),
+            ("last = 5", "julia", ("parameters",), 20),
+            ("ls", "bash", (), 24),
+            ("Ende", "markdown", (), 27),
+        ],
+    )
+    assert found.parts[1].headings == ("Kräne", "Am Kai")
 
 
 @pytest.mark.parametrize(
