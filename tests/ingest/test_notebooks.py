@@ -121,7 +121,10 @@ def test_the_language_is_the_kernels(drafts, metadata, language):
     [
         ("%%R -i prices\nsummary(prices)", "r"), ("%%sql\nSELECT 1", "sql"), ("%%bash\nls", "bash"),
         ("%%script bash --bg\nls", "bash"), ("%%bigquery df\nSELECT 1", "sql"), ("%%time\nx = 1", "python"),
-        ("%R summary(prices)", "python"), ("x = '%%sql'", "python"),
+        ("%R summary(prices)", "python"), ("x = '%%sql'", "python"), ("#!fsharp\nlet x = 1", "fsharp"),
+        ("#!pwsh\nls", "powershell"), ("#!/bin/sh\nls", "python"), ("%sql\nSELECT 1", "sql"), ("%md ## λ", "markdown"),
+        ("%sql SELECT 1", "python"), ("%%pyspark\nx", "python"), ("%%csharp\nvar x = 1;", "csharp"),
+        ("%%sparksql\nSELECT 1", "sql"), ("#!time\nx", "python"),
     ],
 )  # fmt: skip
 def test_a_magic_says_the_language_of_its_cell(drafts, source, language):
@@ -151,6 +154,38 @@ def test_tags_of_cells_and_notebooks_are_tags(drafts):
     found = drafts(*cells, raw("λ", tags=["draft"]), metadata={"tags": ["Flut"]})
     assert [one.tags for one in found] == [("parameters", "λ", "Flut"), ("Flut",), ("draft", "Flut")]
     assert found[0].metadata["file_tags"] == ["parameters", "λ", "Flut"]
+
+
+@pytest.mark.parametrize(
+    ("metadata", "language"),
+    [
+        ({"vscode": {"languageId": "shellscript"}}, "bash"),
+        ({"polyglot_notebook": {"kernelName": "fsharp"}}, "fsharp"),
+        ({"dotnet_interactive": {"language": "csharp"}}, "csharp"), ({"microsoft": {"language": "sparkr"}}, "r"),
+        ({"language": "sql"}, "sql"), ({"deepnote_cell_type": "sql"}, "sql"), ({"kernel": "Mein R"}, "r"),
+        ({"kernel": "Bash"}, "bash"), ({"kernel": "SoS"}, "julia"), ({"deepnote_cell_type": "code"}, "julia"),
+        ({"vscode": {"languageId": 3}, "language": None, "kernel": ["R"]}, "julia"), ({"vscode": 3}, "julia"),
+    ],
+)  # fmt: skip
+def test_editors_note_the_language_of_a_cell(drafts, metadata, language):
+    """What a cell says of itself counts before its notebook, and a magic before both."""
+    of_notebook = {
+        "language_info": {"name": "julia"},
+        "sos": {"kernels": [["Mein R", "ir", "R", "", ""], ["x"], 3, [1, 2, 3]]},
+    }
+    said, magic = drafts(code("x", metadata=metadata), code("%%perl\nx", metadata=metadata), metadata=of_notebook)
+    assert (said.lang, magic.lang) == (language, "perl")
+
+
+def test_a_language_is_asked_for_by_any_of_its_names(notebook, index):
+    """C# is csharp, whichever is typed and whichever the notebook says."""
+    path = notebook(code("var λ = 1;"), metadata={"language_info": {"name": "C#"}})
+    index(path)
+    assert index.memory.get(index.memory.browsed().hits[0].memory.id).lang == "csharp"
+    for name in ("csharp", "c#", "C#", "CSharp"):
+        assert len(index.memory.hits("λ", filters={"lang": name}).hits) == 1
+        assert len(index.memory.hits(f"lang:{name} λ").hits) == 1
+        assert len(index.memory.hits(f"-lang:{name} λ").hits) == 0
 
 
 # -- cells that stay out -----------------------------------------------------------------------------------------------

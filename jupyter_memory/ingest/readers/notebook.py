@@ -147,7 +147,8 @@ class NotebookReader(Shortening):
     def read(self, path: Path, /) -> Document:
         notebook, raw, have_ids = _load(path.read_bytes())
         now, kernel, ids = datetime.now(UTC), _language(notebook), set[str]()
-        cells, parts = [], []
+        metadata = _mapping(notebook.get("metadata"))
+        cells, parts, kernels = [], [], _kernels(metadata)
         for index, one in enumerate(raw):
             kind = one.get("cell_type") if isinstance(one, Mapping) else None
             if kind in ("code", "markdown", "raw"):
@@ -170,7 +171,7 @@ class NotebookReader(Shortening):
                 Part(
                     text=with_outputs(source, outputs),
                     location=cell.label,
-                    language=_cell_language(cell, source, kernel, about),
+                    language=_cell_language(cell, source, _noted_language(about, kernels) or kernel, about),
                     headings=headed,
                     above=above,
                     metadata={
@@ -186,7 +187,6 @@ class NotebookReader(Shortening):
                 )
             )
         run = max((part.written for part in parts if part.written is not None), default=None)
-        metadata = _mapping(notebook.get("metadata"))
         written = of_notebook(metadata, now) or run
         return Document(tuple(parts), kernel, path.name, _tags(metadata), kind="cell", written=written)
 
@@ -242,6 +242,30 @@ def _tags(about: Mapping[str, Any]) -> tuple[str, ...]:
 # The languages of raw cells by what JupyterLab and the older Notebook note about them; front matter is YAML.
 _RAW = {"text/latex": "latex", "text/restructuredtext": "rst", "text/x-rst": "rst", "text/html": "html",
         "text/markdown": "markdown", "text/asciidoc": "asciidoc", "text/x-python": PYTHON}  # fmt: skip
+
+
+# Where editors note the language of a cell: VS Code, .NET Interactive, Synapse, Azure Data Studio, Deepnote, and SoS.
+_NOTED = (
+    ("vscode", "languageId"), ("polyglot_notebook", "kernelName"), ("dotnet_interactive", "language"),
+    ("microsoft", "language"), ("language", ""), ("deepnote_cell_type", ""), ("kernel", ""),
+)  # fmt: skip
+_NO_LANGUAGE = frozenset({"", "code", "visualization", "polyglot-notebook", "value", "sos"})
+
+
+def _kernels(metadata: Mapping[str, Any]) -> dict[str, str]:
+    # The languages of the kernels that a notebook of SoS names.
+    rows = _mapping(metadata.get("sos")).get("kernels")
+    named = [row[:3] for row in rows if isinstance(row, list)] if isinstance(rows, list) else []
+    texts = [row for row in named if len(row) == 3 and all(isinstance(one, str) for one in row)]
+    return {name: known_language(language) for name, _, language in texts}
+
+
+def _noted_language(about: Mapping[str, Any], kernels: Mapping[str, str]) -> str:
+    for section, key in _NOTED:
+        name = _mapping(about.get(section)).get(key) if key else about.get(section)
+        if isinstance(name, str) and name.lower() not in _NO_LANGUAGE:
+            return clean(kernels.get(name) or kernel_language(name))
+    return ""
 
 
 def _cell_language(cell: Cell, source: str, kernel: str, about: Mapping[str, Any]) -> str:

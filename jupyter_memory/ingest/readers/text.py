@@ -198,9 +198,10 @@ def _cells(text: str, front: str, bare: bool) -> Iterator[Cell]:
             # In the line above the code, so that all others stay where they are.
             sign = _COMMENTS.get(language, "#")
             said = " ".join(f"{sign}| {key}: {value}" for key, value in options.items() if _CAPTION.fullmatch(key))
-            source, line = "\n".join(([said] if said else []) + lines[first:end]), first if said else first + 1
+            source = "\n".join(([said] if said else []) + lines[first:end])
             tags = listed_tags(options.get("tags", ""))
-            yield Cell(True, source, language, label, line=line, metadata=metadata, tags=tags)
+            above = 0 if said else 1
+            yield Cell(True, source, language, label, line=first + above, metadata=metadata, tags=tags)
             begin = end + 1
         number = end + 1
     yield from _prose(lines, begin, len(lines))
