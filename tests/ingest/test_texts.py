@@ -327,6 +327,113 @@ def test_an_example_of_a_gallery_is_prose_and_code(read, mark):
     assert len(read("a.py", f'"""Pegel am Wehr."""\nx = "# {mark}"\n').parts) == 1
 
 
+DATABRICKS = """# Databricks notebook source
+# MAGIC %md
+# MAGIC # Fahrten
+# MAGIC
+# MAGIC Nur sonntags.
+
+# COMMAND ----------
+
+# MAGIC %sql
+# MAGIC SELECT 1
+
+# COMMAND ----------
+
+# DBTITLE 1,Kaputte Drehkreuze
+display(x)
+
+# COMMAND ----------
+
+# MAGIC %run ./andere
+"""
+
+
+@pytest.mark.parametrize(("name", "comment"), [("a.py", "#"), ("a.scala", "//"), ("a.sql", "--"), ("a.r", "#")])
+def test_a_source_of_databricks_is_read_by_command(read, name, comment):
+    """Each command is a part in its language, whatever comments the file has; a title is a heading."""
+    text = DATABRICKS.replace("# MAGIC", f"{comment} MAGIC").replace("# COMMAND", f"{comment} COMMAND")
+    text = text.replace("# Databricks", f"{comment} Databricks").replace("# DBTITLE", f"{comment} DBTITLE")
+    assert read_as(read(name, text)) == [
+        ("# Fahrten\n\nNur sonntags.", "markdown", ("Fahrten",), 3),
+        ("SELECT 1", "sql", ("Fahrten",), 10),
+        ("display(x)", "", ("Fahrten", "Kaputte Drehkreuze"), 15),
+        ("%run ./andere", "", ("Fahrten",), 19),
+    ]
+
+
+MARIMO = """import marimo
+
+__generated_with = "0.14.7"
+app = marimo.App()
+
+with app.setup:
+    import polars as pl
+
+
+@app.cell(hide_code=True)
+def _(mo, n):
+    mo.md(
+        rf\"\"\"
+    # Kähne
+
+    Es sind {n + 1}.
+    \"\"\"
+    )
+    return
+
+
+@app.cell
+def _(pl):
+    # Laden
+
+    kaehne = pl.read_csv("a.csv")
+    tiefgang = kaehne.mean()
+    return kaehne, tiefgang
+
+
+@app.cell
+def _(kaehne, mo):
+    _df = mo.sql(f"SELECT 1")
+    return
+
+
+@app.cell
+def _():
+    return
+
+
+app._unparsable_cell(
+    r\"\"\"
+    kaehne[
+    \"\"\",
+    name="_"
+)
+
+
+@app.function
+def last(t):
+    return t * 0.6
+
+
+if __name__ == "__main__":
+    app.run()
+"""
+
+
+def test_a_notebook_of_marimo_is_read_by_cell(read):
+    """Each cell has its own lines; what marimo wrote around them is not stored, and empty cells are none."""
+    assert read_as(read("kaehne.py", MARIMO)) == [
+        ("import polars as pl", "", (), 7),
+        ("# Kähne\n\nEs sind {n + 1}.", "markdown", ("Kähne",), 14),
+        ('# Laden\n\nkaehne = pl.read_csv("a.csv")\ntiefgang = kaehne.mean()', "", ("Kähne",), 24),
+        ("SELECT 1", "sql", ("Kähne",), 33),
+        ("kaehne[", "", ("Kähne",), 44),
+        ("def last(t):\n    return t * 0.6", "", ("Kähne",), 51),
+    ]
+    assert len(read("broken.py", MARIMO + "def (").parts) == 1
+
+
 @pytest.mark.parametrize(
     ("name", "text", "tags"),
     [

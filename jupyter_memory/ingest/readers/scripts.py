@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from inspect import cleandoc
 from itertools import pairwise
+from textwrap import dedent
 
 from jupyter_memory.ingest.readers.notebook import Cell
-from jupyter_memory.text.code import PYTHON
+from jupyter_memory.text.code import PYTHON, cell_language, syntax_tree
 
 # `[markdown]` and `[md]` after the mark of a cell make it prose, and so does `[raw]`, in the light format `active=""`.
 _KIND = re.compile(r"\[(?:markdown|md|raw)\]|\bactive=\"\"")
@@ -141,6 +145,10 @@ def listed_tags(value: str) -> tuple[str, ...]:
 
 def script_cells(text: str, language: str, comment: str) -> Iterator[Cell] | None:
     """Return the cells of a script in which ``comment`` begins a line of comment; None where nothing divides it."""
+    if text.startswith(f"{comment}{_DATABRICKS}"):
+        return _databricks_cells(text, comment)
+    if language == PYTHON and "marimo.App(" in text and (tree := syntax_tree(text)) is not None:
+        return _marimo_cells(text, tree)
     if language == PYTHON and (opened := _GALLERY.match(text)) and _GALLERY_MARK.search(text):
         return _gallery_cells(text, opened.start(1))
     if "%%" in text and _mark(comment).search(text):
@@ -239,3 +247,83 @@ def _gallery_cells(text: str, begin: int) -> Iterator[Cell]:
         if prose:
             yield Cell(False, _uncommented("\n".join(lines[:prose]), "#"), "rst", line=line)
         yield Cell(True, "\n".join(lines[prose:]), line=line + prose)
+
+
+# Notebooks of Databricks as source: commands between marks, in which other languages are comments behind MAGIC.
+
+_DATABRICKS = " Databricks notebook source"
+
+
+def _databricks_cells(text: str, comment: str) -> Iterator[Cell]:
+    mark = re.compile(rf"^{re.escape(comment)} COMMAND -+[ \t]*$\n?", re.MULTILINE)
+    magic, titled = f"{comment} MAGIC", f"{comment} DBTITLE "
+    begin = text.find("\n") + 1 or len(text)
+    cuts = [(begin, begin), *(found.span() for found in mark.finditer(text)), (len(text), len(text))]
+    line, counted = 1, 0
+    for (_, start), (stop, _) in pairwise(cuts):
+        line, counted = line + text.count("\n", counted, start), start
+        lines = text[start:stop].strip("\n").split("\n")
+        first = line + len(text[start:stop]) - len(text[start:stop].lstrip("\n"))
+        title = ""
+        if lines[0].startswith(titled):
+            title = lines.pop(0).removeprefix(titled).partition(",")[2].strip()
+            first += 1
+        if not lines or not lines[0].startswith(magic):
+            yield Cell(True, "\n".join(lines), line=first, title=title)
+            continue
+        lines = [one.removeprefix(magic).removeprefix(" ") for one in lines]
+        name, _, rest = lines[0].removeprefix("%").partition(" ")
+        is_prose = lines[0].startswith("%md")
+        language = cell_language("", f"%%{name}") if lines[0].startswith("%") and not is_prose else ""
+        if is_prose or language:
+            lines[0] = rest
+        yield Cell(not is_prose, "\n".join(lines), language, line=first, title=title)
+
+
+# Notebooks of marimo: functions whose bodies are the cells.
+
+
+def _marimo_cells(text: str, tree: ast.Module) -> Iterator[Cell]:
+    lines = text.split("\n")
+    for node in tree.body:
+        if isinstance(node, ast.With) and ast.unparse(node.items[0].context_expr).startswith("app.setup"):
+            yield _body(lines, node.body)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            by = [ast.unparse(one).partition("(")[0] for one in node.decorator_list]
+            if "app.cell" in by:
+                body = node.body[:-1] if isinstance(node.body[-1], ast.Return) else node.body
+                if body:
+                    yield _said(body) or _body(lines, body)
+            elif {"app.function", "app.class_definition"}.intersection(by):
+                yield _body(lines, [node])
+        elif isinstance(node, ast.Expr) and (broken := _quoted(node.value, "app._unparsable_cell")):
+            yield replace(broken, is_code=True)
+
+
+def _body(lines: Sequence[str], body: Sequence[ast.stmt]) -> Cell:
+    # With the comments above it, which the tree does not have.
+    first = body[0].lineno - 1
+    while first and lines[first - 1].lstrip()[:1] in ("", "#"):
+        first -= 1
+    return Cell(True, dedent("\n".join(lines[first : body[-1].end_lineno])), line=first + 1)
+
+
+def _said(body: Sequence[ast.stmt]) -> Cell | None:
+    # `mo.md("""…""")` alone is Markdown, `_df = mo.sql(f"""…""")` SQL.
+    one = body[0] if len(body) == 1 else None
+    if not isinstance(one, ast.Expr | ast.Assign):
+        return None
+    sql = _quoted(one.value, "mo.sql")
+    return replace(sql, is_code=True, language="sql") if sql else _quoted(one.value, "mo.md")
+
+
+def _quoted(call: ast.expr, name: str) -> Cell | None:
+    # The text that a call has as its first argument.
+    if not isinstance(call, ast.Call) or not call.args or ast.unparse(call.func) != name:
+        return None
+    parts = call.args[0].values if isinstance(call.args[0], ast.JoinedStr) else call.args[:1]
+    said = "".join(
+        str(part.value) if isinstance(part, ast.Constant) else "{" + ast.unparse(getattr(part, "value", part)) + "}"
+        for part in parts
+    )
+    return Cell(False, cleandoc(said), line=call.args[0].lineno + len(said) - len(said.lstrip("\n")))
