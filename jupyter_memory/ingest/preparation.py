@@ -365,13 +365,16 @@ def read_file(
     # Checked apart from the texts: a character beyond ASCII, such as a title's dash, makes a whole string larger.
     others = suspicious(["\n".join((draft.title, draft.context, *draft.tags)) for draft in drafts])
     for place, (draft, hints, beside) in enumerate(zip(drafts, texts, others, strict=True)):
-        if not hints and not beside:
+        metadata = draft.metadata
+        # The options of a chunk have texts that are in no other field.
+        if "options" in metadata or (draft.tags and (hints or beside)):
+            metadata = redact_values(metadata)
+        if not hints and not beside and metadata is draft.metadata:
             continue
         text, count = redact(draft.text, hints)
         if CLIPPED in draft.text:
             # Secrets that were hidden before clipping are counted by their marks.
             count += draft.text.count(MARK)
-        metadata = redact_values(draft.metadata) if draft.tags else draft.metadata
         draft = replace(draft, text=text, metadata={**metadata, "redacted": count} if count else metadata)
         # Secrets in title, context and tags are in some text too, and are counted there.
         if beside:

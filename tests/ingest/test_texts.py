@@ -167,6 +167,27 @@ def test_secrets_do_not_come_along(notebook, draft, tmp_path):
     assert f"ghp_{SECRET}" in draft("keys.md", tagged, redacting=False).tags
 
 
+def test_secrets_in_what_is_shown_and_noted(notebook, tmp_path):
+    """JSON, HTML, drawings, raw cells, tags and the options of a chunk are hidden like any text."""
+    token = f"ghp_{SECRET}{SECRET[::-1]}"
+    data = [
+        {"application/json": {"password": SECRET, "api_key": [SECRET]}},
+        {"text/html": f"<table><tr><th>λ</th><td>{token}</td></tr></table>"},
+        {"image/svg+xml": f"<svg><text>token: {token}</text></svg>"},
+        {"text/plain": "λ\n" * 20_000 + f"password: {SECRET}\n" + "λ\n" * 20_000},
+    ]
+    alt = {"image/png": {"alt": f"token: {token}"}}
+    outputs = [{"output_type": "display_data", "data": one, "metadata": alt} for one in data]
+    raw = {"cell_type": "raw", "source": f"---\npassword: {SECRET}\n---", "metadata": {"tags": [token, "λ"]}}
+    path = notebook(printing("", "λ") | {"outputs": outputs}, raw)
+    assert SECRET not in repr(found := read_file(path, root=tmp_path)) and "λ" in found[1].tags
+    path = tmp_path / "a.Rmd"
+    for before in ("", "x" * 160, "x" * 190):
+        path.write_text(f'```{{r, fig.cap="{before} {token}", engine.opts="password={SECRET}"}}\n1\n```\n')
+        [chunk] = read_file(path, root=tmp_path)
+        assert not any(SECRET[i : i + 8] in repr(chunk) for i in range(len(SECRET) - 8))
+
+
 @pytest.mark.parametrize("shift", range(0, 60, 7))
 def test_a_secret_where_a_text_is_clipped(notebook, tmp_path, shift):
     """A secret that the clipping of an output would cut in two is taken out whole, and counted, wherever the cut is."""
@@ -450,6 +471,19 @@ def test_a_notebook_of_marimo_is_read_by_cell(read):
 def test_tags_of_cells_in_texts(read, name, text, tags):
     """As Jupytext, knitr, Quarto and MyST write them."""
     assert read(name, text).parts[0].tags == tags
+
+
+@pytest.mark.parametrize(
+    ("name", "piece"),
+    [
+        ("a.R", "#+ a\n#' x\nf <- function\n"), ("a.R", "#' @x\n"), ("a.R", "# a    "), ("a.R", "#' # a\n"),
+        ("a.qmd", "```{r {a}"), ("a.qmd", "#| a: b\n"), ("a.md", "---\njupytext:\n---\n<!-- #region\n-->"),
+        ("a.py", '"""a\n===\n# %%\n'),
+    ],
+)  # fmt: skip
+def test_the_time_grows_no_faster_than_the_text(read, name, piece):
+    """Marks that do not end, or that end something else, are passed over."""
+    assert cpu_exponent(lambda n: lambda: read(name, piece * (n // len(piece))), 50_000, 200_000) < 1.6
 
 
 @pytest.mark.parametrize(

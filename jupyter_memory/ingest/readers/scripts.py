@@ -189,22 +189,21 @@ def _spin_cells(text: str) -> Iterator[Cell]:
             yield Cell(False, source, line=begin + 1)
             continue
         chunk = _CHUNK.fullmatch(lines[at])
-        at += 1 + _roxygen(lines, at)
+        at = _after_roxygen(lines, at)
         while at < len(lines) and not _CHUNK.fullmatch(lines[at]) and _end_of_prose(lines, at) == at:
-            at += 1 + _roxygen(lines, at)
+            at = _after_roxygen(lines, at)
         # The line of a chunk stays where it has a caption.
         first = begin if chunk is None or "cap" in chunk["options"] else begin + 1
         label, tags = (chunk["label"], tags_in(chunk["options"])) if chunk else ("", ())
         yield Cell(True, "\n".join(lines[first:at]), label=label, line=first + 1, tags=tags)
 
 
-def _roxygen(lines: Sequence[str], at: int) -> int:
-    # How many lines of a comment go on below this one.
-    if not lines[at].startswith("#'"):
-        return 0
-    return next(
-        (number for number, line in enumerate(lines[at + 1 :]) if not line.startswith("#'")), len(lines) - at - 1
-    )
+def _after_roxygen(lines: Sequence[str], at: int) -> int:
+    # The line after this one, or after the comment that it begins.
+    end = at + 1
+    while lines[at].startswith("#'") and end < len(lines) and lines[end].startswith("#'"):
+        end += 1
+    return end
 
 
 def _end_of_prose(lines: Sequence[str], at: int) -> int:

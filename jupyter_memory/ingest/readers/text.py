@@ -14,6 +14,7 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.dates import in_front_matter
 from jupyter_memory.ingest.readers.base import Document, Part, Shortening
 from jupyter_memory.ingest.readers.notebook import Cell, document
+from jupyter_memory.ingest.readers.outputs import safe
 from jupyter_memory.ingest.readers.pages import read_page
 from jupyter_memory.ingest.readers.scripts import listed_tags, script_cells, tags_in, title_in
 from jupyter_memory.text.code import PYTHON, known_language
@@ -152,11 +153,11 @@ def _literate_document(
         first = _FIRST.search(text)
         name = known_language(first[1]) if first else ""
         language = name if name in ("python", "r", "julia", "sql", "bash", "javascript") else usual
-    found = document(_cells(text, front, bare), language, title, hide)
+    found = document(_cells(text, front, bare, hide), language, title, hide)
     return Document((Part(text),), "markdown") if found is None else found
 
 
-def _cells(text: str, front: str, bare: bool) -> Iterator[Cell]:
+def _cells(text: str, front: str, bare: bool, hide: Callable[[str], str] | None) -> Iterator[Cell]:
     lines = text.split("\n")
     begin = number = front.count("\n")
     if told := "\n".join(_TOLD.findall(front)):
@@ -194,7 +195,8 @@ def _cells(text: str, front: str, bare: bool) -> Iterator[Cell]:
                 options[name] = _unquoted(value)
                 first += 1
             label = label or options.get("label", "")
-            metadata = {"options": {key: value[:_LONGEST_OPTION] for key, value in options.items()}} if options else {}
+            short = {key: safe(of, _LONGEST_OPTION, hide)[:_LONGEST_OPTION] for key, of in options.items()}
+            metadata = {"options": short} if options else {}
             # In the line above the code, so that all others stay where they are.
             sign = _COMMENTS.get(language, "#")
             said = " ".join(f"{sign}| {key}: {value}" for key, value in options.items() if _CAPTION.fullmatch(key))
