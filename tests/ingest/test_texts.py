@@ -329,8 +329,9 @@ def test_sections_of_rstudio_divide_a_script(read):
         ("tiefen <- 3\n# -----", "", ("Tiefen laden",), 4),
         ("f <- function() {\n  # innen ----\n}", "", ("Bänke",), 8),
     ]
-    package = "#' Tiefe\n#'\n#' @export\nf <- function() 3\n"
+    package = "#' Tiefe\n#'\n#' # Einzelheiten\n#' @export\nf <- function() 3\n\ng <- 2\n"
     for name, text in (("a.py", script), ("b.R", "# x\n# ------\ny <- 1\n"), ("c.R", package)):
+        assert read(name, text).kind == "file"
         assert len(read(name, text).parts) == 1
 
 

@@ -156,8 +156,9 @@ def script_cells(text: str, language: str, comment: str) -> Iterator[Cell] | Non
     lines = text.split("\n") if "format_name:" in text else []
     if any(_LIGHT.search(lines[number]) for number in _header(lines, comment)):
         return _light_cells(text, comment)
-    if language == "r" and _SPIN.search(text):
-        return _spin_cells(text)
+    # With its comments for roxygen alone, a script is one.
+    if language == "r" and _SPIN.search(text) and len(cells := list(_spin_cells(text))) > 1:
+        return iter(cells)
     if language == "r" and _SECTION.search(text):
         return _section_cells(text)
     return None
