@@ -6,7 +6,7 @@ import fnmatch
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from errno import EACCES, EFBIG, ELOOP, ENOENT
@@ -94,6 +94,8 @@ _NEVER = _rules(
     (
         ".*",  # .git, .ipynb_checkpoints, .venv, .tox, caches, .env, .ssh, .aws, .netrc
         "venv/", "node_modules/", "__pycache__/", "site-packages/", "__pypackages__/", "*.egg-info/",
+        "renv/", "packrat/", "x86_64-*-library/", "win-library/", "bower_components/",  # packages of R and of pages
+        "_site/", "_book/", "_freeze/", "_build/", "site_libs/",  # pages that Quarto, Jekyll and Sphinx made
         "*.pem", "*.key", "*.p12", "*.pfx", "*.ppk", "*.kdbx", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*",
     ),
 )  # fmt: skip
@@ -147,6 +149,9 @@ def is_never_wanted(name: str, *, is_folder: bool) -> bool:
 
 # What a folder holds that is an environment of Python or conda.
 _ENVIRONMENT = ("pyvenv.cfg", "conda-meta")
+# What Quarto and R Markdown put beside a page: `report_files/libs` has the programs of `report.html`.
+_BESIDE = "_files"
+_PROGRAMS = "libs"
 # Files are counted by endings such as `.tex`; `.20261104` says nothing of the kind.
 _LONGEST_ENDING = 12
 
@@ -203,7 +208,7 @@ def walk(root: Path, *, ignore: Sequence[str] = (), max_bytes: int = 20_000_000)
         except OSError as error:
             _fail(folder, error, found)
             continue
-        if folder != root and any(entry.name in _ENVIRONMENT for entry in listing):
+        if folder != root and _is_installed(folder, {entry.name for entry in listing}):
             continue
         folders, files = _wanted_of(listing, (*chain, *last), found)
         waiting += [(one, chain) for one in folders]
@@ -214,6 +219,12 @@ def walk(root: Path, *, ignore: Sequence[str] = (), max_bytes: int = 20_000_000)
             _look_at(path, root, max_bytes, found)
     _finish(found)
     return found
+
+
+def _is_installed(folder: Path, names: Container[str]) -> bool:
+    if folder.name == _PROGRAMS and folder.parent.name.endswith(_BESIDE):
+        return True
+    return any(mark in names for mark in _ENVIRONMENT)
 
 
 def _finish(found: Walk) -> None:
@@ -348,7 +359,7 @@ def is_wanted(path: Path, root: Path, *, ignore: Sequence[str] = ()) -> bool:
             applied = (*chain, *last)
             if is_never_wanted(name, is_folder=is_folder) or _is_ignored(str(one), applied, is_folder=is_folder):
                 return False
-            if is_folder and any((one / mark).exists() for mark in _ENVIRONMENT):
+            if is_folder and _is_installed(one, {mark for mark in _ENVIRONMENT if (one / mark).exists()}):
                 return False
             folder = one
     except OSError:

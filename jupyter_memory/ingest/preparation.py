@@ -23,7 +23,7 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.dates import in_name
 from jupyter_memory.ingest.pictures import PictureReader
 from jupyter_memory.ingest.readers.base import Document, Shortening
-from jupyter_memory.ingest.readers.notebook import CLIPPED
+from jupyter_memory.ingest.readers.outputs import CLIPPED
 from jupyter_memory.ingest.readers.registry import known_readers
 from jupyter_memory.ingest.redaction.redactor import MARK, redact, redact_values, suspicious
 from jupyter_memory.runtime import batches
@@ -365,13 +365,16 @@ def read_file(
     # Checked apart from the texts: a character beyond ASCII, such as a title's dash, makes a whole string larger.
     others = suspicious(["\n".join((draft.title, draft.context, *draft.tags)) for draft in drafts])
     for place, (draft, hints, beside) in enumerate(zip(drafts, texts, others, strict=True)):
-        if not hints and not beside:
+        metadata = draft.metadata
+        # The options of a chunk have texts that are in no other field.
+        if "options" in metadata or (draft.tags and (hints or beside)):
+            metadata = redact_values(metadata)
+        if not hints and not beside and metadata is draft.metadata:
             continue
         text, count = redact(draft.text, hints)
         if CLIPPED in draft.text:
             # Secrets that were hidden before clipping are counted by their marks.
             count += draft.text.count(MARK)
-        metadata = redact_values(draft.metadata) if draft.tags else draft.metadata
         draft = replace(draft, text=text, metadata={**metadata, "redacted": count} if count else metadata)
         # Secrets in title, context and tags are in some text too, and are counted there.
         if beside:
@@ -398,9 +401,8 @@ def _drafts_of(
     on, reading = cache(markdown.day), PictureReader(pictures or {})
     stated = document.written or in_name(path.name, datetime.now(UTC))
     source, title = str(path.absolute()), named(title)
-    tags = tuple(dict.fromkeys(map(named, document.tags[: identifiers.MOST_OF_FILE])))
-    # Noted apart from tags that a person adds, which stay when the file changes.
-    of_file = {"file_tags": list(tags)} if tags else {}
+    every = ((*part.tags, *document.tags)[: identifiers.MOST_OF_FILE] for part in document.parts)
+    tagged = [tuple(dict.fromkeys(map(named, tags))) for tags in every]
     return [
         Draft(
             text=part.text,
@@ -416,10 +418,15 @@ def _drafts_of(
             context=markdown.context(
                 title, list(map(named, part.headings)), part.above, on(part.written or stated or when)
             ),
-            metadata={**part.metadata, **({markdown.LINE: part.line} if part.line else {}), **of_file},
+            metadata={
+                **part.metadata,
+                **({markdown.LINE: part.line} if part.line else {}),
+                # Noted apart from tags that a person adds, which stay when the file changes.
+                **({"file_tags": list(tags)} if tags else {}),
+            },
             pictures=NO_PICTURES if pictures is None or not part.pictures else reading.read(part.pictures),
         )
-        for part in document.parts
+        for part, tags in zip(document.parts, tagged, strict=True)
     ]
 
 

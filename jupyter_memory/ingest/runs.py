@@ -12,7 +12,7 @@ from typing import get_args
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.preparation import clean
-from jupyter_memory.ingest.readers.notebook import clip
+from jupyter_memory.ingest.readers.outputs import clip
 from jupyter_memory.ingest.redaction.redactor import redact
 from jupyter_memory.text.code import cell_language, uses_memory
 from jupyter_memory.text.identifiers import short, words_within

@@ -21,6 +21,7 @@ from jupyter_memory.storage.databases import SearchStorage, Storage
 from jupyter_memory.storage.snapshot import Snapshot
 from jupyter_memory.storage.sql import all_of
 from jupyter_memory.store.models import ModelChoice
+from jupyter_memory.text.code import known_language
 from jupyter_memory.text.paths import (
     StorePath,
     absolute,
@@ -174,9 +175,10 @@ class Sources:
             return list(snapshot.files_under(str(path), self._space))
 
 
-# Tags and languages are looked up whatever their case, and paths by the names that the store has for them: links give a
-# file or a folder several.
+# Tags and languages are looked up whatever their case, languages by any of their names (`c#`, `csharp`), and paths by
+# the names that the store has for them: links give a file or a folder several.
 _ANY_CASE = ("tag", "not_tag", "lang", "not_lang")
+_SAME: Mapping[str, Callable[[str], str]] = {"tag": str.casefold, "lang": known_language}
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +213,7 @@ class Scope:
             with self.storage.snapshot() as snapshot:
                 for facet in ("tag", "lang"):
                     for value in snapshot.facet_values(facet):
-                        spelt[facet, value.casefold()].append(value)
+                        spelt[facet, _SAME[facet](value)].append(value)
             found = _spelt(found, spelt)
         if not found.names("path") and not found.names("not_path"):
             return found
@@ -267,7 +269,8 @@ def with_parts(filters: Filters, meant: Mapping[str, Sequence[str]]) -> Filters:
 def _spelt(filters: Filters, known: Mapping[tuple[str, str], Sequence[str]]) -> Filters:
     changed: dict[str, Any] = {}
     for name in _ANY_CASE:
-        values = {value: (name.removeprefix("not_"), value.casefold()) for value in getattr(filters, name)}
+        facet = name.removeprefix("not_")
+        values = {value: (facet, _SAME[facet](value)) for value in getattr(filters, name)}
         changed[name] = tuple(dict.fromkeys(one for value, key in values.items() for one in known.get(key, (value,))))
     return replace(filters, **changed, also=None if filters.also is None else _spelt(filters.also, known))
 

@@ -35,17 +35,25 @@ _ALIASES = {
     "c++": "cpp", "c++11": "cpp", "c++14": "cpp", "c++17": "cpp", "c++20": "cpp", "c++23": "cpp", "xcpp": "cpp",
     "js": "javascript", "node": "javascript", "ojs": "javascript", "ts": "typescript", "rs": "rust",
     "sh": "bash", "shell": "bash", "zsh": "bash", "bigquery": "sql", "sqlite": "sql", "jl": "julia", "ir": "r",
-    "md": "markdown", "tex": "latex", "svg": "html",
+    "md": "markdown", "tex": "latex", "svg": "html", "pyspark": PYTHON, "pypy": PYTHON, "sparkr": "r", "spark": "scala",
+    "sparksql": "sql", "c#": "csharp", "cs": "csharp", "f#": "fsharp", "fs": "fsharp", "pwsh": "powershell",
+    "shellscript": "bash", "kusto": "kql",
 }  # fmt: skip
 # Magics of IPython and its extensions whose cell is in another language than the kernel's, with its name.
 _MAGICS = {
     "bash": "bash", "sh": "bash", "zsh": "bash", "cmd": "batch", "powershell": "powershell", "perl": "perl",
     "ruby": "ruby", "r": "r", "julia": "julia", "octave": "octave", "cython": "cython", "sql": "sql", "bigquery": "sql",
     "html": "html", "svg": "html", "javascript": "javascript", "js": "javascript", "latex": "latex",
-    "markdown": "markdown",
+    "markdown": "markdown", "md": "markdown", "python": PYTHON, "python3": PYTHON, "pyspark": PYTHON, "pypy": PYTHON,
+    "spark": "scala", "scala": "scala", "sparksql": "sql", "sparkr": "r", "csharp": "csharp", "fsharp": "fsharp",
+    "pwsh": "powershell", "kql": "kql", "mermaid": "mermaid", "typescript": "typescript",
 }  # fmt: skip
-# A magic in the first line of a cell; `%%script bash` names its program.
-_CELL_MAGIC = re.compile(r"%%(?:script[ \t]+(?:--?\S+[ \t]+)*+(?:\S*/)?)?(\w+)")
+# A magic in the first line of a cell; `%%script bash` names its program. `#!fsharp` is .NET Interactive's, and `%sql`
+# with nothing after it that of Databricks.
+_CELL_MAGIC = re.compile(
+    r"(?:%%(?:script[ \t]+(?:--?\S+[ \t]+)*+(?:\S*/)?)?|#!(?=\w+[ \t]*$)"
+    r"|%(?=(?:sql|python|scala|r|sh)[ \t]*$|md\b))(\w+)"
+)
 # Those that run the rest of the cell as it is written there.
 _AROUND = frozenset({"capture", "time", "timeit", "prun"})
 

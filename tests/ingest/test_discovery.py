@@ -52,8 +52,15 @@ def test_what_tools_and_keys_leave_behind_is_not_taken(tmp_path):
     keys = [".env.md", ".ssh/config.txt", ".aws/a.txt", ".hidden.md", "id_rsa.txt", "id_ed25519.md"]
     tools = ["venv/b.py", "node_modules/p/README.md", "__pycache__/a.py", "lib/site-packages/q.py", "p.egg-info/a.txt"]
     environments = ["env/pyvenv.cfg", "env/c.py", "mine/pyvenv.cfg", "mine/a.md", "conda/conda-meta/x", "conda/a.py"]
-    grow(tmp_path, "kept.md", *hidden, *keys, *tools, *environments)
-    assert found(tmp_path) == ["kept.md"]
+    packages = ["renv/activate.R", "renv/library/p/NEWS.md", "packrat/lib/p/a.R", "R/x86_64-pc-linux-gnu-library/a.R"]
+    pages = ["_site/a.html", "docs/_build/html/a.html", "_book/a.html", "_freeze/a.md", "site_libs/a.js"]
+    beside = ["report_files/libs/quarto-html/quarto.js"]
+    grow(tmp_path, *hidden, *keys, *tools, *environments, *packages, *pages, *beside)
+    kept = grow(tmp_path, "R/library.R", "kept.md", "libs/own.js", "report_files/notes.md", "site/own.html")
+    assert found(kept) == ["R/library.R", "kept.md", "libs/own.js", "report_files/notes.md", "site/own.html"]
+    every = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert [one.relative_to(kept).as_posix() for one in sorted(every) if is_wanted(one, kept)] == found(kept)
+    assert found(tmp_path / "_site") == ["a.html"]
     assert found(tmp_path / ".ssh") == ["config.txt"]
 
 

@@ -20,8 +20,8 @@ def markdown(source, **more):
     return {"cell_type": "markdown", "source": source, "metadata": {}} | more
 
 
-def raw(source):
-    return {"cell_type": "raw", "source": source, "metadata": {}, "id": "raw"}
+def raw(source, **about):
+    return {"cell_type": "raw", "source": source, "metadata": about, "id": "raw"}
 
 
 @pytest.fixture
@@ -35,11 +35,11 @@ def drafts(notebook):
 
 
 def test_every_cell_that_says_something_is_a_draft(notebook):
-    """Markdown and code become cells with their kind, tier, source, language and time; raw and empty ones do not."""
+    """Markdown and code become cells with their kind, tier, source, language and time; empty ones do not."""
     path = notebook(
         markdown("# Preise in Zürich", id="a1"),
         code("λ = 3", {"output_type": "stream", "name": "stdout", "text": "3\n"}, id="b2", execution_count=7),
-        raw("raw"),
+        raw(" "),
         code("  \n", id="d4"),
     )
     first, second = read_file(path, root=path.parent)
@@ -80,7 +80,7 @@ def test_the_title_has_the_nearest_heading(drafts):
 
 def test_code_has_the_markdown_directly_above_it_in_its_context(drafts):
     """The text just above, without its headings; not for the next code cell, nor for Markdown itself."""
-    skipped = (raw("raw"), code(""))
+    skipped = (raw(""), code(""))
     above = markdown("# Preise\nWir *skalieren* auf λ.\n"), markdown("Danach [das Modell](m.md).")
     found = drafts(*above, *skipped, code("fit()"), code("plot()"))
     assert [draft.context.split("\n")[2:-1] for draft in found] == [[], [], ["Danach das Modell."], []]
@@ -120,12 +120,71 @@ def test_the_language_is_the_kernels(drafts, metadata, language):
     [
         ("%%R -i prices\nsummary(prices)", "r"), ("%%sql\nSELECT 1", "sql"), ("%%bash\nls", "bash"),
         ("%%script bash --bg\nls", "bash"), ("%%bigquery df\nSELECT 1", "sql"), ("%%time\nx = 1", "python"),
-        ("%R summary(prices)", "python"), ("x = '%%sql'", "python"),
+        ("%R summary(prices)", "python"), ("x = '%%sql'", "python"), ("#!fsharp\nlet x = 1", "fsharp"),
+        ("#!pwsh\nls", "powershell"), ("#!/bin/sh\nls", "python"), ("%sql\nSELECT 1", "sql"), ("%md ## λ", "markdown"),
+        ("%sql SELECT 1", "python"), ("%%pyspark\nx", "python"), ("%%csharp\nvar x = 1;", "csharp"),
+        ("%%sparksql\nSELECT 1", "sql"), ("#!time\nx", "python"),
     ],
 )  # fmt: skip
 def test_a_magic_says_the_language_of_its_cell(drafts, source, language):
     """A cell of SQL in a notebook of Python is found as SQL; a magic that only measures changes nothing."""
     assert drafts(code(source))[0].lang == language
+
+
+@pytest.mark.parametrize(
+    ("cell", "language"),
+    [
+        (raw("---\ntitle: Gezeiten λ\nformat: html\n---"), "yaml"), (raw("plain λ"), "text"),
+        (raw("\\section{λ}", raw_mimetype="text/latex"), "latex"),
+        (raw(".. note:: λ", format="text/restructuredtext"), "rst"),
+        (raw("<b>λ</b>", raw_mimetype="text/html"), "html"), (raw("λ", raw_mimetype=3), "text"),
+    ],
+)  # fmt: skip
+def test_raw_cells_are_read(drafts, cell, language):
+    """In the language that is noted about them; the heading above stays, and the words above the next cell."""
+    _, found, after = drafts(markdown("# Preise\nWir messen."), cell, code("fit()"))
+    assert (found.lang, found.metadata["cell_type"], "λ" in found.text) == (language, "raw", True)
+    assert found.title.endswith("Preise") and "Wir messen." in after.context and "λ" not in after.context
+
+
+def test_tags_of_cells_and_notebooks_are_tags(drafts):
+    """Each cell has its own and those of its notebook; what is no tag is passed over."""
+    cells = code("λ = 3", metadata={"tags": ["parameters", "λ", 3]}), markdown("λ", metadata={"tags": "no list"})
+    found = drafts(*cells, raw("λ", tags=["draft"]), metadata={"tags": ["Flut"]})
+    assert [one.tags for one in found] == [("parameters", "λ", "Flut"), ("Flut",), ("draft", "Flut")]
+    assert found[0].metadata["file_tags"] == ["parameters", "λ", "Flut"]
+
+
+@pytest.mark.parametrize(
+    ("metadata", "language"),
+    [
+        ({"vscode": {"languageId": "shellscript"}}, "bash"),
+        ({"polyglot_notebook": {"kernelName": "fsharp"}}, "fsharp"),
+        ({"dotnet_interactive": {"language": "csharp"}}, "csharp"), ({"microsoft": {"language": "sparkr"}}, "r"),
+        ({"language": "sql"}, "sql"), ({"deepnote_cell_type": "sql"}, "sql"), ({"kernel": "Mein R"}, "r"),
+        ({"kernel": "Bash"}, "bash"), ({"kernel": "SoS"}, "julia"), ({"deepnote_cell_type": "code"}, "julia"),
+        ({"vscode": {"languageId": 3}, "language": None, "kernel": ["R"]}, "julia"), ({"vscode": 3}, "julia"),
+    ],
+)  # fmt: skip
+def test_editors_note_the_language_of_a_cell(drafts, metadata, language):
+    """What a cell says of itself counts before its notebook, and a magic before both."""
+    of_notebook = {
+        "language_info": {"name": "julia"},
+        "sos": {"kernels": [["Mein R", "ir", "R", "", ""], ["x"], 3, [1, 2, 3]]},
+    }
+    said, magic = drafts(code("x", metadata=metadata), code("%%perl\nx", metadata=metadata), metadata=of_notebook)
+    assert (said.lang, magic.lang) == (language, "perl")
+
+
+def test_a_language_is_asked_for_by_any_of_its_names(notebook, index):
+    """C# is csharp, whichever is typed and whichever the notebook says."""
+    path = notebook(code("var λ = 1;"), metadata={"language_info": {"name": "C#"}})
+    index(path)
+    assert index.memory.get(index.memory.browsed().hits[0].memory.id).lang == "csharp"
+    for name in ("csharp", "c#", "C#", "CSharp"):
+        assert len(index.memory.hits("λ", filters={"lang": name}).hits) == 1
+        assert len(index.memory.hits(f"lang:{name} λ").hits) == 1
+        assert len(index.memory.hits(f"-lang:{name} λ").hits) == 0
 
 
 @pytest.mark.parametrize(
@@ -268,6 +327,20 @@ def of_terminal(ename, evalue, *traceback):
     return {"output_type": "error", "ename": ename, "evalue": evalue, "traceback": list(traceback)}
 
 
+PLOTLY, VEGA = "application/vnd.plotly.v1+json", "application/vnd.vegalite.v5+json"
+CHART = {
+    "data": [{"type": "bar", "name": "Abfluss", "x": ["a", "b"], "y": [1, 2]}],
+    "layout": {
+        "template": {"layout": {"title": {"text": "no"}}},
+        "title": {"text": "nach Gewitter"},
+        "yaxis": {"title": "m³/s"},
+    },
+}
+DRAWING = (
+    "<svg><title>Durchlass</title><style>.a{}</style><!-- Höhe &amp; λ --><g/><!-- 2.5 -->"
+    "<text><tspan>Schacht</tspan> <tspan>J</tspan></text></svg>"
+)
+TABLE = "<style>td {top: 0}</style><table><caption>Mühlen</caption><tr><th>Rad</th><td>3 &lt; λ</td>"
 WIDGET = {"application/vnd.jupyter.widget-view+json": {"model_id": "1"}, "text/plain": "HBox(children=())"}
 COLOURED = ("\x1b[31m-----\x1b[39m", "File \x1b[32mprices.py:3\x1b[0m", "\x1b[31mKeyError\x1b[0m: 'preis_€'")
 
@@ -289,9 +362,58 @@ COLOURED = ("\x1b[31m-----\x1b[39m", "File \x1b[32mprices.py:3\x1b[0m", "\x1b[31
         ([shown(text_plain="<Figure size 640x480 with 1 Axes>", image_png="iVBOR")], "[image/png]"),
         ([shown(image_png="iVBOR")], "[image/png]"),
         ([shown(text_plain="Umsatz", image_png="iVBOR")], "Umsatz\n[image/png]"),
-        # A DataFrame's text stands for its HTML; HTML alone is not read.
+        # A DataFrame's text stands for its HTML; HTML alone is read without programs and styles.
         ([shown(text_plain="   λ\n0  3", text_html="<table>")], "   λ\n0  3"),
-        ([shown(text_plain="<IPython.core.display.HTML object>", text_html="<b>x</b>")], "[text/html]"),
+        ([shown(text_plain="<IPython.core.display.HTML object>", text_html="<b>x</b>")], "x"),
+        (
+            [shown(text_html=TABLE)],
+            "Mühlen\n\nRad\t3 < λ",
+        ),
+        ([shown(text_plain="GT(_tbl_data=\n  x,\n  y)", text_html="<h4>Ebbe</h4><script>f()</script>")], "Ebbe"),
+        ([shown(text_html="<script>draw()</script>")], "[text/html]"),
+        ([shown(text_html="<p>λ <img alt='Wehr' src='a.png'></p>")], "λ Wehr"),
+        # Of charts the words are read, not the data.
+        (
+            [shown(**{PLOTLY: CHART, "text_html": "<div></div>"})],
+            f"[{PLOTLY}] [text/html]\nAbfluss\nnach Gewitter\nm³/s",
+        ),
+        (
+            [
+                shown(
+                    text_plain="alt.Chart(...)",
+                    **{
+                        VEGA: {
+                            "title": "λ",
+                            "datasets": {"d": [{"title": "no"}]},
+                            "encoding": {"x": {"field": "Pegel"}},
+                        }
+                    },
+                )
+            ],
+            f"[{VEGA}]\nλ\nPegel",
+        ),
+        ([shown(text_plain="Figure({...})", **{PLOTLY: CHART})], "Figure({...})\nAbfluss\nnach Gewitter\nm³/s"),
+        # Of JSON the strings, and numbers that have a name.
+        (
+            [
+                shown(
+                    text_plain="<IPython.core.display.JSON object>",
+                    application_json={"an": "λ", "b": [1, {"c": ["x", 2]}], "n": 0.5},
+                )
+            ],
+            "an: λ\nc: x\nn: 0.5",
+        ),
+        ([shown(application_json="λ")], "λ"),
+        ([shown(application_json=None)], "[application/json]"),
+        # Of a drawing the labels, also those that matplotlib wrote as paths; what describes a picture is read.
+        (
+            [shown(**{"image/svg+xml": DRAWING})],
+            "[image/svg+xml]\nDurchlass\nHöhe & λ\nSchacht J",
+        ),
+        (
+            [shown(image_png="iVBOR") | {"metadata": {"image/png": {"alt": "Pegel im März", "width": 3}}}],
+            "[image/png]\nPegel im März",
+        ),
         # What display(Markdown(...)) showed is read.
         (
             [shown(text_plain="<IPython.core.display.Markdown object>", text_markdown=["**λ** ist ", "3"])],
@@ -319,13 +441,33 @@ def test_what_a_cell_printed_and_showed_is_text(drafts, outputs, text):
     assert outputs_of(draft.text) == text
 
 
-def test_long_outputs_lose_their_middle(drafts):
-    """How an output begins and how it ends is kept, and many outputs are bounded together."""
-    lines = "\n".join(f"Zeile {number}" for number in range(5000))
-    cells = code("λ", stream(lines)), code("λ", *[shown(text_plain=lines)] * 50)
-    one, many = (outputs_of(draft.text) for draft in drafts(*cells))
-    assert one.startswith("Zeile 0\n") and one.endswith("\nZeile 4999") and "\n…\nZeile " in one
-    assert len(one) <= 4010 and len(many) <= 20_100
+def test_long_outputs_are_whole_up_to_a_bound(drafts):
+    """An output of 20,000 characters is kept as it is, and nothing is said to be left out."""
+    lines = "\n".join(f"Zeile {number}" for number in range(1_500))
+    [draft] = drafts(code("λ", stream(lines)))
+    assert outputs_of(draft.text) == lines and "left_out" not in draft.metadata
+
+
+def test_longer_outputs_keep_what_is_unusual(drafts):
+    """Head, tail and lines unlike the others are kept; all outputs are bounded together, and the rest is counted."""
+    lines = [f"epoch {number} loss {1 / (number + 1):.5f}" for number in range(5_000)]
+    lines[2_500] = "epoch 2500 λ diverged"
+    cells = code("λ", stream("\n".join(lines))), code("λ", *[shown(text_plain="\n".join(lines))] * 50)
+    one, many = drafts(*cells)
+    text = outputs_of(one.text)
+    assert text.startswith("epoch 0 ") and text.endswith(lines[-1]) and "\n…\nepoch 2500 λ diverged\n…\n" in text
+    assert 15_000 < len(text) <= 20_000 and len(outputs_of(many.text)) <= 100_100
+    assert one.metadata["left_out"] == len("\n".join(lines)) - len(text)
+    assert many.metadata["left_out"] > 49 * one.metadata["left_out"]
+
+
+@pytest.mark.parametrize(
+    "text", ["λ" * 90_000, "a\n" * 60_000, f"λ\n{'x' * 80_000}\n" * 20, "\n".join(map(chr, range(9_000, 40_000)))]
+)
+def test_long_outputs_of_any_shape_are_bounded(drafts, text):
+    """One line, the same line, long lines among short ones, and lines that are all unlike."""
+    [draft] = drafts(code("λ", stream(text)))
+    assert 5_000 < len(outputs_of(draft.text)) <= 20_010 and "\n…\n" in draft.text
 
 
 @pytest.mark.parametrize(

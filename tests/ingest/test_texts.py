@@ -166,16 +166,37 @@ def test_secrets_do_not_come_along(notebook, draft, tmp_path):
     assert f"ghp_{SECRET}" in draft("keys.md", tagged, redacting=False).tags
 
 
+def test_secrets_in_what_is_shown_and_noted(notebook, tmp_path):
+    """JSON, HTML, drawings, raw cells, tags and the options of a chunk are hidden like any text."""
+    token = f"ghp_{SECRET}{SECRET[::-1]}"
+    data = [
+        {"application/json": {"password": SECRET, "api_key": [SECRET]}},
+        {"text/html": f"<table><tr><th>λ</th><td>{token}</td></tr></table>"},
+        {"image/svg+xml": f"<svg><text>token: {token}</text></svg>"},
+        {"text/plain": "λ\n" * 20_000 + f"password: {SECRET}\n" + "λ\n" * 20_000},
+    ]
+    alt = {"image/png": {"alt": f"token: {token}"}}
+    outputs = [{"output_type": "display_data", "data": one, "metadata": alt} for one in data]
+    raw = {"cell_type": "raw", "source": f"---\npassword: {SECRET}\n---", "metadata": {"tags": [token, "λ"]}}
+    path = notebook(printing("", "λ") | {"outputs": outputs}, raw)
+    assert SECRET not in repr(found := read_file(path, root=tmp_path)) and "λ" in found[1].tags
+    path = tmp_path / "a.Rmd"
+    for before in ("", "x" * 160, "x" * 190):
+        path.write_text(f'```{{r, fig.cap="{before} {token}", engine.opts="password={SECRET}"}}\n1\n```\n')
+        [chunk] = read_file(path, root=tmp_path)
+        assert not any(SECRET[i : i + 8] in repr(chunk) for i in range(len(SECRET) - 8))
+
+
 @pytest.mark.parametrize("shift", range(0, 60, 7))
 def test_a_secret_where_a_text_is_clipped(notebook, tmp_path, shift):
     """A secret that the clipping of an output would cut in two is taken out whole, and counted, wherever the cut is."""
     token = f"ghp_{SECRET}{SECRET[::-1]}"
-    for place in (3_000, 4_000, 6_000):
-        path = notebook(printing(f"{'λ' * (place - shift)} {token} {'ü' * (7_000 - place)}"))
+    for place in (15_000, 19_000, 20_000):
+        path = notebook(printing(f"{'λ' * (place - shift)} {token} {'ü' * (25_000 - place)}"))
         [found] = read_file(path, root=tmp_path)
         assert not any(token[i : i + 6] in found.text for i in range(len(token) - 6))
         assert found.text.count("λ") > 2_000 and "…" in found.text
-    for length in (10, 9_000):
+    for length in (10, 29_000):
         path = notebook(printing(f"token: {SECRET}\n{'λ' * length}"))
         assert read_file(path, root=tmp_path)[0].metadata["redacted"] == 1
 
@@ -186,7 +207,7 @@ def test_real_files_are_read_whole():
     for path in walk(DATA / "notebooks").files:
         raw = json.loads(path.read_text(encoding="utf-8"))["cells"]
         drafts = read_file(path, root=DATA)
-        wanted = [n for n, cell in enumerate(raw) if cell["cell_type"] != "raw" and "".join(cell["source"]).strip()]
+        wanted = [n for n, cell in enumerate(raw) if "".join(cell["source"]).strip()]
         assert [one.metadata["index"] for one in drafts] == wanted
         assert len({one.location for one in drafts}) == len(drafts)
         assert not any("\x1b" in one.text or "\r" in one.text or "redacted" in one.metadata for one in drafts)
@@ -255,6 +276,215 @@ def test_each_language_has_its_mark(read, name, text, texts):
     assert [part.text for part in read(name, text).parts] == texts
 
 
+def read_as(found):
+    return [(part.text.strip(), part.language, part.headings, part.line) for part in found.parts]
+
+
+SPIN = """#' ---
+#' title: Takelage
+#' ---
+#' # Wanten
+#'
+#' Erneuert zu **Lichtmess**.
+
+#+ spannung, fig.width=5, tags=c("rig", "λ")
+wanten <- spannung(mast)
+
+#' Länge in Metern
+#' @param x ein Mast
+laenge <- function(x) x$laenge
+
+#' ## Stage
+stag <- messen(x)
+#+ bild, fig.cap="Der Wind"
+plot(stag)
+"""
+
+
+def test_a_script_for_spin_is_prose_and_chunks(read):
+    """Prose is Markdown with its headings, a chunk has its label and caption, a documented function its comment."""
+    found = read("rig.R", SPIN)
+    wanten = "wanten <- spannung(mast)\n\n#' Länge in Metern\n#' @param x ein Mast\nlaenge <- function(x) x$laenge"
+    assert read_as(found) == [
+        ("---\ntitle: Takelage\n---\n# Wanten\n\nErneuert zu **Lichtmess**.", "markdown", (), 1),
+        (wanten, "", ("Wanten",), 9),
+        ("## Stage", "markdown", ("Wanten", "Stage"), 15),
+        ("stag <- messen(x)", "", ("Wanten", "Stage"), 16),
+        ('#+ bild, fig.cap="Der Wind"\nplot(stag)', "", ("Wanten", "Stage"), 17),
+    ]
+    assert [part.location for part in found.parts] == ["#0", "spannung", "#2", "#3", "bild"]
+    assert found.parts[1].tags == ("rig", "λ")
+
+
+def test_sections_of_rstudio_divide_a_script(read):
+    """The name of a section is a heading; what only looks like one, and other languages, divide nothing."""
+    script = (
+        "library(readr)\n\n# Tiefen laden ----\ntiefen <- 3\n# -----\n\n"
+        "## Bänke ====\nf <- function() {\n  # innen ----\n}\n"
+    )
+    assert read_as(read("a.R", script)) == [
+        ("library(readr)", "", (), 1),
+        ("tiefen <- 3\n# -----", "", ("Tiefen laden",), 4),
+        ("f <- function() {\n  # innen ----\n}", "", ("Bänke",), 8),
+    ]
+    package = "#' Tiefe\n#'\n#' # Einzelheiten\n#' @export\nf <- function() 3\n\ng <- 2\n"
+    for name, text in (("a.py", script), ("b.R", "# x\n# ------\ny <- 1\n"), ("c.R", package)):
+        assert read(name, text).kind == "file"
+        assert len(read(name, text).parts) == 1
+
+
+@pytest.mark.parametrize("mark", ["#" * 79, "# %%"])
+def test_an_example_of_a_gallery_is_prose_and_code(read, mark):
+    """Its first text and the comments below a mark are reStructuredText."""
+    first = '"""\nPegel\n=====\n\nAm Wehr.\n"""\nimport x\n'
+    found = read("plot.py", f"{first}\n{mark}\n# Laden\n# -----\n# Die Werte.\ny = x.load()\n# kein Text\nz = y\n")
+    assert read_as(found) == [
+        ("Pegel\n=====\n\nAm Wehr.", "rst", ("Pegel",), 2),
+        ("import x", "", ("Pegel",), 7),
+        ("Laden\n-----\nDie Werte.", "rst", ("Pegel", "Laden"), 10),
+        ("y = x.load()\n# kein Text\nz = y", "", ("Pegel", "Laden"), 13),
+    ]
+    assert len(read("a.py", f'"""Pegel am Wehr."""\nx = "# {mark}"\n').parts) == 1
+
+
+DATABRICKS = """# Databricks notebook source
+# MAGIC %md
+# MAGIC # Fahrten
+# MAGIC
+# MAGIC Nur sonntags.
+
+# COMMAND ----------
+
+# MAGIC %sql
+# MAGIC SELECT 1
+
+# COMMAND ----------
+
+# DBTITLE 1,Kaputte Drehkreuze
+display(x)
+
+# COMMAND ----------
+
+# MAGIC %run ./andere
+"""
+
+
+@pytest.mark.parametrize(("name", "comment"), [("a.py", "#"), ("a.scala", "//"), ("a.sql", "--"), ("a.r", "#")])
+def test_a_source_of_databricks_is_read_by_command(read, name, comment):
+    """Each command is a part in its language, whatever comments the file has; a title is a heading."""
+    text = DATABRICKS.replace("# MAGIC", f"{comment} MAGIC").replace("# COMMAND", f"{comment} COMMAND")
+    text = text.replace("# Databricks", f"{comment} Databricks").replace("# DBTITLE", f"{comment} DBTITLE")
+    assert read_as(read(name, text)) == [
+        ("# Fahrten\n\nNur sonntags.", "markdown", ("Fahrten",), 3),
+        ("SELECT 1", "sql", ("Fahrten",), 10),
+        ("display(x)", "", ("Fahrten", "Kaputte Drehkreuze"), 15),
+        ("%run ./andere", "", ("Fahrten",), 19),
+    ]
+
+
+MARIMO = """import marimo
+
+__generated_with = "0.14.7"
+app = marimo.App()
+
+with app.setup:
+    import polars as pl
+
+
+@app.cell(hide_code=True)
+def _(mo, n):
+    mo.md(
+        rf\"\"\"
+    # Kähne
+
+    Es sind {n + 1}.
+    \"\"\"
+    )
+    return
+
+
+@app.cell
+def _(pl):
+    # Laden
+
+    kaehne = pl.read_csv("a.csv")
+    tiefgang = kaehne.mean()
+    return kaehne, tiefgang
+
+
+@app.cell
+def _(kaehne, mo):
+    _df = mo.sql(f"SELECT 1")
+    return
+
+
+@app.cell
+def _():
+    return
+
+
+app._unparsable_cell(
+    r\"\"\"
+    kaehne[
+    \"\"\",
+    name="_"
+)
+
+
+@app.function
+def last(t):
+    return t * 0.6
+
+
+if __name__ == "__main__":
+    app.run()
+"""
+
+
+def test_a_notebook_of_marimo_is_read_by_cell(read):
+    """Each cell has its own lines; what marimo wrote around them is not stored, and empty cells are none."""
+    assert read_as(read("kaehne.py", MARIMO)) == [
+        ("import polars as pl", "", (), 7),
+        ("# Kähne\n\nEs sind {n + 1}.", "markdown", ("Kähne",), 14),
+        ('# Laden\n\nkaehne = pl.read_csv("a.csv")\ntiefgang = kaehne.mean()', "", ("Kähne",), 24),
+        ("SELECT 1", "sql", ("Kähne",), 33),
+        ("kaehne[", "", ("Kähne",), 44),
+        ("def last(t):\n    return t * 0.6", "", ("Kähne",), 51),
+    ]
+    assert len(read("broken.py", MARIMO + "def (").parts) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "tags"),
+    [
+        ("a.py", '# %% Load tags=["parameters", "λ"]\nx = 1\n', ("parameters", "λ")),
+        ("a.py", '# %% [markdown] {"tags": ["rates"]}\n# x\n', ("rates",)),
+        ("a.py", '# ---\n# format_name: light\n# ---\n\n# + tags=["a"]\nx = 1\n', ("a",)),
+        ("a.Rmd", '```{r net, tags=c("a", "b"), echo=FALSE}\n1\n```\n', ("a", "b")),
+        ("a.qmd", "```{python}\n#| tags: [a, b]\n1\n```\n", ("a", "b")),
+        ("a.md", "---\nkernelspec:\n  name: ir\n---\n```{code-cell} r\n:tags: [hide-input]\n1\n```\n", ("hide-input",)),
+        ("a.md", '---\njupyter:\n  jupytext:\n    x: 1\n---\n```python tags=["a"]\n1\n```\n', ("a",)),
+        ("a.py", "# %% Load\nx = 1\n", ()),
+    ],
+)
+def test_tags_of_cells_in_texts(read, name, text, tags):
+    """As Jupytext, knitr, Quarto and MyST write them."""
+    assert read(name, text).parts[0].tags == tags
+
+
+@pytest.mark.parametrize(
+    ("name", "piece"),
+    [
+        ("a.R", "#+ a\n#' x\nf <- function\n"), ("a.R", "#' @x\n"), ("a.R", "# a    "), ("a.R", "#' # a\n"),
+        ("a.qmd", "```{r {a}"), ("a.qmd", "#| a: b\n"), ("a.md", "---\njupytext:\n---\n<!-- #region\n-->"),
+        ("a.py", '"""a\n===\n# %%\n'),
+    ],
+)  # fmt: skip
+def test_the_time_grows_no_faster_than_the_text(read, name, piece):
+    """Marks that do not end, or that end something else, are passed over."""
+    assert cpu_exponent(lambda n: lambda: read(name, piece * (n // len(piece))), 50_000, 200_000) < 1.6
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [
@@ -287,7 +517,7 @@ def test_quarto_is_read_chunk_by_chunk(read):
         ("# Prices", "#1", "markdown", 8),
         ("prices.plot()", "fig-prices", "python", 15),
         ("## Net of tax", "#3", "markdown", 18),
-        ("summary(prices)", "net", "r", 26),
+        ("#| fig.cap: Net prices", "net", "r", 25),
     ]
     assert found.parts[2].metadata["options"] == {"label": "fig-prices", "echo": "false"}
     assert found.parts[4].metadata["options"] == {"echo": "FALSE", "fig.cap": "Net prices"}
@@ -319,6 +549,81 @@ def test_markdown_of_jupytext_runs_plain_fences(read):
     header = "---\njupyter:\n  x: 1\njupytext:\n  text_representation:\n    format_name: markdown\n---\n"
     assert [part.text for part in read("a.md", header + text).parts] == ["# Net", "x = 1"]
     assert [part.text for part in read("b.md", text).parts] == [text]
+
+
+@pytest.mark.parametrize(
+    ("name", "chunk", "first", "line"),
+    [
+        ("a.qmd", '{python}\n#| fig-cap: "Setzlinge λ"\n#| echo: false\nplot()', "#| fig-cap: Setzlinge λ", 3),
+        ("a.qmd", "{r}\n#| tbl-cap: >\n#|   Regen,\n#|   in Tonnen\nplot()", "#| tbl-cap: Regen, in Tonnen", 4),
+        ("a.qmd", '{r}\n#| fig-subcap:\n#|   - "Eins"\n#|   - "Zwei"\nplot()', "#| fig-subcap: Eins Zwei", 4),
+        ("a.qmd", "{sql}\n--| tbl-cap: Boote\nplot()", "--| tbl-cap: Boote", 2),
+        ("a.Rmd", r'{r, fig.cap="Höhe $x_{1}$, \"λ\"", echo=F}' + "\nplot()", '#| fig.cap: Höhe $x_{1}$, "λ"', 1),
+        ("a.Rmd", '{r a, fig.cap=c("A", "B"), fig.alt="C"}\nplot()', '#| fig.cap: c("A", "B") #| fig.alt: C', 1),
+        ("a.Rmd", '{r}\n#| fig.cap = "Wehr",\nplot()', "#| fig.cap: Wehr", 2),
+        ("a.Rmd", "{r, fig.cap.location='top'}\nplot()", "plot()", 2),
+    ],
+)
+def test_captions_are_text(read, name, chunk, first, line):
+    """A caption, and what stands for a picture, is part of the text; the code stays on its lines."""
+    [part] = read(name, f"```{chunk}\n```\n").parts
+    assert (part.text.split("\n")[0], part.line) == (first, line) and part.text.endswith("plot()")
+
+
+@pytest.mark.parametrize(
+    "directive", ["{index} Leuchtfeuer", "{note} Achtung", "{figure} horn.png", "{prf:theorem}", "{tip}"]
+)
+def test_a_directive_is_prose(read, directive):
+    """Its words are found, in Markdown, and the chunk after it is a chunk."""
+    for name in ("a.Rmd", "a.qmd"):
+        prose, code = read(name, f"```{directive}\nAuf der Galerie.\n```\n\n```{{python}}\nx = 1\n```\n").parts
+        assert (prose.language, code.language, code.text) == ("markdown", "python", "x = 1")
+        assert directive in prose.text and "Auf der Galerie." in prose.text
+
+
+JUPYTEXT = """---
+jupyter:
+  jupytext:
+    formats: md
+  kernelspec:
+    language: julia
+---
+
+# Kräne
+
+<!-- #region Am Kai tags=["aside"] -->
+Der Ausleger.
+
+```python
+kein Code
+```
+<!-- #endregion -->
+
+```julia tags=["parameters"]
+last = 5
+```
+
+```bash
+ls
+```
+<!-- #region -->
+Ende"""
+
+
+def test_markdown_as_jupytext_writes_it(read):
+    """Each cell is a part in its language; the marks around Markdown are not stored, their tags and titles are."""
+    found = read("a.md", JUPYTEXT)
+    assert (found.language, [(one.text, one.language, one.tags, one.line) for one in found.parts]) == (
+        "julia",
+        [
+            ("# Kräne", "markdown", (), 9),
+            ("Der Ausleger.\n\n```python\nkein Code\n```", "markdown", ("aside",), 12),
+            ("last = 5", "julia", ("parameters",), 20),
+            ("ls", "bash", (), 24),
+            ("Ende", "markdown", (), 27),
+        ],
+    )
+    assert found.parts[1].headings == ("Kräne", "Am Kai")
 
 
 @pytest.mark.parametrize(

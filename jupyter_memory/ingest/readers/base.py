@@ -17,7 +17,7 @@ class Part:
     the line of the file, from 1, with which the text begins, or 0. ``headings`` lead down to the part, outermost first;
     the last one is added to its title. ``above`` is the text just above a cell. An empty ``language`` is that of
     the document. ``metadata`` are JSON values. ``written`` is an aware time. ``pictures`` are bytes or base64 of PNG,
-    JPEG, GIF, WebP or SVG; None stands for one of any other format.
+    JPEG, GIF, WebP or SVG; None stands for one of any other format. ``tags`` are added to those of the document.
     """
 
     text: str
@@ -29,6 +29,7 @@ class Part:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     written: datetime | None = None
     pictures: tuple[bytes | str | None, ...] = ()
+    tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,51 +17,12 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.dates import of_cell, of_notebook
 from jupyter_memory.ingest.readers.base import Document, Part, Shortening
 from jupyter_memory.ingest.readers.isolated import can_draw
+from jupyter_memory.ingest.readers.outputs import SVG, clip, joined, outputs_text, safe
 from jupyter_memory.text.code import PYTHON, cell_language, kernel_language, known_language, look, uses_memory
-from jupyter_memory.text.markdown import Heading, descend, headings, with_outputs
-from jupyter_memory.text.unicode import clean, uncoloured, without_data
+from jupyter_memory.text.markdown import Heading, descend, front_matter, headings, with_outputs
+from jupyter_memory.text.unicode import clean, without_data
 
-# Characters kept of one output, and of all outputs of a cell together.
-_OUTPUT = 4_000
-_OUTPUTS = 20_000
-_TAIL = 1_000
-# Replaces the middle of a clipped text.
-CLIPPED = "\n…\n"
-
-# `<Figure size 640x480 with 1 Axes>`, `<IPython.core.display.HTML object>`: says nothing beside the picture itself.
-_OBJECT = re.compile(r"\s*<[^\n]*>\s*")
-_TEXTS = ("text/markdown", "text/latex")
-_SVG = "image/svg+xml"
-_PICTURES = ("image/png", "image/jpeg", "image/webp", "image/gif", _SVG)
-_WIDGET = "application/vnd.jupyter.widget-view+json"
-
-
-def _joined(value: Any) -> str:
-    # A text is stored as a string or as a list of lines.
-    if isinstance(value, list):
-        return "".join(line for line in value if isinstance(line, str))
-    return value if isinstance(value, str) else ""
-
-
-def _outputs_text(outputs: Any, hide: Callable[[str], str] | None) -> str:
-    # Clipped, images as ``[image/png]``, progress bars in their last state. ``hide`` takes secrets out of a text before
-    # it is clipped: nobody could recognise half a secret.
-    whole: list[str] = []
-    room = _OUTPUTS
-    for text in _texts(outputs if isinstance(outputs, list) else []):
-        # Without colours, and with only the last state of each line.
-        tidy, most = uncoloured(text), min(_OUTPUT, room)
-        if "\r" in tidy or "\b" in tidy:
-            lines = tidy.replace("\r\n", "\n").replace("\b", "").split("\n")
-            states = ([part for part in line.split("\r") if part.strip()] for line in lines)
-            tidy = "\n".join(parts[-1] if parts else "" for parts in states)
-        tidy = clip(_safe(tidy.strip("\n").rstrip(), most, hide), most).strip("\n")
-        if tidy:
-            whole.append(tidy)
-            room -= len(tidy)
-        if room <= 0:
-            break
-    return "\n".join(whole)
+_PICTURES = ("image/png", "image/jpeg", "image/webp", "image/gif", SVG)
 
 
 def _pictures(cell: Mapping[str, Any]) -> tuple[bytes | str | None, ...]:
@@ -74,60 +35,11 @@ def _pictures(cell: Mapping[str, Any]) -> tuple[bytes | str | None, ...]:
     found: list[bytes | str | None] = []
     for data in shown:
         if isinstance(data, Mapping) and any(kind in data for kind in _PICTURES):
-            picture = next(filter(None, (_joined(data[kind]) for kind in _PICTURES if kind in data)), None)
+            picture = next(filter(None, (joined(data[kind]) for kind in _PICTURES if kind in data)), None)
             # Outputs have SVG as text, attachments in base64.
             is_text = picture is not None and picture.lstrip("\ufeff \t\r\n").startswith("<")
             found.append(picture.encode("utf-8", "replace") if picture is not None and is_text else picture)
     return tuple(found)
-
-
-def clip(text: str, length: int) -> str:
-    """Return a text without its middle if it is longer than ``length``: its beginning and end say most."""
-    if len(text) <= length:
-        return text
-    tail = min(_TAIL, length // 4)
-    head, end = text[: length - tail], text[len(text) - tail :]
-    # Whole lines, unless they are long.
-    head = head[: head.rfind("\n", len(head) // 2)] if "\n" in head[len(head) // 2 :] else head
-    end = end[end.find("\n", 0, tail // 2) + 1 :]
-    return f"{head.rstrip()}{CLIPPED}{end}"
-
-
-def _texts(outputs: list[Any]) -> Iterator[str]:
-    stream, printed = None, ""
-    for output in outputs:
-        if not isinstance(output, Mapping):
-            continue
-        if output.get("output_type") == "stream":
-            if output.get("name") != stream:
-                yield printed
-                stream, printed = output.get("name"), ""
-            printed += _joined(output.get("text"))
-            continue
-        yield printed
-        stream, printed = None, ""
-        if output.get("output_type") != "error":
-            yield _shown(_mapping(output.get("data")))
-            continue
-        said = ": ".join(part for part in (_joined(output.get("ename")), _joined(output.get("evalue"))) if part)
-        lines = output.get("traceback")
-        traceback = "\n".join(line for line in lines if isinstance(line, str)) if isinstance(lines, list) else ""
-        traceback = uncoloured(traceback)
-        yield traceback if said and said in traceback else "\n".join(part for part in (traceback, said) if part)
-    yield printed
-
-
-def _shown(data: Mapping[str, Any]) -> str:
-    if _WIDGET in data:
-        return "[widget]"
-    text = _joined(data.get("text/plain"))
-    rich = [kind for kind in data if isinstance(kind, str) and kind != "text/plain"]
-    if not rich or (text.strip() and not _OBJECT.fullmatch(text)):
-        return "\n".join([text, *(f"[{kind}]" for kind in rich if kind.startswith("image/"))])
-    for kind in _TEXTS:
-        if words := without_data(_joined(data.get(kind))):
-            return words
-    return " ".join(f"[{kind}]" for kind in rich)
 
 
 # Characters kept of a cell's source (more is pasted data), and of the Markdown above a cell.
@@ -139,7 +51,10 @@ _MOST = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A Markdown or code cell as its file has it; ``line`` is the one on which its source begins, 0 in JSON."""
+    """A cell as its file has it; ``line`` is the one on which its source begins, 0 in JSON.
+
+    Raw cells are no code, and ``is_raw``: they have no headings.
+    """
 
     is_code: bool
     source: str
@@ -149,6 +64,8 @@ class Cell:
     line: int = 0
     metadata: Mapping[str, Any] = field(default_factory=dict)
     index: int = 0
+    tags: tuple[str, ...] = ()
+    is_raw: bool = False
 
 
 def _placed(
@@ -160,11 +77,13 @@ def _placed(
     above = ""
     for cell in cells:
         whole = without_data(clean(cell.source))
-        source = clip(_safe(whole, _SOURCE, hide), _SOURCE).strip("\n").rstrip()
+        source = clip(safe(whole, _SOURCE, hide), _SOURCE).strip("\n").rstrip()
         if not source:
             continue
         opening, before = path, above
-        if cell.is_code:
+        if cell.is_raw:
+            before = ""
+        elif cell.is_code:
             above = ""
         else:
             between, begin, has_text = [], 0, False
@@ -174,7 +93,7 @@ def _placed(
                 path, begin = descend(path, heading), heading.end
                 opening = opening if has_text else path
             text = "".join((*between, source[begin:]))
-            before, above = "", _safe(text, _ABOVE, hide)[:_ABOVE].strip()
+            before, above = "", safe(text, _ABOVE, hide)[:_ABOVE].strip()
         if not (cell.is_code and uses_memory(source)):
             yield cell, source, tuple(heading.text for heading in opening), before
 
@@ -200,16 +119,13 @@ def document(cells: Iterable[Cell], language: str, title: str, hide: Callable[[s
                 location=location,
                 line=cell.line + blank,
                 language=cell.language or ("" if cell.is_code else "markdown"),
+                tags=cell.tags,
                 headings=(*path, *([cell.title] if cell.title else ())),
                 above=above,
                 metadata={"cell_type": "code" if cell.is_code else "markdown", "index": cell.index, **cell.metadata},
             )
         )
     return Document(tuple(parts), language, title=title, kind="cell")
-
-
-def _safe(text: str, length: int, hide: Callable[[str], str] | None) -> str:
-    return hide(text) if hide is not None and len(text) > length else text
 
 
 # What the text of an output has in place of a plot: a picture, or what plotly, altair and bokeh show.
@@ -232,40 +148,48 @@ class NotebookReader(Shortening):
     def read(self, path: Path, /) -> Document:
         notebook, raw, have_ids = _load(path.read_bytes())
         now, kernel, ids = datetime.now(UTC), _language(notebook), set[str]()
-        cells, parts = [], []
+        metadata = _mapping(notebook.get("metadata"))
+        cells, parts, kernels = [], [], _kernels(metadata)
         for index, one in enumerate(raw):
-            if isinstance(one, Mapping) and one.get("cell_type") in ("code", "markdown"):
+            kind = one.get("cell_type") if isinstance(one, Mapping) else None
+            if kind in ("code", "markdown", "raw"):
                 id_ = one.get("id")
                 # The id in its notebook, if no cell before it has the same one.
                 if not (have_ids and isinstance(id_, str) and _ID.fullmatch(id_)) or id_ in ids:
                     id_ = f"#{index}"
                 ids.add(id_)
-                cells.append(Cell(one["cell_type"] == "code", _joined(one.get("source")), label=id_, index=index))
+                is_raw, source = kind == "raw", joined(one.get("source"))
+                cells.append(Cell(kind == "code", source, label=id_, index=index, is_raw=is_raw))
         for cell, source, headed, above in _placed(cells, self.hide):
             stored = raw[cell.index]
             count = stored.get("execution_count")
-            outputs = clean(_outputs_text(stored.get("outputs"), self.hide)) if cell.is_code else ""
+            about = _mapping(stored.get("metadata"))
+            shown, left_out = outputs_text(stored.get("outputs"), self.hide) if cell.is_code else ("", 0)
+            outputs = clean(shown)
             if _PLOT.search(outputs) and (seen := look(source)):
                 outputs = f"{outputs}\n[figure: {', '.join(seen)}]"
             parts.append(
                 Part(
                     text=with_outputs(source, outputs),
                     location=cell.label,
-                    language=cell_language(kernel, source) if cell.is_code else "markdown",
+                    language=_cell_language(cell, source, _noted_language(about, kernels) or kernel, about),
                     headings=headed,
                     above=above,
                     metadata={
                         "cell_type": str(stored["cell_type"]),
                         "execution_count": count if isinstance(count, int) else None,
                         "index": cell.index,
+                        # Characters of its outputs.
+                        **({"left_out": left_out} if left_out else {}),
                     },
-                    written=of_cell(_mapping(stored.get("metadata")), now),
+                    written=of_cell(about, now),
                     pictures=_pictures(stored),
+                    tags=_tags(about),
                 )
             )
         run = max((part.written for part in parts if part.written is not None), default=None)
-        written = of_notebook(_mapping(notebook.get("metadata")), now) or run
-        return Document(tuple(parts), kernel, title=path.name, kind="cell", written=written)
+        written = of_notebook(metadata, now) or run
+        return Document(tuple(parts), kernel, path.name, _tags(metadata), kind="cell", written=written)
 
 
 def _load(data: bytes) -> tuple[dict[str, Any], list[Any], bool]:
@@ -313,6 +237,47 @@ def _upgraded(notebook: dict[str, Any], major: int, minor: int) -> list[Any]:
 
 def _mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
+
+
+def _tags(about: Mapping[str, Any]) -> tuple[str, ...]:
+    tags = about.get("tags")
+    return tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else ()
+
+
+# The languages of raw cells by what JupyterLab and the older Notebook note about them; front matter is YAML.
+_RAW = {"text/latex": "latex", "text/restructuredtext": "rst", "text/x-rst": "rst", "text/html": "html",
+        "text/markdown": "markdown", "text/asciidoc": "asciidoc", "text/x-python": PYTHON}  # fmt: skip
+
+
+# Where editors note the language of a cell: VS Code, .NET Interactive, Synapse, Azure Data Studio, Deepnote, and SoS.
+_NOTED = (
+    ("vscode", "languageId"), ("polyglot_notebook", "kernelName"), ("dotnet_interactive", "language"),
+    ("microsoft", "language"), ("language", ""), ("deepnote_cell_type", ""), ("kernel", ""),
+)  # fmt: skip
+_NO_LANGUAGE = frozenset({"", "code", "visualization", "polyglot-notebook", "value", "sos"})
+
+
+def _kernels(metadata: Mapping[str, Any]) -> dict[str, str]:
+    # The languages of the kernels that a notebook of SoS names.
+    rows = _mapping(metadata.get("sos")).get("kernels")
+    named = [row[:3] for row in rows if isinstance(row, list)] if isinstance(rows, list) else []
+    texts = [row for row in named if len(row) == 3 and all(isinstance(one, str) for one in row)]
+    return {name: known_language(language) for name, _, language in texts}
+
+
+def _noted_language(about: Mapping[str, Any], kernels: Mapping[str, str]) -> str:
+    for section, key in _NOTED:
+        name = _mapping(about.get(section)).get(key) if key else about.get(section)
+        if isinstance(name, str) and name.lower() not in _NO_LANGUAGE:
+            return clean(kernels.get(name) or kernel_language(name))
+    return ""
+
+
+def _cell_language(cell: Cell, source: str, kernel: str, about: Mapping[str, Any]) -> str:
+    if cell.is_raw:
+        kind = about.get("raw_mimetype") or about.get("format")
+        return _RAW.get(str(kind), "yaml" if front_matter(source) else "text")
+    return cell_language(kernel, source) if cell.is_code else "markdown"
 
 
 def _language(notebook: Mapping[str, Any]) -> str:

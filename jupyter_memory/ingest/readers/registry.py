@@ -126,6 +126,7 @@ class PluginReader(Shortening):
                     language=clean(part.language),
                     headings=tuple(map(clean, part.headings)),
                     above=clean(part.above),
+                    tags=tuple(map(clean, part.tags)),
                     metadata=json.loads(clean(json.dumps(dict(part.metadata), allow_nan=False, ensure_ascii=False))),
                 )
                 for part in found.parts

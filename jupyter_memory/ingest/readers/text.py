@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,8 +14,11 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.dates import in_front_matter
 from jupyter_memory.ingest.readers.base import Document, Part, Shortening
 from jupyter_memory.ingest.readers.notebook import Cell, document
+from jupyter_memory.ingest.readers.outputs import safe
+from jupyter_memory.ingest.readers.pages import read_page
+from jupyter_memory.ingest.readers.scripts import listed_tags, script_cells, tags_in, title_in
 from jupyter_memory.text.code import PYTHON, known_language
-from jupyter_memory.text.markdown import Heading, descend, front_matter, headings
+from jupyter_memory.text.markdown import front_matter, headings
 from jupyter_memory.text.unicode import clean, uncoloured, without_data
 
 # The marks with which a text begins, each with its encoding; the longer first: UTF-32's begins with UTF-16's.
@@ -87,12 +89,31 @@ def _described(document: Document, text: str) -> Document:
 
 # ```{r tariffs, echo=FALSE}, ```{code-cell} ipython3, ```python.
 _OPEN = re.compile(r"(?P<fence>`{3,}+|~{3,}+)[ \t]*+(?P<info>[^`\n]*+)")
-_BRACED = re.compile(r"\{(?P<inside>[^{}\n]*)\}[ \t]*+(?P<after>[\w+.-]*)")
+_BRACED = re.compile(r"\{(?P<inside>(?:[^{}\n]|\{[^{}\n]*+\})*+)\}[ \t]*+(?P<after>.*+)")
 _NAME = re.compile(r"[A-Za-z][\w+#.-]*")
-_OPTION = re.compile(r"(?<![\w.-])([A-Za-z][\w.-]*+)[ \t]*+=[ \t]*+(\"[^\"\n]*\"|'[^'\n]*'|[^,\s]+)")
-# `#| label: fig-prices` in Quarto, `:label: fig-prices` in MyST.
-_INNER = re.compile(r"(?:(?:#|//|--|%)\||:(?=[a-z]))[ \t]*+([\w.-]++):[ \t]*+(.*+)")
-_KERNEL = re.compile(r"^(?:kernelspec|jupytext):", re.MULTILINE)
+_OPTION = re.compile(
+    r"(?<![\w.-])([A-Za-z][\w.-]*+)[ \t]*+=[ \t]*+"
+    r"(\"(?:[^\"\\\n]|\\.)*+\"|'[^'\n]*'|c\([^()\n]*+\)|\[[^\[\]\n]*+\]|[^,\s]+)"
+)
+# `#| label: fig-prices` in Quarto, `:label: fig-prices` in MyST, and lines that go on with a value.
+_INNER = re.compile(r"(?:(?:#|//|--|%%?)\||:(?=[a-z]))[ \t]*+([\w.-]++)(?::|[ \t]*+=)[ \t]*+(.*+)")
+_MORE = re.compile(r"(?:#|//|--|%%?)\|[ \t]{2,}+(?:-[ \t]++)?(\S.*+)")
+# Options that hold words for readers: captions and texts in place of pictures.
+_CAPTION = re.compile(r"(?:\w+[.-])?(?:sub|s)?(?:cap|caption|alt)")
+_COMMENTS = {"sql": "--", "javascript": "//", "dot": "//", "cpp": "//", "stan": "//", "mermaid": "%%", "matlab": "%"}
+_KERNEL = re.compile(r"^[ \t]*(?:kernelspec|jupytext):", re.MULTILINE)
+# Jupytext's marks around a cell of Markdown.
+_REGION = re.compile(r"<!--[ \t]*+#(region|md|raw)\b(?P<rest>[^\n]*?)-->")
+# Directives of MyST and Sphinx that documents of Quarto and R Markdown also have.
+_DIRECTIVES = frozenset(
+    """
+    admonition attention bibliography blockquote button card caution centered compound container contents csv-table
+    danger deprecated dropdown embed epigraph error example exercise figure glossary glue grid hint iframe image
+    important include index list-table literalinclude margin math note only parsed-literal prf proof pull-quote raw
+    rubric seealso sidebar solution tab-item tab-set table tableofcontents theorem tip toctree todo topic versionadded
+    versionchanged video warning
+    """.split()  # noqa: SIM905
+)
 _LANGUAGE = re.compile(r"^[ \t]+language:[ \t]*(\S+)", re.MULTILINE)
 _KERNEL_NAME = re.compile(r"^[ \t]+name:[ \t]*(\S+)", re.MULTILINE)
 # Fences of Markdown that are shown and not run.
@@ -132,16 +153,25 @@ def _literate_document(
         first = _FIRST.search(text)
         name = known_language(first[1]) if first else ""
         language = name if name in ("python", "r", "julia", "sql", "bash", "javascript") else usual
-    found = document(_cells(text, front, bare), language, title, hide)
+    found = document(_cells(text, front, bare, hide), language, title, hide)
     return Document((Part(text),), "markdown") if found is None else found
 
 
-def _cells(text: str, front: str, bare: bool) -> Iterator[Cell]:
+def _cells(text: str, front: str, bare: bool, hide: Callable[[str], str] | None) -> Iterator[Cell]:
     lines = text.split("\n")
     begin = number = front.count("\n")
     if told := "\n".join(_TOLD.findall(front)):
         yield Cell(False, told, line=1)
     while number < len(lines):
+        region = _REGION.fullmatch(lines[number].strip()) if bare and lines[number].startswith("<!--") else None
+        if region is not None:
+            yield from _prose(lines, begin, number)
+            ending = re.compile(rf"<!--[ \t]*#end{region[1]}\b.*")
+            begin = next((at for at in range(number, len(lines)) if ending.match(lines[at].strip())), len(lines))
+            tags, title = tags_in(region["rest"]), title_in(region["rest"])
+            yield from (replace(cell, tags=tags, title=title) for cell in _prose(lines, number + 1, begin))
+            begin = number = begin + 1
+            continue
         opened = _OPEN.fullmatch(lines[number].strip()) if lines[number][:1] in _FENCES else None
         if opened is None:
             number += 1
@@ -153,16 +183,37 @@ def _cells(text: str, front: str, bare: bool) -> Iterator[Cell]:
         if (chunk := _chunk(opened["info"].strip(), bare)) is not None:
             yield from _prose(lines, begin, number)
             language, label, options = chunk
-            first = number + 1
-            while first < end and (inner := _INNER.fullmatch(lines[first].strip())):
-                options[inner[1]] = inner[2].strip().strip("\"'")[:_LONGEST_OPTION]
+            first, name = number + 1, ""
+            while first < end:
+                line = lines[first].strip()
+                if inner := _INNER.fullmatch(line):
+                    name, value = inner[1], inner[2].strip().rstrip(",")
+                elif name and (more := _MORE.fullmatch(line)):
+                    value = f"{options[name].strip(' >|-')} {_unquoted(more[1])}".strip()
+                else:
+                    break
+                options[name] = _unquoted(value)
                 first += 1
             label = label or options.get("label", "")
-            metadata = {"options": options} if options else {}
-            yield Cell(True, "\n".join(lines[first:end]), language, label, line=first + 1, metadata=metadata)
+            short = {key: safe(of, _LONGEST_OPTION, hide)[:_LONGEST_OPTION] for key, of in options.items()}
+            metadata = {"options": short} if options else {}
+            # In the line above the code, so that all others stay where they are.
+            sign = _COMMENTS.get(language, "#")
+            said = " ".join(f"{sign}| {key}: {value}" for key, value in options.items() if _CAPTION.fullmatch(key))
+            source = "\n".join(([said] if said else []) + lines[first:end])
+            tags = listed_tags(options.get("tags", ""))
+            above = 0 if said else 1
+            yield Cell(True, source, language, label, line=first + above, metadata=metadata, tags=tags)
             begin = end + 1
         number = end + 1
     yield from _prose(lines, begin, len(lines))
+
+
+def _unquoted(value: str) -> str:
+    quote = value[:1]
+    if len(value) < 2 or quote not in "\"'" or value[-1] != quote:
+        return value
+    return value[1:-1].replace(f"\\{quote}", quote)
 
 
 def _prose(lines: list[str], begin: int, end: int) -> Iterator[Cell]:
@@ -181,7 +232,8 @@ def _chunk(info: str, bare: bool) -> tuple[str, str, dict[str, str]] | None:
     if braced is None:
         name = _NAME.match(info)
         language = name[0].lower() if name else ""
-        return (known_language(language), "", {}) if bare and language not in _SHOWN else None
+        options = dict(_OPTION.findall(info))
+        return (known_language(language), "", options) if bare and language not in _SHOWN else None
     inside = braced["inside"].strip()
     name = _NAME.match(inside)
     if name is None or inside.startswith((".", "=", "#")):
@@ -189,112 +241,15 @@ def _chunk(info: str, bare: bool) -> tuple[str, str, dict[str, str]] | None:
     if name[0] in ("code-cell", "code-block", "code"):
         # The language of a code-cell is the kernel's: what follows it is the name of a lexer.
         return ("", "", {}) if name[0] == "code-cell" else None
+    # What follows the braces, or a colon in them, is a directive's, such as {note}, and no chunk's: prose.
+    is_directive = name[0].lower() in _DIRECTIVES or inside[name.end() :].startswith(":")
+    if is_directive or braced["after"]:
+        return None
     if bare and name[0].lower() not in ("python", "r", "julia", "sql", "bash"):
         return None  # a directive of MyST, such as {note}, is prose
     head, _, _ = inside[name.end() :].partition(",")
-    options = {key: value.strip("\"'")[:_LONGEST_OPTION] for key, value in _OPTION.findall(inside)}
+    options = {key: _unquoted(value) for key, value in _OPTION.findall(inside)}
     return known_language(name[0]), "" if "=" in head else head.strip(), options
-
-
-# Reads scripts with cells, in the formats of Jupytext.
-
-# `[markdown]` and `[md]` after the mark of a cell make it prose, and so does `[raw]`, in the light format `active=""`.
-_KIND = re.compile(r"\[(?:markdown|md|raw)\]|\bactive=\"\"")
-# Options of Jupytext after the title: a mapping, or `tags=["a"]`.
-_OPTIONS = re.compile(r"[ \t]\w+=|\{")
-_HEADER_LINES = 200
-# Where a header says that paragraphs are cells.
-_LIGHT = re.compile(r"format_name:[ \t]*['\"]?(?:light|nomarker|bare)\b")
-
-
-def _percent_cells(text: str, comment: str) -> Iterator[Cell]:
-    marks = list(_mark(comment).finditer(text))
-    line, counted = 1, 0
-    before = _without_header(text[: marks[0].start()], comment)
-    if before.strip():
-        yield Cell(True, before, line=1)
-    ends = [*(mark.start() for mark in marks[1:]), len(text)]
-    for mark, end in zip(marks, ends, strict=True):
-        rest = mark["rest"]
-        prose = _KIND.search(rest)
-        begin = min(mark.end() + 1, end)
-        line, counted = line + text.count("\n", counted, begin), begin
-        source = _uncommented(text[begin:end], comment) if prose else text[begin:end]
-        yield Cell(prose is None, source, line=line, title=_title(rest))
-
-
-def _light_cells(text: str, comment: str) -> Iterator[Cell]:
-    # A paragraph of comments is prose, any other one code, with the indented lines that follow it. A line such as
-    # ``# + Title`` begins a cell that goes on to ``# -``, blank lines included.
-    lines = _without_header(text, comment).split("\n")
-    begins = re.compile(rf"^{re.escape(comment)} ?(?:\+|region\b)(?P<rest>|[ \t\[{{][^\n]*+)$")
-    ends = re.compile(rf"^{re.escape(comment)} ?(?:-|endregion)[ \t]*+$")
-    at = 0
-    while at < len(lines):
-        mark = begins.match(lines[at])
-        if not mark and (not lines[at].strip() or ends.match(lines[at])):
-            at += 1
-            continue
-        begin = at + 1 if mark else at
-        if mark:
-            at = begin
-            while at < len(lines) and not (begins.match(lines[at]) or ends.match(lines[at])):
-                at += 1
-            is_prose, title = bool(_KIND.search(mark["rest"])), _title(mark["rest"])
-        else:
-            at = _end_of_paragraph(lines, begin, begins, comment)
-            is_prose = all(line.startswith(comment) for line in lines[begin:at])
-            is_prose = is_prose and not lines[begin].startswith((f"{comment} %", f"{comment} !"))
-            title = ""
-        source = "\n".join(lines[begin:at])
-        yield Cell(not is_prose, _uncommented(source, comment) if is_prose else source, line=begin + 1, title=title)
-
-
-def _end_of_paragraph(lines: Sequence[str], at: int, begins: re.Pattern[str], comment: str) -> int:
-    # A blank line within quotes, or before an indented line, does not end it.
-    quotes = 0
-    while at < len(lines) and not begins.match(lines[at]):
-        line = lines[at]
-        if not line.strip() and not quotes % 2:
-            after = next((one for one in lines[at : at + 3] if one.strip()), "")
-            if not after[:1].isspace():
-                break
-        if not line.startswith(comment):
-            quotes += line.count('"""') + line.count("'''")
-        at += 1
-    return at
-
-
-def _title(rest: str) -> str:
-    return _OPTIONS.split(_KIND.sub("", rest), maxsplit=1)[0].strip(" \t#*-")
-
-
-def _mark(comment: str) -> re.Pattern[str]:
-    begin = "" if comment == "%" else re.escape(comment) + "[ \\t]?"
-    return re.compile(rf"^{begin}%%(?P<rest>(?:[ \t][^\n]*)?)$", re.MULTILINE)
-
-
-def _without_header(text: str, comment: str) -> str:
-    lines = text.split("\n")
-    header = _header(lines, comment)
-    return "\n".join(["" if number in header else line for number, line in enumerate(lines)]) if header else text
-
-
-def _header(lines: Sequence[str], comment: str) -> range:
-    fence = f"{comment} ---"
-    fences = [number for number, line in enumerate(lines[:_HEADER_LINES]) if line.rstrip() == fence]
-    if len(fences) < 2 or any(line.strip() and not line.startswith(comment) for line in lines[: fences[0]]):
-        return range(0)
-    return range(fences[0], fences[1] + 1)
-
-
-def _uncommented(source: str, comment: str) -> str:
-    bare = source.strip()
-    for quotes in ('"""', "'''"):
-        if bare.startswith(quotes) and bare.endswith(quotes) and len(bare) >= 2 * len(quotes):
-            return source.replace(quotes, "")
-    lines = (line.removeprefix(comment).removeprefix(" ") for line in source.split("\n"))
-    return "\n".join(lines)
 
 
 _MINIFIED_IN = frozenset({"javascript", "typescript"})
@@ -320,13 +275,8 @@ class ScriptReader(Shortening):
                 f"The code is minified ({len(text):,} characters on {text.count(chr(10)) + 1:,} lines). "
                 "Index its source; leave this file out with a line in .jupytermemoryignore."
             )
-        lines = text.split("\n") if "format_name:" in text else []
-        divided = None
-        if "%%" in text and _mark(self.comment).search(text):
-            divided = _percent_cells(text, self.comment)
-        elif any(_LIGHT.search(lines[number]) for number in _header(lines, self.comment)):
-            divided = _light_cells(text, self.comment)
-        if divided and (found := document(divided, self.language, path.name, self.hide)) is not None:
+        divided = script_cells(text, self.language, self.comment)
+        if divided is not None and (found := document(divided, self.language, path.name, self.hide)) is not None:
             return found
         return Document((Part(text, line=1),) if text.strip() else (), self.language)
 
@@ -416,37 +366,13 @@ class MarkdownReader(Shortening):
         return replace(found, tags=tuple(dict.fromkeys((*found.tags, *tags))))
 
 
-# What is not read: programs, styles, drawings, and what only guides through a site.
-_SILENT = frozenset({"script", "style", "svg", "template", "noscript", "nav", "head", "iframe", "object", "canvas"})
-_HEADINGS = {f"h{level}": level for level in range(1, 7)}
-# Tags within a line; any other begins a new one.
-_INLINE = frozenset({
-    "a", "abbr", "b", "bdi", "bdo", "cite", "code", "data", "del", "dfn", "em", "font", "i", "img", "ins", "kbd",
-    "label", "mark", "q", "s", "samp", "small", "span", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr",
-})  # fmt: skip
-_CELLS = frozenset({"td", "th"})
-# What begins a line and does not end one.
-_ROWS = frozenset({"tr", "li", "dt", "dd", "thead", "tbody", "br", "hr", "option"})
 _CHARSET = re.compile(
     rb"<meta[^>]{0,200}?charset[ \t]{0,4}=[ \t]{0,4}[\"']?([\w.:-]{1,40})"
     rb"|<\?xml[^>]{0,100}?encoding=[\"']([\w.:-]{1,40})",
     re.IGNORECASE,
 )
 _CHARSET_WITHIN = 2_048
-_DECLARATION = re.compile(r"<!--|<[!?]")
-_BLANK = re.compile(r"[ \t\r\f\v\n]+")
-_GAP = re.compile(r"\n{3,}")
 _SLUG = re.compile(r"[^\w]+")
-# Sections of one page that become memories; the rest stays with the last one.
-_MOST_SECTIONS = 2_000
-
-
-@dataclass(slots=True)
-class _Section:
-    line: int
-    path: tuple[Heading, ...] = ()
-    anchor: str = ""
-    pieces: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -460,14 +386,10 @@ class HtmlReader:
         data = path.read_bytes()
         named = _CHARSET.search(data, 0, _CHARSET_WITHIN)
         charset = (named[1] or named[2]).decode("ascii", "replace") if named else ""
-        page = _Page()
-        page.feed(_closed(_tidied(decoded(data, charset))))
-        page.close()
+        title, sections = read_page(_tidied(decoded(data, charset)))
         parts, seen = [], set[str]()
-        for section in page.sections:
-            lines = [line.rstrip() for line in "".join(section.pieces).split("\n")]
-            text = _GAP.sub("\n\n", "\n".join(lines)).strip()
-            if text:
+        for section in sections:
+            if text := section.text:
                 names = tuple(heading.text for heading in section.path)
                 name = section.anchor or _SLUG.sub("-", names[-1] if names else "").strip("-").lower()[:80]
                 number, location = 1, name
@@ -476,81 +398,4 @@ class HtmlReader:
                     location = f"{name}-{number}"
                 seen.add(location)
                 parts.append(Part(text, location=location, line=section.line, headings=names))
-        return Document(tuple(parts), "html", title=page.title)
-
-
-def _closed(text: str) -> str:
-    # The parser takes the square of the time for many of them that do not end. The lines of a comment stay.
-    pieces, at = [], 0
-    last = text.rfind(">")
-    while (found := _DECLARATION.search(text, at, last)) is not None:
-        mark = "-->" if found[0] == "<!--" else ">"
-        end = text.find(mark, found.end(), last + 1)
-        if end < 0:
-            last = found.start() - 1
-            break
-        pieces.append(text[at : found.start()])
-        pieces.append("\n" * text.count("\n", found.start(), end))
-        at = end + len(mark)
-    pieces.append(text[at : max(at, last + 1)])
-    pieces.append(text[max(at, last + 1) :].replace("<", "&lt;"))
-    return "".join(pieces)
-
-
-class _Page(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.title = ""
-        self.sections = [_Section(1)]
-        self._silent = ""
-        self._depth = 0
-        self._in_title = False
-        self._pre = 0
-        self._heading: list[str] | None = None
-        self._anchor = ""
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag == "title" and not self.title:
-            self._in_title = True
-        elif self._silent:
-            self._depth += tag == self._silent
-        elif tag in _SILENT:
-            self._silent, self._depth = tag, 1
-        elif tag == "body":
-            self._silent, self._depth = "", 0
-        elif tag in _HEADINGS and len(self.sections) < _MOST_SECTIONS:
-            self._heading = []
-            self.sections.append(_Section(self.getpos()[0], anchor=dict(attrs).get("id") or self._anchor))
-            self._anchor = ""
-        else:
-            self._anchor = dict(attrs).get("id") or ("" if tag not in _INLINE else self._anchor)
-            self._pre += tag == "pre"
-            if tag not in _INLINE and tag not in _CELLS:
-                self.sections[-1].pieces.append("\n")
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag == "title":
-            self._in_title = False
-        elif self._silent:
-            self._depth -= tag == self._silent
-            if not self._depth:
-                self._silent = ""
-        elif tag in _HEADINGS and self._heading is not None:
-            level = _HEADINGS[tag]
-            text = _BLANK.sub(" ", "".join(self._heading or ())).strip(" ¶#")
-            self._heading = None
-            section, before = self.sections[-1], self.sections[-2].path
-            section.path = descend(before, Heading(0, 0, level, text)) if text else before
-            section.pieces.append("\n\n")
-        else:
-            self._pre = max(0, self._pre - (tag == "pre"))
-            if tag not in _INLINE and tag not in _ROWS:
-                self.sections[-1].pieces.append("\t" if tag in _CELLS else "\n")
-
-    def handle_data(self, data: str) -> None:
-        if self._in_title:
-            self.title = _BLANK.sub(" ", self.title + data).strip()[:1_000]
-        elif not self._silent:
-            if self._heading is not None:
-                self._heading.append(data)
-            self.sections[-1].pieces.append(data if self._pre else _BLANK.sub(" ", data))
+        return Document(tuple(parts), "html", title=title)
