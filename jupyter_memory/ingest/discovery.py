@@ -31,6 +31,12 @@ _NEVER = GitIgnoreSpec.from_lines(
     (
         ".*",  # .git, .ipynb_checkpoints, .venv, .tox, caches, .env, .ssh, .aws, .netrc
         "venv/", "node_modules/", "__pycache__/", "site-packages/", "__pypackages__/", "*.egg-info/",
+        "pnpm-lock.yaml", "*conda-lock.yml",  # what programs write
+        *(
+            f"{name}.{kind}"
+            for name in ("secret", "secrets", "credential", "credentials", "vault")
+            for kind in ("yaml", "yml", "toml", "ini", "cfg", "conf", "properties")
+        ),
         "*.pem", "*.key", "*.p12", "*.pfx", "*.ppk", "*.kdbx", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*",
     )
 )  # fmt: skip
@@ -204,14 +210,14 @@ def _check_kind(path: Path, readers: Readers) -> None:
 def _wanted_of(
     listing: Sequence[os.DirEntry[str]], chain: Sequence[_Rules], found: Walk
 ) -> tuple[list[Path], list[Path]]:
-    folders, files, suffixes = [], [], (*found.readers.suffixes, *found.readers.extras)
+    folders, files, suffixes = [], [], {*found.readers.suffixes, *found.readers.extras}
     for entry in listing:
         is_folder = entry.is_dir(follow_symlinks=False)
         if is_never_wanted(entry.name, is_folder=is_folder) or _is_ignored(entry.path, chain, is_folder=is_folder):
             continue
         if is_folder:
             folders.append(Path(entry.path))
-        elif entry.name.lower().endswith(suffixes):
+        elif suffix_of(entry.name) in suffixes:
             files.append(Path(entry.path))
         elif not entry.is_symlink():
             ending = suffix_of(entry.name)

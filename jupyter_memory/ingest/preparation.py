@@ -367,7 +367,7 @@ def read_file(
     for place, (draft, hints, beside) in enumerate(zip(drafts, texts, others, strict=True)):
         if not hints and not beside:
             continue
-        text, count = redact(draft.text, hints)
+        text, count = redact(draft.text, hints, draft.lang)
         if CLIPPED in draft.text:
             # Secrets that were hidden before clipping are counted by their marks.
             count += draft.text.count(MARK)

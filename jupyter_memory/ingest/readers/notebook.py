@@ -16,6 +16,7 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.dates import of_cell, of_notebook
 from jupyter_memory.ingest.readers.base import Document, Part, Shortening
 from jupyter_memory.ingest.readers.isolated import can_draw
+from jupyter_memory.ingest.readers.zeppelin import as_jupyter
 from jupyter_memory.text.code import PYTHON, cell_language, kernel_language, known_language, look, uses_memory
 from jupyter_memory.text.markdown import Heading, descend, headings, with_outputs
 from jupyter_memory.text.unicode import clean, uncoloured, without_data
@@ -221,7 +222,7 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 class NotebookReader(Shortening):
     """Reads notebooks, a part for each cell."""
 
-    suffixes: tuple[str, ...] = (".ipynb",)
+    suffixes: tuple[str, ...] = (".ipynb", ".irnb", ".zpln")
 
     @property
     def version(self) -> int:
@@ -275,6 +276,8 @@ def _load(data: bytes) -> tuple[dict[str, Any], list[Any], bool]:
         notebook = json.loads(data.decode(json.detect_encoding(data), "replace").removeprefix("\ufeff"))
     except (ValueError, RecursionError):
         raise InputError("The file is not JSON, so not a notebook. Restore it from a copy or a checkpoint.") from None
+    if isinstance(notebook, dict) and isinstance(notebook.get("paragraphs"), list):
+        notebook = as_jupyter(notebook)
     if not isinstance(notebook, dict) or not ("cells" in notebook or "worksheets" in notebook):
         raise InputError("The file is JSON, but it has no cells, so it is not a notebook.")
     major, minor = notebook.get("nbformat"), notebook.get("nbformat_minor")
