@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 DOCUMENTS = (
     IsolatedReader((".pdf",), "PDF", f"{__name__}:read_pdf", needs=("pypdfium2",), extra="documents"),
-    IsolatedReader((".docx",), "Word document", f"{__name__}:read_word", needs=("docx",), extra="documents", version=2),
+    IsolatedReader((".docx",), "Word document", f"{__name__}:read_word", needs=("docx",), extra="documents"),
     IsolatedReader(
-        (".pptx",), "PowerPoint presentation", f"{__name__}:read_slides", needs=("pptx",), extra="documents", version=2
+        (".pptx",), "PowerPoint presentation", f"{__name__}:read_slides", needs=("pptx",), extra="documents"
     ),
     IsolatedReader((".odt", ".odp"), "OpenDocument file", f"{__name__}:read_open_document"),
 )

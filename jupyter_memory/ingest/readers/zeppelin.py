@@ -35,7 +35,7 @@ def as_jupyter(note: Mapping[str, Any]) -> dict[str, Any]:
     kernel = spoken.most_common(1)[0][0] if spoken else "python"
     cells = []
     for paragraph, language, source in read:
-        cell = {"cell_type": "markdown" if language == "markdown" else "code", "metadata": {}}
+        cell: dict[str, Any] = {"cell_type": "markdown" if language == "markdown" else "code", "metadata": {}}
         own = language in (kernel, "markdown")
         outputs = [] if language == "markdown" else _outputs(paragraph.get("results") or paragraph.get("result"))
         cells.append({**cell, "source": source if own else f"%%{language}\n{source}", "outputs": outputs})
