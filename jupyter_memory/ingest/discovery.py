@@ -16,7 +16,7 @@ from pathspec import GitIgnoreSpec
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.readers.notebook import NOTEBOOK, is_half, without_halves
-from jupyter_memory.ingest.readers.registry import Readers, install, known_readers, suffix_of
+from jupyter_memory.ingest.readers.registry import Readers, known_readers, suffix_of
 from jupyter_memory.text.display import count_of
 from jupyter_memory.text.paths import plain_path
 from jupyter_memory.types.report import PAIRED
@@ -114,7 +114,8 @@ class Walk:
     """The files found, as absolute paths in order; ``skipped`` and ``failed`` pair a path with the reason.
 
     ``links`` lead to files that are found under their own names. ``left_out`` counts files without a reader by kind,
-    ``lacking`` by suffix those that an extra of this package would read.
+    ``lacking`` by suffix those that would be read with an extra of this package or in another format; ``unread`` are
+    both, each with the reason.
     """
 
     files: list[Path] = field(default_factory=list)
@@ -123,6 +124,7 @@ class Walk:
     failed: list[tuple[str, str]] = field(default_factory=list)
     lacking: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
+    unread: list[tuple[str, str]] = field(default_factory=list)
     readers: Readers = field(default_factory=known_readers)
 
 
@@ -168,6 +170,7 @@ def walk(root: Path, *, ignore: Sequence[str] = (), max_bytes: int = 20_000_000)
         wanted = without_halves(files)
         if len(wanted) < len(files):
             found.left_out[PAIRED] += len(files) - len(wanted)
+            found.unread.extend((_shown(path), PAIRED) for path in sorted(set(files).difference(wanted)))
         for path in wanted:
             _look_at(path, root, max_bytes, found)
     _finish(found)
@@ -185,21 +188,21 @@ def _finish(found: Walk) -> None:
         named.add(one)
     found.files[:] = sorted(set(found.files).difference(found.links))
 
-    by_extra: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    by_need: dict[str, list[tuple[str, int]]] = defaultdict(list)
     for suffix, count in sorted(found.lacking.items(), key=lambda one: (-one[1], one[0])):
-        by_extra[found.readers.extras[suffix]].append((suffix, count))
-    for extra, of_it in sorted(by_extra.items()):
+        by_need[found.readers.extras[suffix]].append((suffix, count))
+    for need, of_it in sorted(by_need.items()):
         kinds = ", ".join(f"{suffix} {count:,}" if count > 1 else suffix for suffix, count in of_it)
         total = sum(count for _, count in of_it)
-        how = f"to read {'it' if total == 1 else 'them'}: {install(extra)}"
+        how = f"to read {'it' if total == 1 else 'them'}: {need}"
         found.skipped.append((f"{count_of(total, 'file')} ({kinds})", how))
 
 
 def _check_kind(path: Path, readers: Readers) -> None:
     if not path.exists():
         raise InputError(f"There is nothing at {_shown(path)}. Check the path; ~ stands for your home folder.")
-    if extra := readers.extras.get(suffix_of(path)):
-        raise InputError(f"{_shown(path)} cannot be read yet. To read it: {install(extra)}")
+    if need := readers.extras.get(suffix_of(path)):
+        raise InputError(f"{_shown(path)} cannot be read yet. To read it: {need}")
     known = readers.suffixes
     if suffix_of(path) not in known or not path.is_file():
         raise InputError(f"{_shown(path)} is not a file of a known kind. Known are {', '.join(known)}, and folders.")
@@ -224,12 +227,14 @@ def _wanted_of(
             says_kind = ending.isascii() and ending.isprintable() and not ending[1:].isdigit()
             is_kind = 0 < len(ending) <= _LONGEST_ENDING and says_kind
             found.left_out[ending if is_kind else "others"] += 1
+            found.unread.append((_shown(Path(entry.path)), "no reader"))
     return folders, files
 
 
 def _look_at(path: Path, root: Path, max_bytes: int, found: Walk) -> None:
     if suffix_of(path) in found.readers.extras:
         found.lacking[suffix_of(path)] += 1
+        found.unread.append((_shown(path), f"to read it: {found.readers.extras[suffix_of(path)]}"))
         return
     try:
         status = path.stat()

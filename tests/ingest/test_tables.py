@@ -145,9 +145,7 @@ def test_years_in_a_row_are_no_header(read, lines):
 
 def test_a_question_is_a_name(read):
     """However long, it is told as it is; a long sentence is not."""
-    question = (
-        "How often did you take the ferry in the last twelve months before you moved to the town for good? (1-5)"
-    )
+    question = "How often did you take the ferry in the last twelve months before you moved to the town for good? (1-5)"
     [part] = read("survey.csv", f"respondent_id,{question},Why?\n1,3,bored\n2,4,late\n3,5,cheap\n").parts
     assert f"{question}: integer" in part.text and "Why?: text" in part.text and "bored" not in part.text
     sentence = "I took the ferry because the bridge was closed for the third time in this very long year."

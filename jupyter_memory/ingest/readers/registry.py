@@ -38,8 +38,9 @@ GROUP = "jupyter_memory.readers"
 
 # A further format of plain text or code is one more row of `plain.toml`, and a pattern in `text/outlines.toml` if it
 # has blocks. Files that are known by their whole names count as files with the first ending of their kind.
-_ROWS = tomllib.loads(Path(__file__).with_name("plain.toml").read_text(encoding="utf-8"))["kind"]
-_NAMES = {name: row["suffixes"][0] for row in _ROWS for name in row.get("names", ())}
+_TABLE = tomllib.loads(Path(__file__).with_name("plain.toml").read_text(encoding="utf-8"))
+_ROWS = _TABLE["kind"]
+_NAMES: dict[str, str] = {name: row["suffixes"][0] for row in _ROWS for name in row.get("names", ())}
 _PLAIN: dict[str, Reader] = {
     suffix: ScriptReader(row["language"], (suffix,), comment=row["comment"])
     if "comment" in row
@@ -88,7 +89,8 @@ _OWN = frozenset(suffix for reader in BUILT_IN for suffix in reader.suffixes)
 class Readers:
     """All readers, by suffix, our own first; ``problems`` are readers that cannot be used, each with the reason.
 
-    ``extras`` names the extra of this package that has to be installed before files of a suffix can be read.
+    ``extras`` says what to do before files of a suffix can be read: what to type to install an extra of this package,
+    or in which format to save them.
     """
 
     by_suffix: Mapping[str, Reader]
@@ -208,7 +210,9 @@ def _found(path: tuple[str, ...]) -> Readers:
         by_suffix.update(dict.fromkeys(free, added))
         if not free:
             problems.append((name, f"another reader reads {', '.join(suffixes)} already"))
-    left = {suffix: extra for suffix, extra in extras.items() if suffix not in by_suffix}
+    to_do = {suffix: f"save as {other}" for suffix, other in _TABLE["instead"].items()}
+    to_do |= {suffix: install(extra) for suffix, extra in extras.items()}
+    left = {suffix: how for suffix, how in to_do.items() if suffix not in by_suffix}
     return Readers(by_suffix, tuple(problems), left)
 
 
