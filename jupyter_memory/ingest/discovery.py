@@ -32,11 +32,7 @@ _NEVER = GitIgnoreSpec.from_lines(
         ".*",  # .git, .ipynb_checkpoints, .venv, .tox, caches, .env, .ssh, .aws, .netrc
         "venv/", "node_modules/", "__pycache__/", "site-packages/", "__pypackages__/", "*.egg-info/",
         "pnpm-lock.yaml", "*conda-lock.yml",  # what programs write
-        *(
-            f"{name}.{kind}"
-            for name in ("secret", "secrets", "credential", "credentials", "vault")
-            for kind in ("yaml", "yml", "toml", "ini", "cfg", "conf", "properties")
-        ),
+        "secret.y*ml", "secrets.y*ml", "secrets.[ti][on]*", "credentials.[yti]*", "credentials.c[fo]*", "vault.y*ml",
         "*.pem", "*.key", "*.p12", "*.pfx", "*.ppk", "*.kdbx", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*",
     )
 )  # fmt: skip

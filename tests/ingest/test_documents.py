@@ -18,6 +18,8 @@ from docx.oxml import parse_xml  # noqa: E402
 from docx.oxml.ns import nsdecls  # noqa: E402
 from pptx.chart.data import CategoryChartData  # noqa: E402
 from pptx.enum.chart import XL_CHART_TYPE  # noqa: E402
+from pptx.opc.package import Part as SlidePart  # noqa: E402
+from pptx.opc.packuri import PackURI as SlideURI  # noqa: E402
 
 pytest.importorskip("pypdfium2", reason="needs the extra `documents`")
 pypdf = pytest.importorskip("pypdf", reason="needs the extra `test`")
@@ -149,6 +151,42 @@ def test_notes_and_comments_of_word_follow_their_paragraph(tmp_path, read):
         *("Prices", "They rose.", "Comment: Since λ?", "Footnote: By the footnote.", "Endnote: By the endnote."),
         *("day | price\nnet | gross", "In a control."),
     ]
+
+
+def test_a_table_of_contents_is_passed_over(tmp_path, read):
+    """Its entries say what the headings say."""
+    document = docx.Document()
+    document.styles.add_style("toc 1", 1)
+    document.add_paragraph("Prices\t1", style="toc 1")
+    document.add_heading("Prices", 1)
+    document.add_paragraph("They rose.")
+    document.save(str(tmp_path / "a.docx"))
+    assert [part.text for part in read("a.docx").parts] == ["Prices\n\nThey rose."]
+
+
+def test_what_newer_programs_draw_on_a_slide_is_read_once(tmp_path, read):
+    """Not also what older ones would show in its place; a comment belongs to its slide."""
+    presentation = pptx.Presentation()
+    slide = presentation.slides.add_slide(presentation.slide_layouts[6])
+    drawn = "<a:p><a:r><a:t>λ over time</a:t></a:r></a:p>"
+    slide.shapes._spTree.append(
+        parse_xml(
+            '<mc:AlternateContent xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006" '
+            'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main">'
+            f"<mc:Choice>{drawn}</mc:Choice><mc:Fallback>{drawn}</mc:Fallback></mc:AlternateContent>"
+        )
+    )
+    names = 'xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main"'
+    comments = f"<p:cmLst {names}><p:cm><p:text>Since when?</p:text></p:cm></p:cmLst>"
+    made = SlidePart(
+        SlideURI("/ppt/comments/comment1.xml"),
+        "application/vnd.openxmlformats-officedocument.presentationml.comments+xml",
+        slide.part.package,
+        comments.encode(),
+    )
+    slide.part.relate_to(made, "http://schemas.openxmlformats.org/officeDocument/2006/relationships/comments")
+    presentation.save(str(tmp_path / "a.pptx"))
+    assert [part.text for part in read("a.pptx").parts] == ["λ over time\n\nComment: Since when?"]
 
 
 def test_charts_of_a_presentation_are_read(tmp_path, read):

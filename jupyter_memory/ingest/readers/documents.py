@@ -181,10 +181,10 @@ def _within(element: Any, names: Iterable[str]) -> Iterator[Any]:
             yield from _within(child, names)
 
 
-def _words(part: Any) -> list[str]:
+def _words(drawing: Any) -> list[str]:
     # The paragraphs, names and labels of a chart, a diagram or a comment, each once.
     found = []
-    for element in _parsed(part.blob).iter():
+    for element in drawing.iter():
         if _name(element) == "p":
             found.append("".join(one.text or "" for one in element.iter() if _name(one) == "t"))
         elif _name(element) in ("strCache", "multiLvlStrCache"):
@@ -198,7 +198,7 @@ def _drawn(part: Any, reference: Any) -> list[str]:
     # The words of the chart or diagram that an element of a part refers to.
     id_ = _value(reference, "id" if _name(reference) == "chart" else "dm")
     related = part.rels.get(id_) if id_ else None
-    return [] if related is None or related.is_external else ["\n".join(_words(related.target_part))]
+    return [] if related is None or related.is_external else ["\n".join(_words(_parsed(related.target_part.blob)))]
 
 
 def _described(element: Any) -> list[str]:
@@ -229,11 +229,13 @@ def _slides(presentation: Any) -> Iterator[Part]:
     for number, slide in enumerate(presentation.slides, start=1):
         heading = slide.shapes.title.text_frame.text.strip() if slide.shapes.title is not None else ""
         texts = [text for text in _texts(slide.shapes) if text.strip()]
+        # What newer programs draw: python-pptx passes it over.
+        texts += [word for newer in _within(slide.shapes._spTree, ("Choice",)) for word in _words(newer)]
         notes = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
         if notes is not None and notes.text.strip():
             texts.append(f"Notes: {notes.text}")
-        comments = [one for one in slide.part.rels.values() if one.reltype.endswith("/comments")]
-        texts += [f"Comment: {word}" for one in comments for word in _words(one.target_part)]
+        comments = [one.target_part for one in slide.part.rels.values() if one.reltype.endswith("/comments")]
+        texts += [f"Comment: {word}" for one in comments for word in _words(_parsed(one.blob))]
         text = "\n\n".join(texts)
         if text:
             headings = (" ".join(heading.split()),) if heading else ()
@@ -261,6 +263,8 @@ def _texts(shapes: Iterable[Any], depth: int = 0) -> Iterator[str]:
 
 # Built-in styles have English names, whatever the language of the program. A title is above all headings.
 _HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
+_CONTENTS = -1  # an entry in a table of contents, which says what a heading says
+_STYLES = {"title": 0, "toc": _CONTENTS}
 # What was deleted, what a field computes its text from, and what older programs show in place of newer drawings.
 _UNSEEN = frozenset({
     "del", "moveFrom", "delText", "instrText", "delInstrText", "pPr", "rPr", "tblPr", "sdtPr", "Fallback",
@@ -316,7 +320,9 @@ def _word_blocks(document: WordDocument) -> Iterator[_Block]:
         kind = related.reltype.rpartition("/")[2].removesuffix("s")
         if kind in _NOTES and not related.is_external:
             for note in _within(_parsed(related.target_part.blob), (kind,)):
-                said = "\n".join(text for block in _within(note, ("p", "tbl")) for text in _told(block, related, {}))
+                said = "\n".join(
+                    text for block in _within(note, ("p", "tbl")) for text in _told(block, related.target_part, {})
+                )
                 notes[kind, _value(note, "id")] = f"{_NOTES[kind]}: {said.strip()}" if said.strip() else ""
     # python-docx looks through all styles for each paragraph without one.
     levels: dict[str | None, int | None] = {}
@@ -327,8 +333,10 @@ def _word_blocks(document: WordDocument) -> Iterator[_Block]:
                 named = Paragraph(block, document._body).style
                 name = (named.name or "") if named is not None else ""
                 found = _HEADING.fullmatch(name)
-                levels[block.style] = int(found[1]) if found else 0 if name.lower() == "title" else None
+                levels[block.style] = int(found[1]) if found else _STYLES.get(name.lower().rstrip("123456789 "))
             level = levels[block.style]
+            if level == _CONTENTS:
+                continue
         texts = _told(block, document.part, notes)
         yield (level if texts[0].strip() else None), texts
 

@@ -128,7 +128,7 @@ def suffix_of(path: Path | str) -> str:
     """
     suffix = PurePath(path).suffix.lower()
     name, _, rest = PurePath(path).name.lower().partition(".")
-    if name in _NAMES and f".{rest}" not in _OWN:
+    if name in _NAMES and f".{rest}" not in _OWN and (not rest or rest.replace("-", "").isalnum()):
         return _NAMES[name]
     if suffix == COMPRESSED and (inner := PurePath(PurePath(path).stem).suffix.lower())[1:].isalpha():
         return inner + suffix

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -299,12 +300,7 @@ def _uncommented(source: str, comment: str) -> str:
 
 # Reads notebooks of Polyglot, a line such as `#!csharp` above each cell.
 
-_KERNELS = {
-    "csharp": "csharp", "c#": "csharp", "fsharp": "fsharp", "f#": "fsharp", "pwsh": "powershell",
-    "powershell": "powershell", "javascript": "javascript", "js": "javascript", "typescript": "typescript",
-    "html": "html", "sql": "sql", "kql": "kql", "python": "python", "r": "r", "mermaid": "mermaid", "http": "http",
-    "markdown": "markdown", "md": "markdown", "raw": "text", "value": "text", "meta": "",
-}  # fmt: skip
+_KERNELS = tomllib.loads(Path(__file__).with_name("plain.toml").read_text(encoding="utf-8"))["polyglot"]
 _SWITCH = re.compile(r"^#!([A-Za-z#]+)(?:-[\w-]+)?[ \t]*\r?$", re.MULTILINE)
 _DEFAULT = re.compile(r'"defaultKernelName"\s*:\s*"([\w#]+)"')
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from jupyter_memory.text.code import known_language
 
 # `%spark.pyspark`, `%jdbc(prices)`, `%md`: the interpreter of a paragraph, behind which its text may begin.
 _INTERPRETER = re.compile(r"\s*%([\w.-]+)(?:\([^()\n]*\))?[ \t]*\n?")
-_LANGUAGES = {
-    "pyspark": "python", "ipyspark": "python", "ipython": "python", "flink": "scala", "spark": "scala", "sparkr": "r",
-    "ir": "r", "jdbc": "sql", "hive": "sql", "postgresql": "sql", "mysql": "sql", "ssql": "sql", "bsql": "sql",
-    "angular": "html", "ng": "html",
-}  # fmt: skip
+_LANGUAGES = tomllib.loads(Path(__file__).with_name("plain.toml").read_text(encoding="utf-8"))["zeppelin"]
 _MIMES = {"HTML": "text/html", "IMG": "image/png", "ANGULAR": "text/html"}
 
 
@@ -44,14 +42,9 @@ def as_jupyter(note: Mapping[str, Any]) -> dict[str, Any]:
 
 def _outputs(results: Any) -> list[dict[str, Any]]:
     # Those of versions before 0.8 have one message, without a list.
-    messages = results.get("msg") if isinstance(results, Mapping) else None
-    said = (
-        messages
-        if isinstance(messages, list)
-        else [{"type": results.get("type"), "data": messages}]
-        if messages
-        else []
-    )
+    given = results if isinstance(results, Mapping) else {}
+    messages = given.get("msg")
+    said = messages if isinstance(messages, list) else [{"type": given.get("type"), "data": messages}]
     return [
         {"output_type": "display_data", "data": {_MIMES.get(str(one.get("type")), "text/plain"): one.get("data")}}
         for one in said

@@ -19,6 +19,7 @@ _OF_NAMES = (
     *OF_ABROAD,
 )
 _ALL = tuple(dict.fromkeys((*(hint for shape in SHAPES for hint in shape.hints), *_OF_NAMES, *_OF_COLUMNS)))
+_ANYWHERE = tuple(shape for shape in SHAPES if not shape.settings)
 # Up to so many characters it is faster to look for one hint after the other.
 _SHORT = 300
 
@@ -88,7 +89,7 @@ def redact(text: str, found: Collection[str] | None = None, language: str = "") 
     ('connect("postgres://anna:[redacted: password]@db/prices", api_key=os.environ["API_KEY"])', 1)
     """
     total = 0
-    shapes = [shape for shape in SHAPES if language in SETTINGS or not shape.settings]
+    shapes = SHAPES if language in SETTINGS else _ANYWHERE
     for _ in range(_ROUNDS):
         low, before = _lower(text), total
         in_text = set(_hints([low])[0] if found is None else found)
