@@ -214,6 +214,9 @@ SET = [
     ("dockerfile", "RUN echo 'anna:«marmalade»' | chpasswd\n"), ("makefile", "export DB_PASSWORD ?= «marmalade»\n"),
     ("makefile", "\tmysql -u anna -p«marmalade1» db\n"), ("stata", 'odbc load, user("anna") password("«marmalade»")\n'),
     ("stata", 'local password "«marmalade»"\n'), ("yaml", "api_token: «q8Zk3vTw8qLd»\n"),
+    ("yaml", "pw: ${DB_PASSWORD:«-marmalade»}\n"), ("yaml", "password: «&shared marmalade»\n"),
+    ("terraform", 'variable "db_password" {\n  default = "«marmalade»"\n}\n'),
+    ("ini", "http_auth = anna:«marmalade»\n"), ("properties", "url=jdbc:x://db?user=anna&password=«marmalade»&a=b\n"),
 ]  # fmt: skip
 
 
@@ -235,7 +238,9 @@ def test_what_is_set_goes(language, frame, before, after):
     [
         "password: ${DB_PASSWORD}", "password: '{{ vault_password }}'", "token: ${{ secrets.GITHUB_TOKEN }}",
         "password:",
-        "password: !vault\n", "password: *shared", "password: null", "password: ~", "password_file: /run/secrets/db",
+        "password: !vault\n", "password: *shared",
+        "password: ${PASSWORD:-}", "basic_auth: true", 'variable "db_password" {\n  type = string\n}\n',
+        "password: null", "password: ~", "password_file: /run/secrets/db",
         "password: /run/secrets/db", "password = %(db_password)s", "max_token: 4096", "pad_token: <pad>",
         "tokenizer: bert-base-uncased2", "secretName: regcred", "secret: regcred", "password = <your password>",
         "ENV DB_PASSWORD=$DB_PASSWORD", "ENV PASSWORD ${X}", "password:\n  type: string\n", "primary_key: customer_id2",
@@ -259,6 +264,7 @@ def test_a_word_is_hidden_in_settings_alone():
         "password: a ", "password: a #", "pass" + " " * 40, "a.", "db-pass=", "{password: ", "ENV PASSWORD ",
         "kind: Secret\n", "data:\n a\n", "name: password\n", " password: |\n  a\n", "--a-password\n- ", "token: a1 ",
         "$ANSIBLE_VAULT;1.1;AES256\n", "$2b$", "password(", "echo a:abc | ", "\t", "secret 5 ", "password: " + "a " * 9,
+        "${password:-", 'variable "password" {',
     ],
 )  # fmt: skip
 def test_hostile_settings_take_no_time(piece):
