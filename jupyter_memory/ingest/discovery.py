@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.readers.notebook import NOTEBOOK, is_half, without_halves
-from jupyter_memory.ingest.readers.registry import Readers, install, known_readers, suffix_of
+from jupyter_memory.ingest.readers.registry import Readers, known_readers, suffix_of
 from jupyter_memory.text.display import count_of
 from jupyter_memory.text.paths import plain_path
 from jupyter_memory.types.report import PAIRED
@@ -96,6 +96,8 @@ _NEVER = _rules(
         "venv/", "node_modules/", "__pycache__/", "site-packages/", "__pypackages__/", "*.egg-info/",
         "renv/", "packrat/", "x86_64-*-library/", "win-library/", "bower_components/",  # packages of R and of pages
         "_site/", "_book/", "_freeze/", "_build/", "site_libs/",  # pages that Quarto, Jekyll and Sphinx made
+        "pnpm-lock.yaml", "*conda-lock.yml",  # what programs write
+        "secret.y*ml", "secrets.y*ml", "secrets.[ti][on]*", "credentials.[yti]*", "credentials.c[fo]*", "vault.y*ml",
         "*.pem", "*.key", "*.p12", "*.pfx", "*.ppk", "*.kdbx", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*",
     ),
 )  # fmt: skip
@@ -161,7 +163,8 @@ class Walk:
     """The files found, as absolute paths in order; ``skipped`` and ``failed`` pair a path with the reason.
 
     ``links`` lead to files that are found under their own names. ``left_out`` counts files without a reader by kind,
-    ``lacking`` by suffix those that an extra of this package would read.
+    ``lacking`` by suffix those that would be read with an extra of this package or in another format; ``unread`` are
+    both, each with the reason.
     """
 
     files: list[Path] = field(default_factory=list)
@@ -170,6 +173,7 @@ class Walk:
     failed: list[tuple[str, str]] = field(default_factory=list)
     lacking: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
+    unread: list[tuple[str, str]] = field(default_factory=list)
     readers: Readers = field(default_factory=known_readers)
 
 
@@ -215,6 +219,7 @@ def walk(root: Path, *, ignore: Sequence[str] = (), max_bytes: int = 20_000_000)
         wanted = without_halves(files)
         if len(wanted) < len(files):
             found.left_out[PAIRED] += len(files) - len(wanted)
+            found.unread.extend((_shown(path), PAIRED) for path in sorted(set(files).difference(wanted)))
         for path in wanted:
             _look_at(path, root, max_bytes, found)
     _finish(found)
@@ -238,13 +243,13 @@ def _finish(found: Walk) -> None:
         named.add(one)
     found.files[:] = sorted(set(found.files).difference(found.links))
 
-    by_extra: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    by_need: dict[str, list[tuple[str, int]]] = defaultdict(list)
     for suffix, count in sorted(found.lacking.items(), key=lambda one: (-one[1], one[0])):
-        by_extra[found.readers.extras[suffix]].append((suffix, count))
-    for extra, of_it in sorted(by_extra.items()):
+        by_need[found.readers.extras[suffix]].append((suffix, count))
+    for need, of_it in sorted(by_need.items()):
         kinds = ", ".join(f"{suffix} {count:,}" if count > 1 else suffix for suffix, count in of_it)
         total = sum(count for _, count in of_it)
-        how = f"to read {'it' if total == 1 else 'them'}: {install(extra)}"
+        how = f"to read {'it' if total == 1 else 'them'}: {need}"
         found.skipped.append((f"{count_of(total, 'file')} ({kinds})", how))
 
 
@@ -253,8 +258,8 @@ def _check_kind(path: Path, readers: Readers) -> None:
         raise InputError(f"There is nothing at {_shown(path)}. Check the path; ~ stands for your home folder.")
     if not path.is_file():
         raise InputError(f"{_shown(path)} is a device, a FIFO or a socket, and reading it may never end. Name a file.")
-    if extra := readers.extras.get(suffix_of(path)):
-        raise InputError(f"{_shown(path)} cannot be read yet. To read it: {install(extra)}")
+    if need := readers.extras.get(suffix_of(path)):
+        raise InputError(f"{_shown(path)} cannot be read yet. To read it: {need}")
     known = readers.suffixes
     if suffix_of(path) not in known:
         raise InputError(f"{_shown(path)} is not a file of a known kind. Known are {', '.join(known)}, and folders.")
@@ -265,26 +270,28 @@ def _check_kind(path: Path, readers: Readers) -> None:
 def _wanted_of(
     listing: Sequence[os.DirEntry[str]], chain: Sequence[_Rules], found: Walk
 ) -> tuple[list[Path], list[Path]]:
-    folders, files, suffixes = [], [], (*found.readers.suffixes, *found.readers.extras)
+    folders, files, suffixes = [], [], {*found.readers.suffixes, *found.readers.extras}
     for entry in listing:
         is_folder = entry.is_dir(follow_symlinks=False)
         if is_never_wanted(entry.name, is_folder=is_folder) or _is_ignored(entry.path, chain, is_folder=is_folder):
             continue
         if is_folder:
             folders.append(Path(entry.path))
-        elif entry.name.lower().endswith(suffixes):
+        elif suffix_of(entry.name) in suffixes:
             files.append(Path(entry.path))
         elif not entry.is_symlink():
             ending = suffix_of(entry.name)
             says_kind = ending.isascii() and ending.isprintable() and not ending[1:].isdigit()
             is_kind = 0 < len(ending) <= _LONGEST_ENDING and says_kind
             found.left_out[ending if is_kind else "others"] += 1
+            found.unread.append((_shown(Path(entry.path)), "no reader"))
     return folders, files
 
 
 def _look_at(path: Path, root: Path, max_bytes: int, found: Walk) -> None:
     if suffix_of(path) in found.readers.extras:
         found.lacking[suffix_of(path)] += 1
+        found.unread.append((_shown(path), f"to read it: {found.readers.extras[suffix_of(path)]}"))
         return
     try:
         status = path.stat()

@@ -143,6 +143,7 @@ class Indexing:
             failed=tuple(self._failed),
             seconds=perf_counter() - begun,
             left_out=dict(sorted(seen.left_out.items(), key=lambda one: (-one[1], one[0]))),
+            unread=tuple(seen.unread),
             pictures=PictureReport(removed=removed) if self._quota is None else self._quota.report,
         )
 

@@ -183,7 +183,7 @@ class MissingFiles:
             missing = _is_missing(path)
             # It is there, but its reader may be missing at the moment.
             may_be_read = bool(seen.readers.problems) or suffix_of(path) in seen.readers.extras
-            if not missing and may_be_read and not path.lower().endswith(seen.readers.suffixes):
+            if not missing and may_be_read and suffix_of(path) not in seen.readers.suffixes:
                 continue
             if missing and (place := self._drives.folder_of(state)) is not None:
                 self.unreachable[place] += 1

@@ -371,7 +371,7 @@ def read_file(
             metadata = redact_values(metadata)
         if not hints and not beside and metadata is draft.metadata:
             continue
-        text, count = redact(draft.text, hints)
+        text, count = redact(draft.text, hints, draft.lang)
         if CLIPPED in draft.text:
             # Secrets that were hidden before clipping are counted by their marks.
             count += draft.text.count(MARK)

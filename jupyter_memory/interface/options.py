@@ -54,6 +54,7 @@ def yes(help_text: str) -> Option:
 
 LIMIT = Option(("-n", "--limit"), "how many results", "N", whole=True)
 RETRY = Option(("--retry",), "read files again that could not be read before, and report them")
+DETAILS = Option(("--details",), "list each file that was left out, with the reason")
 PROFILE = Option(("-p", "--profile"), "how to rank: a profile's name", "NAME")
 TAG = Option(("--tag",), "only memories with this tag; any of several: --tag a,b or --tag a --tag b", "TAG", many=True)
 KIND = Option(("--kind",), f"only {', '.join(KINDS)}; again for one more", "KIND", many=True, choices=KINDS)

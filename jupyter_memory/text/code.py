@@ -26,9 +26,11 @@ PYTHON = "python"
 _PROSE = frozenset({"text", "markdown", "rst"})
 # Who writes one of these words in a question does not ask for all prose, nor for all files of data.
 EVERYDAY = _PROSE | {"data"}
-_DOCUMENTS = frozenset({"pdf", "docx", "pptx"})
+_DOCUMENTS = frozenset({"pdf", "docx", "pptx", "odt", "odp"})
 # Other names of what is written for people.
-_FOR_PEOPLE = _PROSE | _DOCUMENTS | {"", "md", "txt", "plain", "restructuredtext", "html", "latex", "org", "asciidoc"}
+_FOR_PEOPLE = (
+    _PROSE | _DOCUMENTS | {"", "md", "txt", "plain", "restructuredtext", "html", "latex", "org", "asciidoc", "bibtex"}
+)
 # Languages by other names that kernels, magics and chunks give them.
 _ALIASES = {
     "ipython": PYTHON, "ipython3": PYTHON, "python3": PYTHON, "python2": PYTHON, "py": PYTHON, "cython": PYTHON,

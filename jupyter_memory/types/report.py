@@ -45,7 +45,8 @@ class IndexReport:
 
     ``skipped`` and ``failed`` pair a path with the reason; ``failed_before`` counts those that failed in an earlier run
     and have not changed since. ``left_out`` counts the files that nothing reads, by the ending of their names, the most
-    frequent first. ``notice`` says that the store is nearly as large as the settings allow, or larger.
+    frequent first. ``unread`` pairs each file that was left out with the reason. ``notice`` says that the store is
+    nearly as large as the settings allow, or larger.
     """
 
     files: int = 0
@@ -59,6 +60,7 @@ class IndexReport:
     moved: int = 0
     failed_before: int = 0
     left_out: Mapping[str, int] = field(default_factory=dict)
+    unread: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     pictures: PictureReport = field(default_factory=PictureReport)
     notice: str = ""
 
@@ -74,7 +76,7 @@ class IndexReport:
         parts += [f"{count:,} {what}" for what, count in counts.items() if count]
         lines = [", ".join(parts) + f" in {self.seconds:.1f} s", *([f"  {self.notice}"] if self.notice else [])]
         if kinds := self.kinds_left_out:
-            lines.append(f"  left out: {kinds}")
+            lines.append(f"  left out: {kinds}; index with --details lists them")
         if self.failed_before:
             failed = count_of(self.failed_before, "file")
             lines.append(f"  {failed} could not be read before; index with --retry reads again")
@@ -82,6 +84,11 @@ class IndexReport:
         lines += [f"  skipped {visible(path)}: {visible(why)}" for path, why in self.skipped]
         lines += [f"  failed  {visible(path)}: {visible(why)}" for path, why in self.failed]
         return "\n".join(lines)
+
+    @property
+    def details(self) -> str:
+        """Return the report with a line for each file that was left out."""
+        return "\n".join([str(self), *(f"  left out {visible(path)}: {visible(why)}" for path, why in self.unread)])
 
     @property
     def kinds_left_out(self) -> str:

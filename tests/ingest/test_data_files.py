@@ -21,7 +21,7 @@ OLE, ZIP = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"PK\x03\x04"
 # Our own kinds of data files and documents: all that come after the texts.
 SUFFIXES = known_readers().suffixes
 KINDS = SUFFIXES[SUFFIXES.index(".csv") :]
-DOCUMENTS = (".pdf", ".docx", ".pptx")
+DOCUMENTS = (".pdf", ".docx", ".pptx", ".odt", ".odp")
 
 
 @pytest.mark.parametrize("suffix", KINDS)

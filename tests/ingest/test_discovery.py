@@ -192,6 +192,21 @@ def test_wanted_are_the_same_files_as_of_a_walk(tmp_path_factory, top, below, ig
         assert is_wanted(root / name, root, ignore=ignore) == (root / name in taken), name
 
 
+@pytest.mark.parametrize(
+    ("name", "taken"),
+    [
+        *((name, False) for name in ("secrets.yaml", "secret.yml", "secrets.toml", "credentials.ini", "vault.yml")),
+        *((name, False) for name in ("credentials.cfg", "secrets.ini", "pnpm-lock.yaml", "conda-lock.yml")),
+        *((name, True) for name in ("secretary.yaml", "secrets.md", "my_secrets.py", "Makefile", "Dockerfile.gpu")),
+        *((name, False) for name in ("LICENSE", "Makefile.bak~", "cobol.cbl")),
+    ],
+)
+def test_files_that_hold_secrets_or_that_a_program_wrote_are_not_taken(tmp_path, name, taken):
+    """By their whole names; those that only sound alike are."""
+    grow(tmp_path, name)
+    assert bool(walk(tmp_path).files) == taken == is_wanted(tmp_path / name, tmp_path)
+
+
 def test_links_to_folders_are_not_followed(tmp_path):
     """A loop of links ends, and a folder is not found twice; a pipe is no file."""
     grow(tmp_path, "a/b/notes.md")

@@ -48,7 +48,8 @@ def install(refresh):
 
 
 @pytest.fixture
-def bibtex(refresh):
+def bibtex(refresh, folder):
+    (folder / "library.bib").write_text(LIBRARY, encoding="utf-8")
     project = tomllib.loads(shown("Add a reader", "toml"))["project"]
     points = project["entry-points"][GROUP]
     write_package(refresh(), project["name"], "bibtex", shown("Add a reader", "python"), GROUP, points)
@@ -56,7 +57,6 @@ def bibtex(refresh):
 
 @pytest.fixture
 def folder(folder):
-    (folder / "library.bib").write_text(LIBRARY, encoding="utf-8")
     (folder / "notes.md").write_text("# Ferry\n\nThe ferry leaves at noon.\n", encoding="utf-8")
     return folder
 
@@ -88,19 +88,29 @@ def test_the_page_works(bibtex, folder, index):
     assert "their μ" in memory.get(best.id).text and memory.get(best.id).pinned
 
 
-def test_files_of_a_broken_package_are_kept(bibtex, folder, refresh, index):
+def test_files_of_a_broken_package_are_kept(install, folder, refresh, index):
     """While a reader cannot be used, what its files held stays; when the package is gone, it is forgotten."""
+    install("other", LOG + "    def read(self, path): return Document((Part('λ'),))")
+    (folder / "a.log").write_text("λ")
     index(folder)
     site = refresh()
-    points = site / "jupyter_memory_bibtex-1.0.dist-info" / "entry_points.txt"
-    points.write_text(points.read_text().replace("= bibtex:", "= bibtex_of_today:"))
-    (site / "bibtex_of_today.py").write_text("raise RuntimeError('broken by an update')")
+    points = site / "other-1.0.dist-info" / "entry_points.txt"
+    points.write_text(points.read_text().replace("= reader_", "= reader_of_today_"))
     refresh()
     broken, kept = index(folder), index.memory.stats()["memories"]
     points.unlink()
     refresh()
-    assert broken.skipped == (("reader bibtex of jupyter-memory-bibtex", "it cannot be used: broken by an update"),)
-    assert (broken.forgotten, kept, index(folder).forgotten) == (0, 3, 1)
+    assert [name for name, _ in broken.skipped] == ["reader log of other"]
+    assert (broken.forgotten, kept, index(folder).forgotten) == (0, 2, 1)
+
+
+def test_a_package_may_know_a_kind_of_plain_text_better(bibtex, folder, refresh, index):
+    """Without the package such a file is read as it is; of two packages, the first keeps it."""
+    assert known_readers().reader_of(folder / "library.bib").read(folder / "library.bib").parts[0].location
+    (refresh() / "jupyter_memory_bibtex-1.0.dist-info" / "entry_points.txt").unlink()
+    refresh()
+    [part] = known_readers().reader_of(folder / "library.bib").read(folder / "library.bib").parts
+    assert part.text == LIBRARY
 
 
 def test_worker_processes_know_it(install, folder, index, monkeypatch):

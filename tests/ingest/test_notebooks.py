@@ -483,3 +483,49 @@ def test_odd_metadata(tmp_path, value, said):
     else:
         with pytest.raises(InputError, match=said):
             read_file(path, root=tmp_path)
+
+
+ZEPPELIN = {
+    "name": "Ferries",
+    "paragraphs": [
+        {"text": "%md\n# Ferries\n\nIn Malmö."},
+        {
+            "text": "%spark.pyspark\nferries = spark.range(3)",
+            "results": {
+                "code": "SUCCESS",
+                "msg": [{"type": "TEXT", "data": "3 boats"}, {"type": "TABLE", "data": "a\tb"}],
+            },
+        },
+        {"text": "%pyspark ferries.count()", "result": {"type": "TEXT", "msg": "3"}},
+        {"text": "%jdbc(prices)\nselect 1"},
+        {"text": None},
+        {"title": "empty"},
+    ],
+}
+
+
+def test_a_note_of_zeppelin_is_read_as_a_notebook(read):
+    """By paragraph, with its results; the language is that of its interpreter, and notes of the 0.7 are read too."""
+    found = read("ferries.zpln", json.dumps(ZEPPELIN))
+    assert [(part.language, part.headings) for part in found.parts] == [
+        ("markdown", ("Ferries",)), ("python", ("Ferries",)), ("python", ("Ferries",)), ("sql", ("Ferries",)),
+    ]  # fmt: skip
+    texts = [part.text for part in found.parts]
+    assert texts[1].startswith("ferries = spark.range(3)\n") and "3 boats" in texts[1] and "a\tb" in texts[1]
+    assert texts[2].startswith("ferries.count()\n") and texts[3] == "%%sql\nselect 1"
+    assert (found.language, found.kind) == ("python", "cell")
+
+
+@pytest.mark.parametrize("paragraphs", ["[]", "[1, null]", '[{"text": 3}]', '[{"text": "%", "results": 3}]', "3"])
+def test_a_damaged_note_of_zeppelin_is_refused_or_read(read, paragraphs):
+    """Nothing but an InputError is raised."""
+    try:
+        read("a.zpln", '{"paragraphs": ' + paragraphs + "}")
+    except InputError as error:
+        assert "cells" in str(error)
+
+
+def test_a_notebook_of_r_with_an_ending_of_its_own_is_one(read, notebook):
+    """`.irnb` is a notebook like any other."""
+    path = notebook({"cell_type": "code", "source": "x <- 1", "outputs": []}, name="a.irnb")
+    assert [part.text for part in read(path.name).parts] == ["x <- 1"]

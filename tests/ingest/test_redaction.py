@@ -188,6 +188,87 @@ def test_formats_run_together_are_redacted_once(names, placement, seed):
     assert redact(once) == (once, 0)
 
 
+# A secret between signs for its beginning and end, in a file of each language.
+SET = [
+    ("yaml", "db:\n  host: db\n  password: «grapefruit»\n"), ("yaml", "smtp_password: '«blue kettle»'  # theirs\n"),
+    ("yaml", "# password: «marmalade»\nport: 1\n"), ("yaml", "- dbPass: «marmalade»\n- port: 5432\n"),
+    ("yaml", "login: {user: anna, passphrase: «marmalade», port: 1}\n"), ("yaml", "admin-password: «12345»\n"),
+    ("yaml", "environment:\n  - REDIS_PASSWORD=«marmalade»\n"), ("yaml", "  kennwort: «marmalade»\n"),
+    ("yaml", "env:\n- name: API_TOKEN\n  value: «marmalade»\n"), ("yaml", "client_secret: «marmalade»\n"),
+    ("yaml", "password: >-\n  «marmalade\n  and toast»\nport: 1\n"),
+    ("yaml", "args:\n- --db-password\n- «marmalade»\n"),
+    ("yaml", "kind: Secret\nstringData:\n  «user: anna\n  word: marmalade»\n---\nkind: Service\ndata:\n  a: b\n"),
+    ("yaml", "data:\n  «user: anna»\nkind: Secret\n"), ("yaml", "htpasswd: «$2y$05$abcdefghijklmnopqrstuv»\n"),
+    ("ini", "[db]\npassword = «hunter2»\n"), ("ini", "pwd=«marmalade»\r\nport = 1\r\n"),
+    ("ini", "; password = «marmalade»\n"),
+    ("ini", "secret_key = «abc-def-ghi»\n"), ("ini", "[all]\nweb1 ansible_user=anna ansible_password=«marmalade»\n"),
+    ("ini", "enable secret 5 «$1$mERr$hx5rVt7rPNoS4wqbXKX7m0»\n"), ("toml", 'password = "«marmalade»"\nport = 1\n'),
+    ("properties", "spring.datasource.password=«marmalade»\n"), ("dockerfile", "FROM a\nENV DB_PASSWORD «marmalade»\n"),
+    ("dockerfile", "ENV USER=anna DB_PASSWORD=«marmalade» PORT=1\n"), ("dockerfile", 'ARG DB_PASSWORD="«marmalade»"\n'),
+    ("dockerfile", "RUN echo 'anna:«marmalade»' | chpasswd\n"), ("makefile", "export DB_PASSWORD ?= «marmalade»\n"),
+    ("makefile", "\tmysql -u anna -p«marmalade1» db\n"), ("stata", 'odbc load, user("anna") password("«marmalade»")\n'),
+    ("stata", 'local password "«marmalade»"\n'), ("yaml", "api_token: «q8Zk3vTw8qLd»\n"),
+    ("yaml", "pw: ${DB_PASSWORD:«-marmalade»}\n"), ("yaml", "password: «&shared marmalade»\n"),
+    ("terraform", 'variable "db_password" {\n  default = "«marmalade»"\n}\n'),
+    ("ini", "http_auth = anna:«marmalade»\n"), ("properties", "url=jdbc:x://db?user=anna&password=«marmalade»&a=b\n"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("language", "frame"), SET)
+@pytest.mark.parametrize(("before", "after"), [("", ""), ("λ: 1\n" * 80, "\nport: 3\n" * 80)])
+def test_what_is_set_goes(language, frame, before, after):
+    """In a file of settings a password goes even if it is a word; what stands around it, and its lines, stay."""
+    start, rest = frame.split("«")
+    secret, end = rest.split("»")
+    once, count = redact(before + start + secret + end + after, language=language)
+    assert count == 1 and secret not in once
+    assert once.startswith(before + start + "[redacted: ") and once.endswith(end + after)
+    assert once.count("\n") == (before + start + secret + end + after).count("\n")
+    assert redact(once, language=language) == (once, 0)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password: ${DB_PASSWORD}", "password: '{{ vault_password }}'", "token: ${{ secrets.GITHUB_TOKEN }}",
+        "password:",
+        "password: !vault\n", "password: *shared",
+        "password: ${PASSWORD:-}", "basic_auth: true", 'variable "db_password" {\n  type = string\n}\n',
+        "password: null", "password: ~", "password_file: /run/secrets/db",
+        "password: /run/secrets/db", "password = %(db_password)s", "max_token: 4096", "pad_token: <pad>",
+        "tokenizer: bert-base-uncased2", "secretName: regcred", "secret: regcred", "password = <your password>",
+        "ENV DB_PASSWORD=$DB_PASSWORD", "ENV PASSWORD ${X}", "password:\n  type: string\n", "primary_key: customer_id2",
+        "kind: ConfigMap\ndata:\n  a: b\n", "require_password: true", "passes: 3", "compass: north", "bypass = yes",
+        "DB_PASS := $(shell pass show db)", "local pass `x'", "pwd: .", "env:\n- name: MODE\n  value: fast\n",
+    ],
+)  # fmt: skip
+def test_what_a_setting_only_refers_to_stays(text):
+    """References, switches, files, tags of YAML and names that only sound alike are not touched."""
+    assert redact(text, language="yaml") == (text, 0)
+
+
+def test_a_word_is_hidden_in_settings_alone():
+    """Elsewhere it may be anything."""
+    assert redact("password: marmalade") == ("password: marmalade", 0)
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "password: a ", "password: a #", "pass" + " " * 40, "a.", "db-pass=", "{password: ", "ENV PASSWORD ",
+        "kind: Secret\n", "data:\n a\n", "name: password\n", " password: |\n  a\n", "--a-password\n- ", "token: a1 ",
+        "$ANSIBLE_VAULT;1.1;AES256\n", "$2b$", "password(", "echo a:abc | ", "\t", "secret 5 ", "password: " + "a " * 9,
+        "${password:-", 'variable "password" {',
+    ],
+)  # fmt: skip
+def test_hostile_settings_take_no_time(piece):
+    """A megabyte of settings made to lead a pattern astray is read in linear time."""
+    text = piece * (1_000_000 // len(piece))
+    begun = time.process_time()
+    redact(text, language="yaml")
+    assert time.process_time() - begun < 30
+
+
 # What a text must hold before patterns are tried on it, as far as the secrets above have it.
 HINTS = sorted(set().union(*suspicious([*TOKENS, *SENTENCES])))
 WORDS = [*HINTS, *(hint[:-1] for hint in HINTS), "λ", "für", "\ud83d", "\n"]
@@ -247,9 +328,11 @@ def test_no_part_of_a_file_keeps_a_secret(tmp_path, folder):
     ]
     saved(folder / "a.ipynb", *cells)
     (folder / "b.md").write_text(f"---\ntitle: {KNOWN}\ntags: [{KNOWN}]\n---\n# {KNOWN}\n\n## Zürich {KNOWN}\n\nλ")
+    (folder / "c.yml").write_text("db:\n  password: marmalade\n")
     with MemoryStore(tmp_path / "memory.sqlite") as store:
-        assert store.index(folder).files == 2
-    assert TOKEN.encode() not in bytes_beside(tmp_path / "memory.sqlite")
+        assert store.index(folder).files == 3
+    kept = bytes_beside(tmp_path / "memory.sqlite")
+    assert TOKEN.encode() not in kept and b"marmalade" not in kept
 
 
 TABLES = files("jupyter_memory") / "ingest" / "redaction"
@@ -262,7 +345,7 @@ def test_each_pattern_finds_its_sample(row):
     """Each row of the table has one of its hints in its sample, and finds the secret there."""
     text, _ = filled(row["sample"], random.Random(7))
     assert any(hint in text.lower() for hint in row["hints"])
-    assert f"[redacted: {row['what']}]" in redact(text)[0]
+    assert f"[redacted: {row['what']}]" in redact(text, language="yaml" if row.get("settings") else "")[0]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -106,6 +106,53 @@ def test_what_may_be_data_is_no_header(read, lines):
     assert "The columns have no names." in part.text and part.metadata["rows"] == len(lines)
 
 
+@pytest.mark.parametrize(
+    ("names", "rows"),
+    [
+        ("2019,2020,2021", ("Ayre,3,4,5", "Brough,7,8,9")),
+        ("1990,2000,2010", ("Ayre,1203,2001,812", "Brough,99,7,8")),
+        ("FY2023,FY2024,FY2025E", ("Ayre,1.5,,2", "Brough,n/a,3.5,3")),
+        ("2019/20,2020/21,2021/22", ("Ayre,1,2,3",)),
+        ("Jan 2024,Feb 2024,Mar 2024", ("Ayre,1,2,3", "Brough,1,2,3")),
+        ("2024-01-31,2024-02-29,2024-03-31", ("Ayre,1,2,3",)),
+        ("Q1 2024,Q2 2024,Q3 2024", ("Ayre,1,2,3",)),
+        ("X2021,X2022,X2023", ("Ayre,1,2,3",)),  # as R calls them
+        ("2021 (est.),2022 (est.),2023 (est.)", ("Ayre,1,2,3",)),
+    ],
+)
+def test_columns_of_years_and_dates_are_counted_and_the_others_named(read, names, rows):
+    """They are no values of a row where numbers stand below them; of those numbers nothing is told."""
+    [part] = read("landings.csv", "\n".join((f"harbour,{names}", *rows)) + "\n").parts
+    what = f"CSV table: {len(rows)} row{'s' if len(rows) > 1 else ''}, 4 columns"
+    assert part.text == f"{what}\nharbour: text\nand 3 columns named by years or dates"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("Anna Meier,1950,1972,1994", "Bob Rossi,1948,1970,2001", "Carl Weber,1960,1981,1999"),  # a life in years
+        ("Ayre,2019,2100,2150", "Brough,12,13,14", "Cairn,17,18,19"),  # numbers that look like years
+        ("Anna Meier,2026-03-02,2026-03-09", "Bob Rossi,2026-03-03,2026-03-10", "Carl Weber,2026-03-04,2026-03-11"),
+        ("Ayre,2019", "Brough,12", "Cairn,13"),
+        ("2019,2020,2021", "2022,2023,2024", "2025,2026,2027"),
+    ],
+)
+def test_years_in_a_row_are_no_header(read, lines):
+    """Above other years or dates, in no equal steps, or alone, they are values."""
+    [part] = read("a.csv", "\n".join(lines) + "\n").parts
+    assert "The columns have no names." in part.text and part.metadata["rows"] == len(lines)
+
+
+def test_a_question_is_a_name(read):
+    """However long, it is told as it is; a long sentence is not."""
+    question = "How often did you take the ferry in the last twelve months before you moved to the town for good? (1-5)"
+    [part] = read("survey.csv", f"respondent_id,{question},Why?\n1,3,bored\n2,4,late\n3,5,cheap\n").parts
+    assert f"{question}: integer" in part.text and "Why?: text" in part.text and "bored" not in part.text
+    sentence = "I took the ferry because the bridge was closed for the third time in this very long year."
+    [part] = read("a.jsonl", json.dumps({sentence: 1, "id": 2}) + "\n").parts
+    assert sentence not in part.text
+
+
 def test_rows_of_a_long_file_are_estimated_and_marked(read):
     """By the length of its first lines; a short file is counted."""
     [part] = read("a.csv", "order_id,amount\n" + "".join(f"{i:06},{i % 90 + 10}\n" for i in range(100_000))).parts

@@ -83,13 +83,78 @@ def test_a_blank_file_says_nothing(read, content):
         ("a.R", "r"), ("a.jl", "julia"), ("a.sql", "sql"), ("a.zsh", "bash"), ("a.mjs", "javascript"),
         ("a.tsx", "typescript"), ("a.java", "java"), ("a.scala", "scala"), ("a.h", "c"), ("a.hpp", "cpp"),
         ("a.rs", "rust"), ("a.go", "go"), ("a.sas", "sas"), ("a.stan", "stan"), ("a.tex", "latex"), ("a.org", "org"),
-        ("a.adoc", "asciidoc"),
+        ("a.adoc", "asciidoc"), ("a.yml", "yaml"), ("a.cfg", "ini"), ("a.toml", "toml"), ("a.bib", "bibtex"),
+        ("a.do", "stata"), ("a.proto", "protobuf"), ("a.gql", "graphql"), ("a.vue", "vue"), ("rules.mk", "makefile"),
+        ("Makefile", "makefile"), ("GNUmakefile", "makefile"), ("Dockerfile", "dockerfile"), ("Jenkinsfile", "groovy"),
+        ("Dockerfile.gpu", "dockerfile"), ("Containerfile", "dockerfile"), ("dockerfile.md", "markdown"),
     ],
 )  # fmt: skip
 def test_the_suffix_tells_the_language(read, name, language):
     """Every kind has its language, however its suffix is written; the file is one memory."""
     found = read(name, "x = 1\n")
     assert (found.language, found.kind, [part.text for part in found.parts]) == (language, "file", ["x = 1\n"])
+
+
+def test_a_notebook_of_polyglot_is_read_by_cell(read):
+    """Each cell has the language of the line above it; other such lines are part of a cell, and settings are none."""
+    text = """#!meta
+
+{"kernelInfo":{"defaultKernelName":"fsharp","items":[]}}
+
+#!markdown
+
+# Ferries
+
+In Malmö.
+
+#!fsharp
+
+#!time
+let ferries = 3
+
+#!sql-prices
+
+select tariff from prices
+
+#!pwsh
+Get-Date
+"""
+    found = read("ferries.dib", text)
+    assert [(part.language, part.line, part.headings, part.text) for part in found.parts] == [
+        ("markdown", 7, ("Ferries",), "# Ferries\n\nIn Malmö."),
+        ("fsharp", 13, ("Ferries",), "#!time\nlet ferries = 3"),
+        ("sql", 18, ("Ferries",), "select tariff from prices"),
+        ("powershell", 21, ("Ferries",), "Get-Date"),
+    ]
+    assert (found.language, found.kind) == ("fsharp", "cell")
+
+
+CHAT = {
+    "messages": [
+        {"body": "Why is λ negative?", "id": "a1", "sender": "zoe", "time": 1_767_200_000.5, "type": "msg"},
+        {"body": "The **mask** drops rows.", "id": "b2", "sender": "ai", "time": 1_767_200_060},
+        {"body": "typo", "id": "c3", "sender": "zoe", "deleted": True},
+    ],
+    "users": {"zoe": {"username": "zoe", "display_name": "Zoë"}, "ai": {"name": "Jupyternaut"}},
+}
+
+
+def test_a_chat_is_read_by_message(read):
+    """Each with who said it and when, but for what was deleted."""
+    found = read("help.chat", json.dumps(CHAT))
+    assert [(part.location, part.text) for part in found.parts] == [
+        ("a1", "Zoë: Why is λ negative?"),
+        ("b2", "Jupyternaut: The **mask** drops rows."),
+    ]
+    assert found.language == "markdown" and found.parts[0].written == datetime.fromtimestamp(1_767_200_000.5, UTC)
+    assert read("new.chat", "").parts == ()
+
+
+@pytest.mark.parametrize("content", ["{", "[1]", '{"messages": [1]}', '{"messages": 3}', "{}", "λ"])
+def test_what_is_no_chat_says_so(read, content):
+    """Without a word of its text."""
+    with pytest.raises(InputError, match="no chat of Jupyter AI"):
+        read("a.chat", content)
 
 
 @pytest.mark.parametrize(

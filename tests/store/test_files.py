@@ -9,7 +9,7 @@ from inside import storage_of
 from pictures import saved
 from plugins import write_package
 
-from jupyter_memory import FileState
+from jupyter_memory import FileState, InputError
 from jupyter_memory.embedders import StaticEmbedder
 from jupyter_memory.ingest import prepare
 from jupyter_memory.types import Draft
@@ -90,7 +90,23 @@ def test_a_report_counts_what_nothing_reads(store, folder):
     write(folder, ".gitignore", "*.abc\n")
     report = store.index(folder, progress=False)
     assert dict(report.left_out) == {".cobol": 3, "others": 2, ".xyz": 1}
-    assert "left out: .cobol 3, others 2, .xyz 1 (no reader)" in str(report)
+    assert "left out: .cobol 3, others 2, .xyz 1 (no reader); index with --details lists them" in str(report)
+    for name in ("a.cobol", "logo.xyz", "LICENSE"):
+        assert f"  left out {folder / name}: no reader" in report.details and name not in str(report)
+
+
+def test_a_report_says_what_to_do_to_have_a_file_read(store, folder):
+    """In which format to save it; each file is among the details."""
+    for name in ("a.doc", "b.rtf", "c.sav", "d.doc"):
+        write(folder, name, "x")
+    report = store.index(folder, progress=False)
+    assert report.left_out == {} and report.skipped == (
+        ("1 file (.sav)", "to read it: save as .csv"),
+        ("3 files (.doc 2, .rtf)", "to read them: save as .docx"),
+    )
+    assert f"  left out {folder / 'a.doc'}: to read it: save as .docx" in report.details
+    with pytest.raises(InputError, match=r"a\.doc cannot be read yet. To read it: save as \.docx"):
+        store.index(folder / "a.doc", progress=False)
 
 
 def test_an_old_failure_is_told_once(store, folder):
@@ -164,6 +180,7 @@ def test_the_half_of_a_notebook_is_not_read_twice(store, folder, script, formats
     write(folder, "tariffs.py", script)
     report = store.index(folder, progress=False)
     assert dict(report.left_out) == ({"paired with a notebook": 1} if paired else {})
+    assert [Path(path).name for path, _ in report.unread] == (["tariffs.py"] if paired else [])
     suffixes = {Path(hit.memory.source).suffix for hit in store.browsed().hits}
     assert suffixes == ({".ipynb"} if paired else {".ipynb", ".py"})
 

@@ -1,14 +1,15 @@
-"""PDF, Word and PowerPoint."""
+"""PDF, Word, PowerPoint and OpenDocument."""
 
 from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.readers.base import Document, Part
@@ -26,6 +27,7 @@ DOCUMENTS = (
     IsolatedReader(
         (".pptx",), "PowerPoint presentation", f"{__name__}:read_slides", needs=("pptx",), extra="documents"
     ),
+    IsolatedReader((".odt", ".odp"), "OpenDocument file", f"{__name__}:read_open_document"),
 )
 
 # Characters of all parts together.
@@ -152,6 +154,63 @@ def archive(path: Path, main: str, what: str) -> Iterator[zipfile.ZipFile]:
         raise InputError(f"The file is damaged, so it is no {what} that can be read.") from None
 
 
+# What the XML of documents has in common, whatever its namespaces are called.
+
+
+def _parsed(content: bytes) -> Any:
+    if b"<!ENTITY" in content:
+        raise InputError("The file declares entities in its XML, so it is not read.")
+    return ElementTree.fromstring(content)  # noqa: S314  without entities, in a process with little memory
+
+
+def _name(element: Any) -> str:
+    # Comments and instructions of XML have a function for a name.
+    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
+
+
+def _value(element: Any, name: str) -> str:
+    return next((value for key, value in element.attrib.items() if key.rpartition("}")[2] == name), "")
+
+
+def _within(element: Any, names: Iterable[str]) -> Iterator[Any]:
+    # The outermost elements of these names, but for what was deleted and what no reader sees.
+    for child in element:
+        if _name(child) in names:
+            yield child
+        elif _name(child) not in _UNSEEN:
+            yield from _within(child, names)
+
+
+def _words(drawing: Any) -> list[str]:
+    # The paragraphs, names and labels of a chart, a diagram or a comment, each once.
+    found = []
+    for element in drawing.iter():
+        if _name(element) == "p":
+            found.append("".join(one.text or "" for one in element.iter() if _name(one) == "t"))
+        elif _name(element) in ("strCache", "multiLvlStrCache"):
+            found += [one.text or "" for one in element.iter() if _name(one) == "v"]
+        elif _name(element) == "text":
+            found.append(element.text or "")
+    return [word for word in dict.fromkeys(found) if word.strip()]
+
+
+def _drawn(part: Any, reference: Any) -> list[str]:
+    # The words of the chart or diagram that an element of a part refers to.
+    id_ = _value(reference, "id" if _name(reference) == "chart" else "dm")
+    related = part.rels.get(id_) if id_ else None
+    return [] if related is None or related.is_external else ["\n".join(_words(_parsed(related.target_part.blob)))]
+
+
+def _described(element: Any) -> list[str]:
+    # What a picture is said to show; programs write the name of its file there.
+    said = _value(element, "descr").strip()
+    return [said] if said and not _NO_TITLE.fullmatch(said) else []
+
+
+def _grid(rows: Iterable[Iterable[str]]) -> str:
+    return "\n".join(" | ".join(cell.strip() for cell in row) for row in rows)
+
+
 # Groups within groups that are looked into.
 _DEPTH = 10
 
@@ -170,17 +229,17 @@ def _slides(presentation: Any) -> Iterator[Part]:
     for number, slide in enumerate(presentation.slides, start=1):
         heading = slide.shapes.title.text_frame.text.strip() if slide.shapes.title is not None else ""
         texts = [text for text in _texts(slide.shapes) if text.strip()]
+        # What newer programs draw: python-pptx passes it over.
+        texts += [word for newer in _within(slide.shapes._spTree, ("Choice",)) for word in _words(newer)]
         notes = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
         if notes is not None and notes.text.strip():
             texts.append(f"Notes: {notes.text}")
+        comments = [one.target_part for one in slide.part.rels.values() if one.reltype.endswith("/comments")]
+        texts += [f"Comment: {word}" for one in comments for word in _words(_parsed(one.blob))]
         text = "\n\n".join(texts)
         if text:
             headings = (" ".join(heading.split()),) if heading else ()
             yield Part(text, location=f"slide {number}", headings=headings, metadata={"slide": number})
-
-
-def _rows(table: Any) -> str:
-    return "\n".join(" | ".join(cell.text.strip() for cell in row.cells) for row in table.rows)
 
 
 def _texts(shapes: Iterable[Any], depth: int = 0) -> Iterator[str]:
@@ -191,13 +250,28 @@ def _texts(shapes: Iterable[Any], depth: int = 0) -> Iterator[str]:
         if shape.has_text_frame:
             yield shape.text_frame.text
         elif isinstance(shape, GraphicFrame) and shape.has_table:
-            yield _rows(shape.table)
+            yield _grid([cell.text for cell in row.cells] for row in shape.table.rows)
+        elif isinstance(shape, GraphicFrame):
+            for reference in _within(shape._element, ("chart", "relIds")):
+                yield from _drawn(shape.part, reference)
         elif isinstance(shape, GroupShape) and depth < _DEPTH:
             yield from _texts(shape.shapes, depth + 1)
+        else:
+            for properties in _within(shape._element, ("cNvPr",)):
+                yield from _described(properties)
 
 
 # Built-in styles have English names, whatever the language of the program. A title is above all headings.
 _HEADING = re.compile(r"heading ([1-9])", re.IGNORECASE)
+_CONTENTS = -1  # an entry in a table of contents, which says what a heading says
+_STYLES = {"title": 0, "toc": _CONTENTS}
+# What was deleted, what a field computes its text from, and what older programs show in place of newer drawings.
+_UNSEEN = frozenset({
+    "del", "moveFrom", "delText", "instrText", "delInstrText", "pPr", "rPr", "tblPr", "sdtPr", "Fallback",
+    "tracked-changes", "forms",
+})  # fmt: skip
+_SIGNS = {"tab": "\t", "ptab": "\t", "cr": "\n", "br": "\n", "noBreakHyphen": "-"}
+_NOTES = {"footnote": "Footnote", "endnote": "Endnote", "comment": "Comment"}
 
 
 def read_word(path: Path, /) -> Document:
@@ -207,40 +281,166 @@ def read_word(path: Path, /) -> Document:
     with archive(path, "word/document.xml", "Word document"):
         document = docx.Document(str(path))
     stated = document.core_properties
-    return _document(_sections(document), "docx", path, stated.title, stated.modified or stated.created)
+    return _document(_sections(_word_blocks(document)), "docx", path, stated.title, stated.modified or stated.created)
 
 
-def _sections(document: WordDocument) -> Iterator[Part]:
+# The level of a heading, 0 for a title, None for any other block; its text, and what stands beside it.
+_Block = tuple[int | None, list[str]]
+
+
+def _sections(blocks: Iterable[_Block]) -> Iterator[Part]:
     # What has no text but its heading joins what is below it.
-    from docx.text.paragraph import Paragraph
-
     above: tuple[Heading, ...] = ()
     lines: list[str] = []
     number, has_text = 1, False
-    # python-docx looks through all styles for each paragraph without one.
-    levels: dict[str | None, int | None] = {}
-    for block in document.iter_inner_content():
-        level = None
-        text = block.text if isinstance(block, Paragraph) else _rows(block)
-        if not text.strip():
+    for level, texts in blocks:
+        told = [text for text in texts if text.strip()]
+        if not told:
             continue
-        if isinstance(block, Paragraph):
-            style = block._p.style  # not `block.style`, which looks it up
-            if style not in levels:
-                name = (block.style.name or "") if block.style is not None else ""
-                found = _HEADING.fullmatch(name)
-                levels[style] = int(found[1]) if found else 0 if name.lower() == "title" else None
-            level = levels[style]
         if level is not None and has_text:
             yield _section(lines, above, number)
             lines, has_text, number = [], False, number + 1
         if level is not None:
-            above = descend(above, Heading(0, 0, level, text.strip()))
+            above = descend(above, Heading(0, 0, level, " ".join(told[0].split())))
         has_text |= level is None
-        lines.append(text)
+        lines += told
     if lines:
         yield _section(lines, above, number)
 
 
 def _section(lines: list[str], above: tuple[Heading, ...], number: int) -> Part:
     return Part("\n\n".join(lines), location=f"#{number}", headings=tuple(one.text for one in above))
+
+
+def _word_blocks(document: WordDocument) -> Iterator[_Block]:
+    from docx.text.paragraph import Paragraph
+
+    notes: dict[tuple[str, str], str] = {}
+    for related in document.part.rels.values():
+        kind = related.reltype.rpartition("/")[2].removesuffix("s")
+        if kind in _NOTES and not related.is_external:
+            for note in _within(_parsed(related.target_part.blob), (kind,)):
+                said = "\n".join(
+                    text for block in _within(note, ("p", "tbl")) for text in _told(block, related.target_part, {})
+                )
+                notes[kind, _value(note, "id")] = f"{_NOTES[kind]}: {said.strip()}" if said.strip() else ""
+    # python-docx looks through all styles for each paragraph without one.
+    levels: dict[str | None, int | None] = {}
+    for block in _within(document.element.body, ("p", "tbl")):
+        level = None
+        if _name(block) == "p":
+            if block.style not in levels:
+                named = Paragraph(block, document._body).style
+                name = (named.name or "") if named is not None else ""
+                found = _HEADING.fullmatch(name)
+                levels[block.style] = int(found[1]) if found else _STYLES.get(name.lower().rstrip("123456789 "))
+            level = levels[block.style]
+            if level == _CONTENTS:
+                continue
+        texts = _told(block, document.part, notes)
+        yield (level if texts[0].strip() else None), texts
+
+
+def _told(block: Any, part: Any, notes: Mapping[tuple[str, str], str]) -> list[str]:
+    # The text of a paragraph and what stands beside it, or that of a table.
+    if _name(block) == "p":
+        beside: list[str] = []
+        return [_said(block, part, notes, beside), *beside]
+    rows = (
+        row
+        for row in _within(block, ("tr",))
+        if not any(_name(one) == "del" for properties in row if _name(properties) == "trPr" for one in properties)
+    )
+    return [
+        _grid(
+            [
+                "\n".join(text for inner in _within(cell, ("p", "tbl")) for text in _told(inner, part, notes))
+                for cell in _within(row, ("tc",))
+            ]
+            for row in rows
+        )
+    ]
+
+
+def _said(element: Any, part: Any, notes: Mapping[tuple[str, str], str], beside: list[str]) -> str:
+    pieces = []
+    for child in element:
+        name = _name(child)
+        if name == "t":
+            pieces.append(child.text or "")
+        elif name in _SIGNS:
+            pieces.append("" if _value(child, "type") in ("page", "column") else _SIGNS[name])
+        elif name == "txbxContent":
+            beside += [text for block in _within(child, ("p", "tbl")) for text in _told(block, part, notes)]
+        elif name in ("footnoteReference", "endnoteReference", "commentReference"):
+            beside.append(notes.get((name.removesuffix("Reference"), _value(child, "id")), ""))
+        elif name in ("chart", "relIds"):
+            beside += _drawn(part, child)
+        elif name == "docPr":
+            beside += _described(child)
+        elif name not in _UNSEEN:
+            pieces.append(_said(child, part, notes, beside))
+    return "".join(pieces)
+
+
+# OpenDocument: texts and presentations.
+
+_OPEN_NOTES = {"note": "Footnote: ", "annotation": "Comment: ", "text-box": "", "title": "", "desc": "", "table": ""}
+_OPEN_SIGNS = {"tab": "\t", "line-break": "\n"}
+# Nobody has typed more blanks than that in a row.
+_BLANKS = 1_000
+
+
+def read_open_document(path: Path, /) -> Document:
+    """Return a part for each section of a text or slide of a presentation that has text."""
+    with archive(path, "content.xml", "OpenDocument file") as found:
+        body = _parsed(found.read("content.xml"))
+        about = _parsed(found.read("meta.xml")) if "meta.xml" in found.namelist() else ()
+    stated = {_name(one): one.text or "" for inner in about for one in inner}
+    pages = list(_within(body, ("page",)))
+    parts = _pages_of(pages) if pages else _sections(_open_blocks(body))
+    when = None
+    with suppress(ValueError):
+        when = datetime.fromisoformat(stated.get("date") or stated.get("creation-date", ""))
+    return _document(parts, path.suffix[1:].lower(), path, stated.get("title", ""), when)
+
+
+def _pages_of(pages: Iterable[Any]) -> Iterator[Part]:
+    for number, page in enumerate(pages, start=1):
+        texts = [text for _, told in _open_blocks(page) for text in told if text.strip()]
+        if texts:
+            yield Part("\n\n".join(texts), location=f"slide {number}", metadata={"slide": number})
+
+
+def _open_blocks(element: Any) -> Iterator[_Block]:
+    for block in _within(element, ("h", "p", "table", "title", "desc")):
+        level = _value(block, "outline-level") if _name(block) == "h" else ""
+        beside: list[str] = []
+        text = _open_table(block) if _name(block) == "table" else _open_said(block, beside)
+        yield (int(level) if level.isdecimal() and text.strip() else None), [text, *beside]
+
+
+def _open_table(table: Any) -> str:
+    rows = _within(table, ("table-row",))
+    return _grid([_open_text(cell) for cell in _within(row, ("table-cell",))] for row in rows)
+
+
+def _open_text(element: Any) -> str:
+    return "\n".join(text for _, told in _open_blocks(element) for text in told if text.strip())
+
+
+def _open_said(element: Any, beside: list[str]) -> str:
+    pieces = [element.text or ""]
+    for child in element:
+        name = _name(child)
+        if name in _OPEN_NOTES:
+            said = _open_table(child) if name == "table" else _open_text(child) or (child.text or "")
+            beside.append(f"{_OPEN_NOTES[name]}{said}" if said.strip() else "")
+        elif name == "s":
+            pieces.append(" " * min(int(_value(child, "c") or 1), _BLANKS))
+        elif name in _OPEN_SIGNS:
+            pieces.append(_OPEN_SIGNS[name])
+        elif name not in _UNSEEN:
+            pieces.append(_open_said(child, beside))
+        pieces.append(child.tail or "")
+    return "".join(pieces)

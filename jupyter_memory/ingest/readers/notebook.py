@@ -18,6 +18,7 @@ from jupyter_memory.ingest.dates import of_cell, of_notebook
 from jupyter_memory.ingest.readers.base import Document, Part, Shortening
 from jupyter_memory.ingest.readers.isolated import can_draw
 from jupyter_memory.ingest.readers.outputs import SVG, clip, joined, outputs_text, safe
+from jupyter_memory.ingest.readers.zeppelin import as_jupyter
 from jupyter_memory.text.code import PYTHON, cell_language, kernel_language, known_language, look, uses_memory
 from jupyter_memory.text.markdown import Heading, descend, front_matter, headings, with_outputs
 from jupyter_memory.text.unicode import clean, without_data
@@ -138,7 +139,7 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 class NotebookReader(Shortening):
     """Reads notebooks, a part for each cell."""
 
-    suffixes: tuple[str, ...] = (".ipynb",)
+    suffixes: tuple[str, ...] = (".ipynb", ".irnb", ".zpln")
 
     @property
     def version(self) -> int:
@@ -204,6 +205,8 @@ def _load(data: bytes) -> tuple[dict[str, Any], list[Any], bool]:
         raise InputError("The notebook's JSON is nested too deeply to be read, most likely in its metadata.") from None
     except ValueError:
         raise InputError("The file is not JSON, so not a notebook. Restore it from a copy or a checkpoint.") from None
+    if isinstance(notebook, dict) and isinstance(notebook.get("paragraphs"), list):
+        notebook = as_jupyter(notebook)
     if not isinstance(notebook, dict) or not ("cells" in notebook or "worksheets" in notebook):
         raise InputError("The file is JSON, but it has no cells, so it is not a notebook.")
     major, minor = notebook.get("nbformat"), notebook.get("nbformat_minor")

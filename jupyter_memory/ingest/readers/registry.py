@@ -1,13 +1,14 @@
 """The readers by the files they read: our own, and those that installed packages register.
 
-Our own readers keep their suffixes. Of two packages that read the same files, the one whose entry point comes first in
-the alphabet does."""
+Our own readers keep their suffixes, but for those of plain text. Of two packages that read the same files, the one
+whose entry point comes first in the alphabet does."""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -16,10 +17,18 @@ from pathlib import Path, PurePath
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.readers.base import Document, Reader, Shortening
+from jupyter_memory.ingest.readers.conversations import ChatReader
 from jupyter_memory.ingest.readers.data_files import COMPRESSED, DATA_FILES
 from jupyter_memory.ingest.readers.documents import DOCUMENTS
 from jupyter_memory.ingest.readers.notebook import NotebookReader
-from jupyter_memory.ingest.readers.text import HtmlReader, LiterateReader, MarkdownReader, ScriptReader, TextReader
+from jupyter_memory.ingest.readers.text import (
+    HtmlReader,
+    LiterateReader,
+    MarkdownReader,
+    PolyglotReader,
+    ScriptReader,
+    TextReader,
+)
 from jupyter_memory.text.unicode import clean
 from jupyter_memory.types import KINDS
 
@@ -27,7 +36,19 @@ from jupyter_memory.types import KINDS
 # arguments and returns the reader.
 GROUP = "jupyter_memory.readers"
 
-# A further format of plain text or code is one more row, and a pattern in `text/outlines.toml` if it has blocks.
+# A further format of plain text or code is one more row of `plain.toml`, and a pattern in `text/outlines.toml` if it
+# has blocks. Files that are known by their whole names count as files with the first ending of their kind.
+_TABLE = tomllib.loads(Path(__file__).with_name("plain.toml").read_text(encoding="utf-8"))
+_ROWS = _TABLE["kind"]
+_NAMES: dict[str, str] = {name: row["suffixes"][0] for row in _ROWS for name in row.get("names", ())}
+_PLAIN: dict[str, Reader] = {
+    suffix: ScriptReader(row["language"], (suffix,), comment=row["comment"])
+    if "comment" in row
+    else TextReader(row["language"], (suffix,))
+    for row in _ROWS
+    for suffix in row["suffixes"]
+}
+
 BUILT_IN: tuple[Reader, ...] = (
     NotebookReader(),
     MarkdownReader(),
@@ -54,16 +75,22 @@ BUILT_IN: tuple[Reader, ...] = (
     TextReader("org", (".org",)),
     TextReader("asciidoc", (".adoc", ".asciidoc")),
     HtmlReader(),
+    PolyglotReader(),
+    ChatReader(),
+    *_PLAIN.values(),
     *DATA_FILES,
     *DOCUMENTS,
 )
+
+_OWN = frozenset(suffix for reader in BUILT_IN for suffix in reader.suffixes)
 
 
 @dataclass(frozen=True, slots=True)
 class Readers:
     """All readers, by suffix, our own first; ``problems`` are readers that cannot be used, each with the reason.
 
-    ``extras`` names the extra of this package that has to be installed before files of a suffix can be read.
+    ``extras`` says what to do before files of a suffix can be read: what to type to install an extra of this package,
+    or in which format to save them.
     """
 
     by_suffix: Mapping[str, Reader]
@@ -94,10 +121,15 @@ def _traits(reader: Reader | None) -> tuple[int, int, bool]:
 def suffix_of(path: Path | str) -> str:
     """Return the ending of a file's name, by which its reader is found: in lower case and with the dot.
 
-    >>> suffix_of("Report.MD"), suffix_of("orders.csv.gz"), suffix_of("access.log.1.gz")
-    ('.md', '.csv.gz', '.gz')
+    A file that is known by its name has the ending of its kind.
+
+    >>> suffix_of("Report.MD"), suffix_of("orders.csv.gz"), suffix_of("access.log.1.gz"), suffix_of("Dockerfile.gpu")
+    ('.md', '.csv.gz', '.gz', '.dockerfile')
     """
     suffix = PurePath(path).suffix.lower()
+    name, _, rest = PurePath(path).name.lower().partition(".")
+    if name in _NAMES and f".{rest}" not in _OWN and (not rest or rest.replace("-", "").isalnum()):
+        return _NAMES[name]
     if suffix == COMPRESSED and (inner := PurePath(PurePath(path).stem).suffix.lower())[1:].isalpha():
         return inner + suffix
     return suffix
@@ -174,12 +206,14 @@ def _found(path: tuple[str, ...]) -> Readers:
         except Exception as error:  # noqa: BLE001  another package's code raises what it likes
             problems.append((name, f"it cannot be used: {str(error) or type(error).__name__}"))
             continue
-        free = [suffix for suffix in suffixes if suffix not in by_suffix]
+        free = [suffix for suffix in suffixes if by_suffix.get(suffix) is _PLAIN.get(suffix)]
         added = PluginReader(name, tuple(suffixes), reader, version, sampled)
         by_suffix.update(dict.fromkeys(free, added))
         if not free:
             problems.append((name, f"another reader reads {', '.join(suffixes)} already"))
-    left = {suffix: extra for suffix, extra in extras.items() if suffix not in by_suffix}
+    to_do = {suffix: f"save as {other}" for suffix, other in _TABLE["instead"].items()}
+    to_do |= {suffix: install(extra) for suffix, extra in extras.items()}
+    left = {suffix: how for suffix, how in to_do.items() if suffix not in by_suffix}
     return Readers(by_suffix, tuple(problems), left)
 
 

@@ -7,6 +7,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from jupyter_memory.ingest.readers.base import Document, Part
@@ -47,8 +48,11 @@ _TYPES = {row["type"]: re.compile(row["pattern"], re.IGNORECASE) for row in _NAM
 _ADDRESS, _CODE = (re.compile(_NAMES["values"][name]) for name in ("address", "code"))
 # The name of a variable or feature with its number: V28, x_100, feature 12.
 _NUMBERED = re.compile(r"[^\W\d_]++(?:[_. -][^\W\d_]++){0,3}[_. -]?\d{1,3}")
-# Longer ones are sentences, or data.
+# Longer ones are sentences, or data, but for questions of a survey.
 _LONGEST, _MOST_WORDS = 100, 12
+_LONGEST_QUESTION = 400
+# A year as the name of a column, as it is, as `FY2019`, `X2019` in R, `2019/20`, `2024E` or `1990s`.
+_YEAR = re.compile(r"(?:[A-Z]{1,2} ?)?(?:1[5-9]|2[01])\d\d(?:[/–-]\d{2,4}|[a-zA-Z*]|\s?[(\[][^()\[\]]{1,20}[)\]])?")
 
 
 def type_of(cell: str) -> str:
@@ -87,7 +91,8 @@ def is_value(name: str) -> bool:
     [True, True, True, True, True]
     """
     name = name.strip()
-    if len(name) > _LONGEST or len(name.split()) > _MOST_WORDS:
+    is_question = "?" in name and len(name) <= _LONGEST_QUESTION
+    if (len(name) > _LONGEST or len(name.split()) > _MOST_WORDS) and not is_question:
         return True
     if not any(character.isalpha() for character in name) or type_of(name) != TEXT:
         return True
@@ -96,6 +101,10 @@ def is_value(name: str) -> bool:
     digits = sum(character.isdigit() for character in name)
     letters = sum(character.isalpha() for character in name)
     return digits >= letters and not _NUMBERED.fullmatch(name)
+
+
+def _is_period(name: str) -> bool:
+    return _YEAR.fullmatch(name.strip()) is not None or type_of(name) == DATE
 
 
 # What `lang:` filters data files of all formats by.
@@ -156,7 +165,7 @@ def _lines(table: Table, width: int) -> Iterable[str]:
         yield f"The columns have no names. Types: {', '.join(table.types[:_MOST_COLUMNS])}"
         return
     named = [column for column in table.columns if column.name.strip()]
-    # Names that look like values, as those of a pivoted table do, are counted and not told.
+    # Names that look like values are counted and not told, also the years and dates above a pivoted table.
     told = [column for column in named if not is_value(column.name)]
     for column in told[:_MOST_COLUMNS]:
         name = " ".join(column.name.split())
@@ -167,8 +176,12 @@ def _lines(table: Table, width: int) -> Iterable[str]:
         yield name + words + (f": {about}" if about else "")
     if unnamed := len(table.columns) - len(named):
         yield f"and {count_of(unnamed, 'column')} without a name"
-    if hidden := len(named) - len(told):
-        yield f"and {count_of(hidden, 'column')} named by what looks like a value"
+    hidden = [column for column in named if is_value(column.name)]
+    periods = sum(_is_period(column.name) for column in hidden)
+    if periods:
+        yield f"and {count_of(periods, 'column')} named by years or dates"
+    if others := len(hidden) - periods:
+        yield f"and {count_of(others, 'column')} named by what looks like a value"
     if more := width - len(table.columns) + max(0, len(told) - _MOST_COLUMNS):
         yield f"and {count_of(more, 'more column')}"
 
@@ -205,14 +218,18 @@ def _header_of(rows: Sequence[Row]) -> Row | None:
     written = [name for name in names if name]
     if not written or len(written) < len(names) - 1 or len(set(written)) < len(written):
         return None
+    periods = _series_of(names, below)
+    written = [name for place, name in enumerate(names) if name and place not in periods]
     if any(map(is_value, written)):
         return None
     if any(row[place].strip() == name for row in below for place, name in enumerate(names) if name):
         return None
+    if periods:
+        return first
     bare = [_BRACKETS.sub("", name) for name in written]
     words = [re.findall(r"[^\W\d_]+", name.lower()) for name in bare]
     like_names = sum(
-        bool(_IDENTIFIER.fullmatch(name)) or (len(of_it) <= 5 and not _COMMON.isdisjoint(of_it))
+        bool(_IDENTIFIER.fullmatch(name)) or "?" in name or (len(of_it) <= 5 and not _COMMON.isdisjoint(of_it))
         for name, of_it in zip(bare, words, strict=True)
     ) / len(written)
     if like_names == 1:
@@ -224,6 +241,21 @@ def _header_of(rows: Sequence[Row]) -> Row | None:
     alike = [place for place in texts if any(_shape(row[place]) == _shape(names[place]) for row in below)]
     reads_as_data = bool(texts) and 2 * len(alike) >= len(texts)
     return first if like_names >= 0.25 or (len(below) >= _ENOUGH and not reads_as_data) else None
+
+
+def _series_of(names: Row, below: Sequence[Row]) -> frozenset[int]:
+    # The places of names that are years in equal steps, or dates, above numbers that are no years: no row is so.
+    places = [place for place, name in enumerate(names) if _is_period(name)]
+    under = [row[place].strip() for row in below for place in places]
+    if len(places) < 2 or type_of_all(map(type_of, under)) not in (INTEGER, NUMBER):
+        return frozenset()
+    if all(names[place].isdecimal() for place in places):
+        years = [int(names[place]) for place in places]
+        steps = {later - earlier for earlier, later in pairwise(years)}
+        filled = [cell for cell in under if type_of(cell) != EMPTY]
+        if len(steps) > 1 or 2 * sum(map(_is_period, filled)) >= len(filled):
+            return frozenset()
+    return frozenset(places)
 
 
 def without_preamble(rows: Sequence[Row]) -> Sequence[Row]:

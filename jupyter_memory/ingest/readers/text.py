@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -250,6 +251,38 @@ def _chunk(info: str, bare: bool) -> tuple[str, str, dict[str, str]] | None:
     head, _, _ = inside[name.end() :].partition(",")
     options = {key: _unquoted(value) for key, value in _OPTION.findall(inside)}
     return known_language(name[0]), "" if "=" in head else head.strip(), options
+
+
+# Reads notebooks of Polyglot, a line such as `#!csharp` above each cell.
+
+_KERNELS = tomllib.loads(Path(__file__).with_name("plain.toml").read_text(encoding="utf-8"))["polyglot"]
+_SWITCH = re.compile(r"^#!([A-Za-z#]+)(?:-[\w-]+)?[ \t]*\r?$", re.MULTILINE)
+_DEFAULT = re.compile(r'"defaultKernelName"\s*:\s*"([\w#]+)"')
+
+
+@dataclass(frozen=True, slots=True)
+class PolyglotReader(Shortening):
+    """Reads notebooks of .NET's Polyglot."""
+
+    suffixes: tuple[str, ...] = (".dib",)
+
+    def read(self, path: Path, /) -> Document:
+        text = read_text(path)
+        named = _DEFAULT.search(text)
+        usual = _KERNELS.get(named[1].lower(), "") if named else ""
+        found = document(_polyglot_cells(text, usual or "csharp"), usual or "csharp", path.name, self.hide)
+        return Document((Part(text),), usual or "csharp") if found is None else found
+
+
+def _polyglot_cells(text: str, usual: str) -> Iterator[Cell]:
+    # A line that begins so and names no kernel, such as `#!time`, is part of a cell.
+    marks = [mark for mark in _SWITCH.finditer(text) if mark[1].lower() in _KERNELS]
+    begins = [(0, usual), *((mark.end(), _KERNELS[mark[1].lower()]) for mark in marks)]
+    ends = [*(mark.start() for mark in marks), len(text)]
+    for (begin, language), end in zip(begins, ends, strict=True):
+        if language and text[begin:end].strip():
+            line = 1 + text.count("\n", 0, begin)
+            yield Cell(language not in ("markdown", "text"), text[begin:end], language, line=line)
 
 
 _MINIFIED_IN = frozenset({"javascript", "typescript"})

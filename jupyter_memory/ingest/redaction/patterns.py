@@ -17,13 +17,15 @@ class Shape:
     """What a kind of secret looks like. A text without any of ``hints`` in lower case has no such secret.
 
     A hint has at least three bytes, because hints are found by their first three. If ``check`` agrees, the pattern's
-    group ``secret`` is replaced, or the whole match if there is no such group.
+    group ``secret`` is replaced, or the whole match if there is no such group. ``settings`` says that only files of
+    settings have it.
     """
 
     what: str
     hints: tuple[str, ...]
     regex: str
     check: Callable[[str], bool]
+    settings: bool
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
@@ -47,6 +49,9 @@ PARTS: dict[str, str] = {}
 for _name, _pattern in _TABLE["parts"].items():
     PARTS[_name] = _whole(_pattern)
 
+# The languages in which files of settings are written.
+SETTINGS = frozenset(_TABLE["settings"])
+
 # In the order in which they are looked for.
 SHAPES = tuple(
     Shape(
@@ -54,6 +59,7 @@ SHAPES = tuple(
         tuple(row["hints"]),
         _token(row.get("begins", ())) + _whole(row["pattern"]),
         getattr(values, row["check"]) if "check" in row else bool,
+        row.get("settings", False),
     )
     for row in _TABLE["secret"]
 )

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.ingest.redaction.patterns import SHAPES, assigned, columns
+from jupyter_memory.ingest.redaction.patterns import SETTINGS, SHAPES, assigned, columns
 from jupyter_memory.ingest.redaction.values import OF_ABROAD
 
 # The words that hint at a secret: those of all texts are found at once, by arithmetic on their bytes.
@@ -19,6 +19,7 @@ _OF_NAMES = (
     *OF_ABROAD,
 )
 _ALL = tuple(dict.fromkeys((*(hint for shape in SHAPES for hint in shape.hints), *_OF_NAMES, *_OF_COLUMNS)))
+_ANYWHERE = tuple(shape for shape in SHAPES if not shape.settings)
 # Up to so many characters it is faster to look for one hint after the other.
 _SHORT = 300
 
@@ -74,10 +75,11 @@ MARK = "[redacted: "
 _ROUNDS = 5
 
 
-def redact(text: str, found: Collection[str] | None = None) -> tuple[str, int]:
+def redact(text: str, found: Collection[str] | None = None, language: str = "") -> tuple[str, int]:
     """Return a text with its secrets replaced by ``[redacted: <what>]``, and how many there were.
 
-    ``found`` is what ``suspicious`` returned for the text, if it was called.
+    ``found`` is what ``suspicious`` returned for the text, if it was called. If its ``language`` is one of settings,
+    such as YAML, a password is hidden there even if it is a word.
 
     It hides tokens of common services, private keys, passwords in URLs and in commands such as ``mysql -p…``,
     authorization headers, and values of names such as ``api_key`` or ``password``. What only refers to a secret (a
@@ -87,11 +89,12 @@ def redact(text: str, found: Collection[str] | None = None) -> tuple[str, int]:
     ('connect("postgres://anna:[redacted: password]@db/prices", api_key=os.environ["API_KEY"])', 1)
     """
     total = 0
+    shapes = SHAPES if language in SETTINGS else _ANYWHERE
     for _ in range(_ROUNDS):
         low, before = _lower(text), total
         in_text = set(_hints([low])[0] if found is None else found)
         found = None
-        for shape in SHAPES if in_text else ():
+        for shape in shapes if in_text else ():
             if not in_text.isdisjoint(shape.hints):
                 pattern = shape.pattern
                 group = pattern.groupindex.get("secret", 0)

@@ -174,3 +174,14 @@ def is_key(value: str) -> bool:
         and not refers(value)
         and looks_random(value)
     )
+
+
+def is_set(value: str) -> bool:
+    """Return whether a setting for a password spells it out: no reference, switch, tag, mark of a block or alias."""
+    return _KINDS["no_setting"].fullmatch(value) is None and (not refers(value) if len(value) >= 4 else value.isalnum())
+
+
+def is_set_key(value: str) -> bool:
+    """Return whether a setting for a key or token spells it out, rather than naming another setting or a number."""
+    has_both = any(map(str.isdigit, value)) and any(map(str.isalpha, value))
+    return is_set(value) and (is_mixed(value) or looks_random(value) or (has_both and value.isalnum()))

@@ -246,6 +246,7 @@ def index(front: Front, call: Call) -> None:
     Each cell of a notebook becomes a memory; code is split into functions and classes, and documents into sections.
     Files that no longer exist are forgotten. Files that .gitignore or the setting `ignore` names are left out, and
     secrets are redacted. A file that could not be read is reported once; --retry reads and reports it again.
+    --details lists each file that was left out, with the reason.
 
     Examples::
 
@@ -255,7 +256,7 @@ def index(front: Front, call: Call) -> None:
     wrong = []
     for path in call.words:
         try:
-            _index(front, path, retry=call.values["retry"])
+            _index(front, path, call)
         except InputError as error:
             wrong.append(str(error))  # the others are indexed all the same: `index *` names whatever is there
     if offer := front.store_to_fill.model_offer():
@@ -279,7 +280,7 @@ def update(front: Front, call: Call) -> None:
             front.note(f"{folder.path} is not there now, so it is left as it is.")
             continue
         front.say(folder.path)
-        _index(front, folder.path, retry=call.values["retry"])
+        _index(front, folder.path, call)
 
 
 def search(front: Front, call: Call) -> None:
@@ -404,14 +405,14 @@ def unpin(front: Front, call: Call) -> None:
         front.say(messages.named(front.store.unpin(memory.id), "unpinned"))
 
 
-def _index(front: Front, path: str, *, retry: bool) -> None:
+def _index(front: Front, path: str, call: Call) -> None:
     try:
-        report = front.store_to_fill.index(path, progress=front.progress, retry=retry)
+        report = front.store_to_fill.index(path, progress=front.progress, retry=call.values["retry"])
     except KeyboardInterrupt:
         stats = front.store_to_fill.stats()
         held = f"{count_of(stats['memories'], 'memory', 'memories')} of {count_of(stats['files'], 'file')} and notes"
         raise Halted(f"Interrupted: the store holds {held}. Run the same again to go on from here.") from None
-    front.say(messages.indexed(report))
+    front.say(report.details if call.values["details"] else messages.indexed(report))
 
 
 def _tokens(word: str) -> int:

@@ -23,11 +23,11 @@ COMMANDS: tuple[Command[Front], ...] = (
         "index",
         memories.index,
         (Argument("PATH", many=True),),
-        (options.RETRY,),
+        (options.RETRY, options.DETAILS),
         values="path",
         missing="Name a folder or a file: %memory index ~/notebooks",
     ),
-    Command("update", memories.update, options=(options.RETRY,)),
+    Command("update", memories.update, options=(options.RETRY, options.DETAILS)),
     Command("watch", store.in_terminal, (_MAYBE_PATHS,), (options.OFF,), values="path", offered="terminal"),
     Command("watch", store.in_notebook, (_MAYBE_PATHS,), (options.OFF,), values="path", offered="notebook"),
     Command(
