@@ -13,7 +13,8 @@ from pathlib import Path
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.dates import in_front_matter
-from jupyter_memory.ingest.readers.base import Document, Part, Shortening
+from jupyter_memory.ingest.readers.base import Document, Part, Shortening, note
+from jupyter_memory.ingest.readers.encoding import declared, guessed, is_in, wide
 from jupyter_memory.ingest.readers.notebook import Cell, document
 from jupyter_memory.text.code import PYTHON, known_language
 from jupyter_memory.text.markdown import Heading, descend, front_matter, headings
@@ -28,6 +29,9 @@ MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _BINARY_WITHIN = 8192
+# What stands for a byte that is not UTF-8, and how many letters there are for each in a text that nevertheless is.
+_REPLACED = "\ufffd"
+_FEW_WRONG = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +62,25 @@ def decoded(data: bytes, charset: str = "") -> str:
         if data.startswith(mark):
             return data.decode(encoding, "replace")
     if b"\0" in data[:_BINARY_WITHIN]:
+        if encoding := wide(data):
+            return data.decode(encoding, "replace")
         raise InputError("The file is binary, not text. Leave it out with a line in .jupytermemoryignore.")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
         pass
-    try:
-        return data.decode(charset or "latin-1", "replace")
-    except (LookupError, ValueError):  # no such encoding, or one that is not of text
-        return data.decode("latin-1")
+    name = charset if is_in(data, charset) else declared(data)
+    if name:
+        return data.decode(name)
+    text = data.decode("utf-8", "replace")
+    wrong = text.count(_REPLACED)
+    if wrong * _FEW_WRONG < sum(not one.isascii() for one in text):
+        note(f"{wrong:,} of its characters are damaged: they are not UTF-8, as the others are")
+        return text
+    name, is_certain = guessed(data)
+    if not is_certain:
+        note(f"its encoding is a guess ({name}); save it as UTF-8 if its letters are wrong")
+    return data.decode(name, "replace")
 
 
 # `tags: [a, b]` and `tags: a, b` on a line, or one tag a line below it.
