@@ -48,6 +48,8 @@ KNOWN = ("text", "title", "tags", "tier", "kind", "source", "metadata", *PLAIN, 
 _NAMES = ("space", "source", "location", "lang", "domain", "session")
 # Those of them that say whatever their user likes, secrets included.
 _TOLD = ("domain", "session")
+# What stands in a file that Git LFS did not fetch, and how many bytes such a file has at most.
+_POINTER, _LARGEST_POINTER = b"version https://git-lfs.github.com/spec/v1\n", 1_024
 # In the metadata of a file's first draft, what its reader noted.
 NOTES = "reading_notes"
 # Characters tokenised at once: each takes some hundred bytes.
@@ -352,7 +354,11 @@ def read_file(
     """
     reader = known_readers().reader_of(path)
     try:
-        when = committed or datetime.fromtimestamp(path.stat().st_mtime, UTC)
+        status = path.stat()
+        when = committed or datetime.fromtimestamp(status.st_mtime, UTC)
+        is_small = status.st_size < _LARGEST_POINTER and not getattr(reader, "unopened", False)
+        if is_small and path.read_bytes().startswith(_POINTER):
+            raise InputError("Git LFS has not fetched this file yet. Run `git lfs pull`, then index it again.")
         if redacting and isinstance(reader, Shortening):
             reader = replace(reader, hide=_hidden)
         with noting() as notes:

@@ -10,6 +10,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
 
+from jupyter_memory.text.unicode import ENCODED, without_data
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -104,3 +106,11 @@ def note(what: str) -> None:
     notes = _NOTES.get([])
     if what not in notes:
         notes.append(what)
+
+
+def unencoded(text: str) -> str:
+    """Return a text without the bytes of pictures and files in it; noted where they are more than a link."""
+    kept = without_data(text)
+    if kept.count(ENCODED) > text.count(ENCODED):
+        note(f"{len(text) - len(kept):,} characters of encoded data, such as base64, are left out")
+    return kept

@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from difflib import SequenceMatcher
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.dates import of_cell, of_notebook
-from jupyter_memory.ingest.readers.base import Document, Part, Shortening
+from jupyter_memory.ingest.readers.base import Document, Part, Shortening, note, unencoded
 from jupyter_memory.ingest.readers.isolated import can_draw
 from jupyter_memory.text.code import PYTHON, cell_language, kernel_language, known_language, look, uses_memory
 from jupyter_memory.text.markdown import Heading, descend, headings, with_outputs
@@ -158,7 +159,7 @@ def _placed(
     path: tuple[Heading, ...] = ()
     above = ""
     for cell in cells:
-        whole = without_data(clean(cell.source))
+        whole = unencoded(clean(cell.source))
         source = clip(_safe(whole, _SOURCE, hide), _SOURCE).strip("\n").rstrip()
         if not source:
             continue
@@ -271,10 +272,11 @@ def _load(data: bytes) -> tuple[dict[str, Any], list[Any], bool]:
     # A notebook, its cells, and whether they have ids. Messages never quote it.
     if not data.strip():
         raise InputError("The notebook is empty (0 cells, no JSON). Open and save it in Jupyter to make it a notebook.")
+    text = data.decode(json.detect_encoding(data), "replace").removeprefix("\ufeff")
     try:
-        notebook = json.loads(data.decode(json.detect_encoding(data), "replace").removeprefix("\ufeff"))
+        notebook = json.loads(text)
     except (ValueError, RecursionError):
-        raise InputError("The file is not JSON, so not a notebook. Restore it from a copy or a checkpoint.") from None
+        notebook = _mended(text)
     if not isinstance(notebook, dict) or not ("cells" in notebook or "worksheets" in notebook):
         raise InputError("The file is JSON, but it has no cells, so it is not a notebook.")
     major, minor = notebook.get("nbformat"), notebook.get("nbformat_minor")
@@ -289,6 +291,61 @@ def _load(data: bytes) -> tuple[dict[str, Any], list[Any], bool]:
             "Save it in format 4 with Jupyter."
         )
     return notebook, cells, (major, minor) >= (4, 5)
+
+
+# What Git writes where two versions differ: one side, what both come from, the other side.
+_CONFLICT = re.compile(
+    r"^<{7}[^\n]*\n(?P<ours>(?:(?![<|=]{7})[^\n]*\n)*+)(?:\|{7}[^\n]*\n(?:(?![<=]{7})[^\n]*\n)*+)?={7}[^\n]*\n"
+    r"(?P<theirs>(?:(?![<>]{7})[^\n]*\n)*+)>{7}[^\n]*\n?",
+    re.MULTILINE,
+)
+_STRING_OR_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+")|,(?=\s*+[\]}])')
+_CELLS = re.compile(r'"cells"\s*+:\s*+\[')
+_BEGIN = re.compile(r'\{\s*+"(?:cell_type|attachments)"\s*+:')
+# Cells that cannot be read, after which the rest of a file is not tried.
+_MOST_BROKEN = 100
+_KERNEL = re.compile(r'"(?P<key>kernelspec|language_info)"\s*+:\s*+(?=\{)')
+
+
+def _mended(text: str) -> dict[str, Any]:
+    # The cells of a notebook that is not JSON, as far as they can be read: those of both sides of a conflict.
+    conflicts = len(_CONFLICT.findall(text))
+    ours = _legible(_CONFLICT.sub(r"\g<ours>", text))
+    cells = ours["cells"]
+    if conflicts:
+        theirs = _legible(_CONFLICT.sub(r"\g<theirs>", text))["cells"]
+        keys = [[f"{one.get('cell_type')} {_joined(one.get('source'))}" for one in side] for side in (cells, theirs)]
+        both = []
+        for what, begin, end, start, stop in SequenceMatcher(None, *keys).get_opcodes():
+            both += cells[begin:end] + (theirs[start:stop] if what != "equal" else [])
+        cells = both
+        note(f"it has conflict markers of Git ({conflicts:,}); where they are, the cells of both sides are read")
+    else:
+        note("it is damaged, so not JSON; the cells that can be read are. Restore it from a copy or a checkpoint")
+    if not cells:
+        raise InputError("The file is not JSON, so not a notebook. Restore it from a copy or a checkpoint.")
+    return {**ours, "cells": cells}
+
+
+def _legible(text: str) -> dict[str, Any]:
+    text = _STRING_OR_COMMA.sub(lambda found: found[1] or "", text)
+    with suppress(ValueError, RecursionError):
+        notebook = json.loads(text)
+        if isinstance(notebook, dict) and isinstance(notebook.get("cells"), list):
+            return notebook | {"cells": [one for one in notebook["cells"] if isinstance(one, dict)]}
+    decoder, begun, cells = json.JSONDecoder(strict=False), _CELLS.search(text), []
+    at, broken = begun.end() if begun else len(text), 0
+    while broken < _MOST_BROKEN and (found := _BEGIN.search(text, at)):
+        try:
+            cell, at = decoder.raw_decode(text, found.start())
+            cells += [cell] if "source" in cell else []
+        except (ValueError, RecursionError):
+            at, broken = found.end(), broken + 1
+    metadata = {}
+    for found in islice(_KERNEL.finditer(text, at), 2):
+        with suppress(ValueError, RecursionError):
+            metadata[found["key"]] = decoder.raw_decode(text, found.end())[0]
+    return {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
 
 
 def _upgraded(notebook: dict[str, Any], major: int, minor: int) -> list[Any]:

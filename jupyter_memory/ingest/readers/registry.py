@@ -19,7 +19,14 @@ from jupyter_memory.ingest.readers.base import Document, Reader, Shortening
 from jupyter_memory.ingest.readers.data_files import COMPRESSED, DATA_FILES
 from jupyter_memory.ingest.readers.documents import DOCUMENTS
 from jupyter_memory.ingest.readers.notebook import NotebookReader
-from jupyter_memory.ingest.readers.text import HtmlReader, LiterateReader, MarkdownReader, ScriptReader, TextReader
+from jupyter_memory.ingest.readers.text import (
+    CanvasReader,
+    HtmlReader,
+    LiterateReader,
+    MarkdownReader,
+    ScriptReader,
+    TextReader,
+)
 from jupyter_memory.text.unicode import clean
 from jupyter_memory.types import KINDS
 
@@ -54,6 +61,7 @@ BUILT_IN: tuple[Reader, ...] = (
     TextReader("org", (".org",)),
     TextReader("asciidoc", (".adoc", ".asciidoc")),
     HtmlReader(),
+    CanvasReader(),
     *DATA_FILES,
     *DOCUMENTS,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,12 +14,13 @@ from pathlib import Path
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.dates import in_front_matter
-from jupyter_memory.ingest.readers.base import Document, Part, Shortening, note
+from jupyter_memory.ingest.readers.base import Document, Part, Shortening, note, unencoded
 from jupyter_memory.ingest.readers.encoding import declared, guessed, is_in, wide
 from jupyter_memory.ingest.readers.notebook import Cell, document
 from jupyter_memory.text.code import PYTHON, known_language
+from jupyter_memory.text.identifiers import CUT
 from jupyter_memory.text.markdown import Heading, descend, front_matter, headings
-from jupyter_memory.text.unicode import clean, uncoloured, without_data
+from jupyter_memory.text.unicode import clean, uncoloured
 
 # The marks with which a text begins, each with its encoding; the longer first: UTF-32's begins with UTF-16's.
 MARKS = (
@@ -53,7 +55,7 @@ def read_text(path: Path) -> str:
 
 
 def _tidied(text: str) -> str:
-    return without_data(uncoloured(clean(text)))
+    return unencoded(uncoloured(clean(text)))
 
 
 def decoded(data: bytes, charset: str = "") -> str:
@@ -334,6 +336,8 @@ class ScriptReader(Shortening):
                 f"The code is minified ({len(text):,} characters on {text.count(chr(10)) + 1:,} lines). "
                 "Index its source; leave this file out with a line in .jupytermemoryignore."
             )
+        if len(text) > _MINIFIED:
+            text = _without_bulk(_without_rows(text) if self.language == "sql" else text, self.hide)
         lines = text.split("\n") if "format_name:" in text else []
         divided = None
         if "%%" in text and _mark(self.comment).search(text):
@@ -343,6 +347,50 @@ class ScriptReader(Shortening):
         if divided and (found := document(divided, self.language, path.name, self.hide)) is not None:
             return found
         return Document((Part(text, line=1),) if text.strip() else (), self.language)
+
+
+# Of a dump, what its tables and their columns are called is kept.
+_INSERT = re.compile(
+    r"(insert\s+(?:\w+\s+)?(?:into\s+)?[^\n;']{1,2000}?\bvalues)\b.*|(copy\s[^\n;']{1,2000}\sfrom\s+stdin\b.*)",
+    re.IGNORECASE,
+)
+_STATEMENT = re.compile(r"(?:insert|create|alter|drop|go|set|copy|commit|lock|unlock|use)\b|--|/\*", re.IGNORECASE)
+# Characters of a line of code that are kept if it is longer than anybody writes one.
+_LONGEST_LINE, _KEPT_OF_IT = 20_000, 2_000
+
+
+def _without_rows(text: str) -> str:
+    kept, seen, end, rows = list[str](), set[str](), "", 0
+    for line in text.split("\n"):
+        if end == ";" and _STATEMENT.match(line):
+            end = ""
+        begun = None if end else _INSERT.match(line)
+        if begun:
+            head = begun[1] or begun[2]
+            kept.append("" if head in seen else head)
+            seen.add(head)
+            end = ";" if begun[1] else "\\."
+        else:
+            kept.append("" if end else line)
+        rows += bool(end)
+        # After COPY … FROM stdin; the rows follow.
+        if end and line.rstrip().endswith(end) and not (begun and begun[2]):
+            end = ""
+    if rows:
+        note(f"{rows:,} lines with rows of tables are left out of the dump")
+    return "\n".join(kept)
+
+
+def _without_bulk(text: str, hide: Callable[[str], str] | None) -> str:
+    lines = text.split("\n")
+    long = [place for place, line in enumerate(lines) if len(line) > _LONGEST_LINE]
+    for place in long:
+        line = lines[place]
+        # Half a secret is not recognised.
+        lines[place] = (hide(line) if hide else line)[:_KEPT_OF_IT] + CUT
+    if long:
+        note(f"{len(long):,} of its lines are longer than {_LONGEST_LINE:,} characters; their beginnings are read")
+    return "\n".join(lines)
 
 
 # The marks that Obsidian and its like add to Markdown: links in double brackets, callouts, tags among the words.
@@ -408,6 +456,10 @@ def _said(link: re.Match[str]) -> str:
     return target if not alias or alias == target else f"{alias} ({target})"
 
 
+# What Excalidraw keeps in a note below its texts, and the names that it gives them there.
+_DRAWING = re.compile(r"^```(?:compressed-)?json\n.*?^```$|[ \t]\^\w{8}$", re.MULTILINE | re.DOTALL)
+
+
 @dataclass(frozen=True, slots=True)
 class MarkdownReader(Shortening):
     """Reads Markdown; chunking gives each chunk the headings above it."""
@@ -423,11 +475,34 @@ class MarkdownReader(Shortening):
         # Its front matter says that a kernel runs its code.
         if _KERNEL.search(front):
             return _described(_literate_document(text, path.name, PYTHON, self.hide), text)
+        if "excalidraw-plugin" in front:
+            text = _DRAWING.sub("", text)
         shown, tags = _read_as_text(text)
         if front:
             _, tags = _read_as_text(text[len(front) :])
         found = _described(Document((Part(shown),), "markdown"), text)
         return replace(found, tags=tuple(dict.fromkeys((*found.tags, *tags))))
+
+
+_OF_CANVAS = ("text", "label", "file", "url", "name")
+
+
+@dataclass(frozen=True, slots=True)
+class CanvasReader:
+    """Reads the texts of canvases of Obsidian and of drawings of Excalidraw."""
+
+    suffixes: tuple[str, ...] = (".canvas", ".excalidraw")
+
+    def read(self, path: Path, /) -> Document:
+        text = read_text(path)
+        try:
+            drawn = json.loads(text or "{}")
+            shapes = [one for key in ("nodes", "elements", "edges") for one in drawn.get(key) or ()]
+            said = [one[key] for one in shapes for key in _OF_CANVAS if isinstance(one.get(key), str)]
+        except (ValueError, RecursionError, AttributeError, TypeError):
+            raise InputError("The file is not JSON, so not a canvas. Restore it from a copy.") from None
+        shown, tags = _read_as_text("\n\n".join(filter(str.strip, said)))
+        return Document((Part(shown),) if shown else (), "markdown", tags=tuple(tags))
 
 
 # What is not read: programs, styles, drawings, and what only guides through a site.
