@@ -251,6 +251,8 @@ def terms(text: str, *, unfinished: bool = False) -> Terms:
             if word.isalnum():
                 kept[" ".join(pieces)] = None
             kept.update(dict.fromkeys(piece for piece in pieces if _tells(piece) and not piece.isdigit()))
+    # Words that the characters within them would part.
+    kept.update(dict.fromkeys(map(str.lower, plainer(_PHRASE.sub(" ", text)))))
     prefix = None
     if unfinished:
         words = list(_WORD.finditer(_PHRASE.sub(lambda match: '"' * len(match[0]), text)))
