@@ -24,6 +24,7 @@ from jupyter_memory.ingest.readers.text import (
     HtmlReader,
     LiterateReader,
     MarkdownReader,
+    OrgReader,
     ScriptReader,
     TextReader,
 )
@@ -58,7 +59,7 @@ BUILT_IN: tuple[Reader, ...] = (
     ScriptReader("sas", (".sas",), comment="*"),
     ScriptReader("stan", (".stan",), comment="//"),
     TextReader("latex", (".tex",)),
-    TextReader("org", (".org",)),
+    OrgReader(),
     TextReader("asciidoc", (".adoc", ".asciidoc")),
     HtmlReader(),
     CanvasReader(),

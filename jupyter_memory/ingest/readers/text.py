@@ -5,12 +5,15 @@ from __future__ import annotations
 import codecs
 import json
 import re
+import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
+from textwrap import dedent
+from typing import Any
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.dates import in_front_matter
@@ -89,9 +92,36 @@ def decoded(data: bytes, charset: str = "") -> str:
 _TAGS = re.compile(r"^(?:tags|keywords)[ \t]*:[ \t]*(?P<line>[^\n]*)(?P<list>(?:\n[ \t]*-[ \t]+[^\n]*)*)", re.M | re.I)
 
 
+# `alias:: brown trout` at the top of a page of Logseq, and what it notes for itself anywhere on a page.
+_PROPERTIES = re.compile(r"(?:(?:-[ \t]+)?[\w-]++::[ \t][^\n]*+(?:\n|$))++")
+_OF_LOGSEQ = re.compile(
+    r"^[ \t]*(?:-[ \t]+)?(?:id|collapsed|heading|background-color|(?:created|updated)-at|logseq\.[\w.-]+|card-[\w-]+)"
+    r"::[ \t][^\n]*",
+    re.MULTILINE,
+)
+
+
+def _as_yaml(text: str) -> str:
+    # The front matter, in YAML if it is in TOML or the properties of a page.
+    block = front_matter(text)
+    if block.startswith("+++"):
+        try:
+            values: dict[str, Any] = tomllib.loads(block.strip().strip("+"))
+        except ValueError:
+            return ""
+        inner = [value for value in values.values() if isinstance(value, dict)]
+        lines = [(key, value) for one in (values, *inner) for key, value in one.items()]
+        return "\n".join(
+            f"{key}: {', '.join(map(str, value)) if isinstance(value, list) else value}" for key, value in lines
+        )
+    if not block and (page := _PROPERTIES.match(text)):
+        return page[0].replace("::", ":").replace("- ", "").replace("[[", "").replace("]]", "")
+    return block
+
+
 def _described(document: Document, text: str) -> Document:
     # With the tags and the date that the front matter of its text names.
-    block = front_matter(text)
+    block = _as_yaml(text)
     words: list[str] = []
     if match := _TAGS.search(block):
         words = match["line"].strip().strip("[]").split(",") + [line.strip()[1:] for line in match["list"].split("\n")]
@@ -210,6 +240,54 @@ def _chunk(info: str, bare: bool) -> tuple[str, str, dict[str, str]] | None:
     head, _, _ = inside[name.end() :].partition(",")
     options = {key: value.strip("\"'")[:_LONGEST_OPTION] for key, value in _OPTION.findall(inside)}
     return known_language(name[0]), "" if "=" in head else head.strip(), options
+
+
+# Of Org mode: drawers, and what becomes Markdown: blocks of code, headings, comments.
+_DRAWER = re.compile(
+    r"^[ \t]*+:(?:PROPERTIES|LOGBOOK):[ \t]*+\n"
+    r"(?:(?![ \t]*+:(?:END|PROPERTIES|LOGBOOK):)[ \t]*+(?::|CLOCK|-)[^\n]*+\n)*+[ \t]*+:END:",
+    re.MULTILINE,
+)
+_ORG = re.compile(
+    r"^[ \t]*+#\+begin_src[ \t]+(?P<info>[^`\n]*+)\n(?P<code>(?:(?![ \t]*+#\+(?:begin|end)_src)[^\n]*+\n)*+)"
+    r"[ \t]*+#\+end_src[^\n]*+"
+    r"|^(?P<stars>\*{1,99}+)[ \t]++(?:(?:TODO|DONE|NEXT|WAITING|CANCELLED)[ \t]++)?(?:\[#\w\][ \t]*+)?"
+    r"(?P<title>[^\n]*+)"
+    r"|^#\+filetags:(?P<tags>[^\n]*+)|^#[ \t]++(?P<comment>[^\n]*+)",
+    re.MULTILINE | re.IGNORECASE,
+)
+_ORG_LANGUAGE, _ORG_FENCE = "org", "`" * 12
+
+
+@dataclass(frozen=True, slots=True)
+class OrgReader(Shortening):
+    """Reads Org mode: with blocks of code as a notebook, else as one text."""
+
+    suffixes: tuple[str, ...] = (".org",)
+
+    def read(self, path: Path, /) -> Document:
+        tags: dict[str, None] = {}
+
+        def markdown(found: re.Match[str]) -> str:
+            if found["info"] is not None:
+                return f"{_ORG_FENCE}{found['info']}\n{dedent(found['code'])}{_ORG_FENCE}"
+            if found["stars"]:
+                title, _, last = found["title"].rstrip().rpartition(" ")
+                if not (last.startswith(":") and last.endswith(":")):
+                    title, last = found["title"], ""
+                tags.update(dict.fromkeys(last.split(":")))
+                return f"{'#' * min(len(found['stars']), 6)} {title.strip()}"
+            tags.update(dict.fromkeys((found["tags"] or "").strip().split(":")))
+            return found[0] if found["tags"] else found["comment"]
+
+        text = _DRAWER.sub(lambda drawer: "\n" * drawer[0].count("\n"), read_text(path))
+        shown, found = _ORG.sub(markdown, text), None
+        if _ORG_FENCE in shown:
+            cells = _cells(shown, "", bare=True)
+            prose = (cell if cell.is_code else replace(cell, language=_ORG_LANGUAGE) for cell in cells)
+            found = document(prose, _ORG_LANGUAGE, path.name, self.hide)
+        found = found or Document((Part(text),) if text.strip() else (), _ORG_LANGUAGE)
+        return replace(found, tags=tuple(filter(None, tags)))
 
 
 # Reads scripts with cells, in the formats of Jupytext.
@@ -477,7 +555,7 @@ class MarkdownReader(Shortening):
             return _described(_literate_document(text, path.name, PYTHON, self.hide), text)
         if "excalidraw-plugin" in front:
             text = _DRAWING.sub("", text)
-        shown, tags = _read_as_text(text)
+        shown, tags = _read_as_text(_OF_LOGSEQ.sub("", text) if "::" in text else text)
         if front:
             _, tags = _read_as_text(text[len(front) :])
         found = _described(Document((Part(shown),), "markdown"), text)
