@@ -183,6 +183,19 @@ def _taken_apart(name: str) -> tuple[str, ...]:
     return (name, *whole, *(pieces if split_by_the_index != pieces else []))
 
 
+# The keyword index takes pictures for the gaps between words, so each is a word of its own there.
+_PICTURE = re.compile("[\u2600-\u27bf\u2b50\U0001f000-\U0001faff]")
+
+
+def pictures(text: str) -> list[str]:
+    """Return the emoji of a text as the column ``ident`` has them.
+
+    >>> pictures("Released 🚀")
+    ['u1f680']
+    """
+    return [] if text.isascii() else [f"u{ord(one):x}" for one in dict.fromkeys(_PICTURE.findall(text))]
+
+
 def ident_column(text: str) -> str:
     """Return what the keyword index's column ``ident`` holds for a text: identifiers whole and in parts, bigrams."""
     # The full-text index takes a camel-case name for one word, so its parts are added. It splits other names at
@@ -196,7 +209,7 @@ def ident_column(text: str) -> str:
         chain.from_iterable(map(_SPELLED.__getitem__, dict.fromkeys(IDENTIFIER.findall(text))))
     )
     if not text.isascii():
-        found.update(dict.fromkeys(bigrams(text)))
+        found.update(dict.fromkeys((*bigrams(text), *pictures(text))))
         # The last character of a run begins no pair. Alone, it lets a search for one character find every place.
         found.update(dict.fromkeys(run[-1] for run in runs(text)))
     for plain in plainer(text):
