@@ -98,21 +98,23 @@ def plainer(text: str) -> list[str]:
     if not is_normalized("NFKC", text):
         words = (word for word in _WORD.findall(text) if not word.isascii() and len(word) <= _LONGEST)
         found = [plain for word in words if (plain := normalize("NFKC", word)) != normalize("NFC", word)]
-    if _MARKED.search(text):
-        found += [_unmarked(word) for word in _MARKED_WORD.findall(text) if _MARKED.search(word)]
+    if _MARKED.search(text) or ("&" in text and _SOFT.search(text)):
+        words = (word for word in _MARKED_WORD.findall(text) if _MARKED.search(word) or "&" in word)
+        found += map(_unmarked, words)
     return [word for word in dict.fromkeys(found) if len(word) <= _LONGEST]
 
 
 # Letters that the keyword index takes for others than the same without their marks; marks of Hebrew and Arabic, and
 # what nobody sees, such as a soft hyphen. The index parts a word at these.
-_INVISIBLE = "[\u00ad\u034f\u200b-\u200d\u2060\ufeff]|&(?:shy|zwnj|ZeroWidthSpace|NoBreak|#173|#8203);"
-_POINTS = "[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670]"
+_SOFT = re.compile("&(?:shy|zwnj|ZeroWidthSpace|NoBreak|#173|#8203);")
+_INVISIBLE = "\u00ad\u034f\u200b-\u200d\u2060\ufeff"
+_POINTS = "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670"
+_MARKED = re.compile(f"[{_INVISIBLE}{_POINTS}łŁđĐħĦŧŦøØıёЁΆΈ-ΐΪ-ΰϊ-ώ\u0622-\u0626\u1f00-\u1fff]")
+_MARKED_WORD = re.compile(f"\\w(?:[\\w{_POINTS}]|(?:[{_INVISIBLE}]|{_SOFT.pattern})(?=\\w))*+")
 _STROKED = str.maketrans("łđħŧøı", "ldhtoi")
-_MARKED = re.compile(f"(?:{_INVISIBLE}|{_POINTS})(?=\\w)|{_POINTS}|[łŁđĐħĦŧŦøØıёЁΆΈ-ΐΪ-ΰϊ-ώ\u0622-\u0626\u1f00-\u1fff]")
-_MARKED_WORD = re.compile(f"\\w(?:\\w|{_POINTS}|(?:{_INVISIBLE})(?=\\w))*+")
-_UNSEEN, _LATIN = re.compile(_INVISIBLE), re.compile("[a-z]")
+_UNSEEN, _LATIN = re.compile(f"[{_INVISIBLE}]|{_SOFT.pattern}"), re.compile("[a-z]")
 # Not the breve, which makes another letter of Cyrillic.
-_MARKS = re.compile(f"{_INVISIBLE}|{_POINTS}|[\u0300-\u0305\u0307-\u036f]")
+_MARKS = re.compile(f"{_UNSEEN.pattern}|[{_POINTS}\u0300-\u0305\u0307-\u036f]")
 
 
 def _unmarked(word: str) -> str:
@@ -126,12 +128,12 @@ _CODES = (0x300, 0x301, 0x302, 0x303, 0x308, 0x30A, 0x307, 0x304, 0x306, 0x30C, 
 _ACCENTS = dict(zip("`'^~\"r.=uvHcdbk", map(chr, _CODES), strict=True))
 _NAMED = {"ss": "ß", "aa": "å", "AA": "Å", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "o": "ø", "O": "Ø"}
 _NAMED |= {"l": "ł", "L": "Ł", "i": "i", "j": "j", "dj": "đ", "DJ": "Đ", "dh": "ð", "th": "þ"}
-_LATEX = (
-    r"\{?\\(?:[\"'`^~=.]\{\\?[A-Za-z]\}|[uvHcdbkr]\{\\?[A-Za-z]\}"
+_COMMAND = (
+    r"\\(?:[\"'`^~=.]\{\\?[A-Za-z]\}|[uvHcdbkr]\{\\?[A-Za-z]\}"
     r"|(?:(?<=\w\\)|(?<=\{\\)|(?=.[A-Z]))[\"'`^~=.]\\?[AEIOUYaeiouyCNZcnz](?![a-zA-Z]*\\[\"'](?![A-Za-z{]))"
-    rf"|(?:{'|'.join(_NAMED)})(?:\{{\}}|(?=\}})|(?![A-Za-z]) ?))\}}?"
+    rf"|(?:{'|'.join(_NAMED)})(?:\{{\}}|(?=\}})|(?![A-Za-z]) ?))"
 )
-_ANY_LATEX, _LATEX_WORD = re.compile(_LATEX), re.compile(rf"(?:\w|{_LATEX})++")
+_LATEX, _LATEX_WORD = re.compile(_COMMAND), re.compile(rf"(?:\w|\{{?{_COMMAND}\}}?)++")
 _LATEX_LETTER = re.compile(r"\{?\\(?:([\"'`^~=.]|[uvHcdbkr](?=\{))\{?\\?([A-Za-z])\}?|([A-Za-z]+)(?:\{\}| )?)\}?")
 
 
@@ -140,7 +142,7 @@ def _printed(text: str) -> list[str]:
     def letter(found: re.Match[str]) -> str:
         return _NAMED[found[3]] if found[3] else found[2] + _ACCENTS[found[1]]
 
-    words = _LATEX_WORD.findall(text) if _ANY_LATEX.search(text) else []
+    words = _LATEX_WORD.findall(text) if _LATEX.search(text) else []
     return [normalize("NFC", _LATEX_LETTER.sub(letter, word)) for word in words if "\\" in word]
 
 

@@ -11,8 +11,9 @@ _HALF = re.compile(r"[\ud800-\udfff]")
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 # A picture within a text, as Colab writes them: `![](data:image/png;base64,…)`.
 _EMBEDDED = re.compile(r"(data:[\w.+-]{1,40}/[\w.+-]{1,80}(?:;[\w.=-]{1,60})?;base64,)[A-Za-z0-9+/=]{64,}+")
-# Archives and pictures pasted as base64 or hexadecimal, on one line or wrapped.
-_RUN = re.compile(r"[A-Za-z0-9+/]{60}")
+# Archives and pictures pasted as base64 or hexadecimal, on one line or wrapped. The first pattern is a quick look.
+_LEAST = 1_000
+_MAYBE_WRAPPED = re.compile(r"\n[ \t\"'#>]*+[A-Za-z0-9+/]{60}")
 _LONG_RUN = re.compile(r"[A-Za-z0-9+/_-]{1000,}+=*")
 _WRAPPED = re.compile(
     r"(?:^[ \t\"'#>]*+[A-Za-z0-9+/]{60,}+=*[\"'\\n,+ \t]*+\n){16,}+(?:^[ \t\"'#>]*+[A-Za-z0-9+/]+=*)?", re.M
@@ -63,9 +64,11 @@ def without_data(text: str) -> str:
     """
     text = _EMBEDDED.sub(r"\1…", text) if ";base64," in text else text
     # Keys are for redaction.
-    if len(text) < 1_000 or "-----BEGIN" in text or not _RUN.search(text):
+    if len(text) < _LEAST or "-----BEGIN" in text:
         return text
-    return _LONG_RUN.sub(_without_encoded, _WRAPPED.sub(_without_encoded, text))
+    if _MAYBE_WRAPPED.search(text):
+        text = _WRAPPED.sub(_without_encoded, text)
+    return _LONG_RUN.sub(_without_encoded, text) if max(map(len, text.split("\n"))) >= _LEAST else text
 
 
 def _without_encoded(run: re.Match[str]) -> str:

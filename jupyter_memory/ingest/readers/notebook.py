@@ -316,7 +316,7 @@ def _mended(text: str) -> dict[str, Any]:
         theirs = _legible(_CONFLICT.sub(r"\g<theirs>", text))["cells"]
         keys = [[f"{one.get('cell_type')} {_joined(one.get('source'))}" for one in side] for side in (cells, theirs)]
         both = []
-        for what, begin, end, start, stop in SequenceMatcher(None, *keys).get_opcodes():
+        for what, begin, end, start, stop in SequenceMatcher(a=keys[0], b=keys[1]).get_opcodes():
             both += cells[begin:end] + (theirs[start:stop] if what != "equal" else [])
         cells = both
         note(f"it has conflict markers of Git ({conflicts:,}); where they are, the cells of both sides are read")
