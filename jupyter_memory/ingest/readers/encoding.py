@@ -32,20 +32,17 @@ _USUAL = {"cp1252": 3.0}
 _CERTAIN = 6.0
 
 
-def declared(data: bytes) -> str:
-    """Return the encoding that a script or a LaTeX file names, if its bytes are in it; else nothing."""
+def declared(data: bytes, charset: str = "") -> str:
+    """Return the encoding that a file names, if its bytes are text in it; ``charset`` is one that its reader found."""
     found = _DECLARED.search(data, 0, _DECLARED_WITHIN)
-    name = (found[1] or found[2]).decode("ascii", "ignore") if found else ""
-    return name if name and is_in(data, name) else ""
-
-
-def is_in(data: bytes, encoding: str) -> bool:
-    """Return whether bytes are text in an encoding, which may be one that does not exist."""
+    named = charset or ((found[1] or found[2]).decode("ascii", "ignore") if found else "")
     try:
-        # What says that it is Latin-1 or ASCII is read as the Web reads it.
-        return lookup(encoding).name not in ("iso8859-1", "ascii") and isinstance(data.decode(encoding), str)
+        name = lookup(named or "utf-8").name
+        # As the Web reads what says that it is Latin-1 or ASCII. UTF would have been recognised.
+        name = "cp1252" if name in ("iso8859-1", "ascii") else name
+        return name if not name.startswith("utf") and isinstance(data.decode(name), str) else ""
     except (LookupError, ValueError):
-        return False
+        return ""
 
 
 def wide(data: bytes) -> str:

@@ -18,7 +18,7 @@ from typing import Any
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.dates import in_front_matter
 from jupyter_memory.ingest.readers.base import Document, Part, Shortening, note, unencoded
-from jupyter_memory.ingest.readers.encoding import declared, guessed, is_in, wide
+from jupyter_memory.ingest.readers.encoding import declared, guessed, wide
 from jupyter_memory.ingest.readers.notebook import Cell, document
 from jupyter_memory.text.code import PYTHON, known_language
 from jupyter_memory.text.identifiers import CUT
@@ -74,8 +74,7 @@ def decoded(data: bytes, charset: str = "") -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError:
         pass
-    name = charset if is_in(data, charset) else declared(data)
-    if name:
+    if name := declared(data, charset):
         return data.decode(name)
     text = data.decode("utf-8", "replace")
     wrong = text.count(_REPLACED)
