@@ -82,9 +82,9 @@ class IndexReport:
             failed = count_of(self.failed_before, "file")
             lines.append(f"  {failed} could not be read before; index with --retry reads again")
         lines += self.pictures.lines()
-        lines += [f"  noted   {visible(path)}: {visible(what)}" for path, what in self.noted]
         lines += [f"  skipped {visible(path)}: {visible(why)}" for path, why in self.skipped]
         lines += [f"  failed  {visible(path)}: {visible(why)}" for path, why in self.failed]
+        lines += [f"  noted   {visible(path)}: {visible(what)}" for path, what in self.noted]
         return "\n".join(lines)
 
     @property
