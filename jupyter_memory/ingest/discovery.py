@@ -324,8 +324,24 @@ def _identity(path: Path) -> tuple[int, int] | Path:
     return path
 
 
+# A notebook's pictures do not count, unless it is so many times as large as the setting allows.
+_LARGEST = 10
+_PICTURE = re.compile(rb"(?:[A-Za-z0-9+/=]{60,}+(?:\\n)?)++")
+
+
+def _is_within(path: Path, size: int, max_bytes: int) -> bool:
+    if size <= max_bytes or path.suffix.lower() != ".ipynb" or size > _LARGEST * max_bytes:
+        return size <= max_bytes
+    rest = 0
+    with suppress(OSError), path.open("rb") as opened:
+        while rest <= max_bytes and (piece := opened.read(1 << 20)):
+            rest += len(_PICTURE.sub(b"", piece))
+        return rest <= max_bytes
+    return False
+
+
 def _take(path: Path, size: int, max_bytes: int, found: Walk) -> bool:
-    if size > max_bytes and not any(found.readers.traits_of(path)[1:]):
+    if not _is_within(path, size, max_bytes) and not any(found.readers.traits_of(path)[1:]):
         megabytes = f"{size / 1e6:,.0f}" if size >= 1e9 else f"{size / 1e6:.3g}"
         reason = f"{megabytes} MB is more than the setting max_file_mb allows ({max_bytes / 1e6:.3g} MB)"
         found.skipped.append((str(path), reason))

@@ -20,7 +20,7 @@ from jupyter_memory.ingest.dates import last_commits
 from jupyter_memory.ingest.discovery import own_name, walk
 from jupyter_memory.ingest.moves import MissingFiles, use_known_names
 from jupyter_memory.ingest.pictures import Quota
-from jupyter_memory.ingest.preparation import prepare, read_file, unchanged
+from jupyter_memory.ingest.preparation import NOTES, prepare, read_file, unchanged
 from jupyter_memory.ingest.readers.registry import digest, stamp, version_mark
 from jupyter_memory.ingest.workers import Task, WorkerPool, prepare_files, workers_for
 from jupyter_memory.storage.base import Prepared
@@ -57,6 +57,7 @@ class Indexing:
         self._retry = False
         self._counts: Counter[str] = Counter()
         self._failed: list[tuple[str, str]] = []
+        self._noted: list[tuple[str, str]] = []
         self._batch: list[tuple[FileState, list[Draft]]] = []
         self._waiting = 0
         self._quota: Quota | None = None
@@ -141,6 +142,7 @@ class Indexing:
             forgotten=len(missing.paths),
             skipped=tuple(seen.skipped),
             failed=tuple(self._failed),
+            noted=tuple(self._noted),
             seconds=perf_counter() - begun,
             left_out=dict(sorted(seen.left_out.items(), key=lambda one: (-one[1], one[0]))),
             unread=tuple(seen.unread),
@@ -255,6 +257,7 @@ class Indexing:
             self._failed.append((str(path), "its date is beyond any calendar; `touch` it"))
             return None
         self._counts["redacted"] += sum(int(draft.metadata.get("redacted", 0)) for draft in drafts)
+        self._noted += [(str(path), what) for draft in drafts[:1] for what in draft.metadata.get(NOTES, ())]
         self._batch.append((state, drafts))
         self._waiting += max(1, len(drafts))
         return state, drafts

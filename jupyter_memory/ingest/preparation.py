@@ -22,7 +22,7 @@ from jupyter_memory.embedders.tokenizer import chunk_tokens, starts, tokens
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.dates import in_name
 from jupyter_memory.ingest.pictures import PictureReader
-from jupyter_memory.ingest.readers.base import Document, Shortening
+from jupyter_memory.ingest.readers.base import Document, Shortening, noting
 from jupyter_memory.ingest.readers.outputs import CLIPPED
 from jupyter_memory.ingest.readers.registry import known_readers
 from jupyter_memory.ingest.redaction.redactor import MARK, redact, redact_values, suspicious
@@ -48,6 +48,10 @@ KNOWN = ("text", "title", "tags", "tier", "kind", "source", "metadata", *PLAIN, 
 _NAMES = ("space", "source", "location", "lang", "domain", "session")
 # Those of them that say whatever their user likes, secrets included.
 _TOLD = ("domain", "session")
+# What stands in a file that Git LFS did not fetch, and how many bytes such a file has at most.
+_POINTER, _LARGEST_POINTER = b"version https://git-lfs.github.com/spec/v1\n", 1_024
+# In the metadata of a file's first draft, what its reader noted.
+NOTES = "reading_notes"
 # Characters tokenised at once: each takes some hundred bytes.
 _AT_ONCE = 131_072
 
@@ -342,6 +346,7 @@ def read_file(
     A document without a title has its path below ``root`` as title. Its date is the one that it states itself or has in
     its name, else when it was ``committed``, else when the file was last changed.
     ``metadata["redacted"]`` counts the secrets hidden in the text; they are hidden in title, context and tags too.
+    ``metadata["reading_notes"]`` of the first says what of the file is left out or uncertain.
     With ``pictures``, which are known ones by their origin, thumbnails are made of those that the parts show.
 
     Raises:
@@ -349,15 +354,21 @@ def read_file(
     """
     reader = known_readers().reader_of(path)
     try:
-        when = committed or datetime.fromtimestamp(path.stat().st_mtime, UTC)
+        status = path.stat()
+        when = committed or datetime.fromtimestamp(status.st_mtime, UTC)
+        if status.st_size < _LARGEST_POINTER and not getattr(reader, "unopened", False):
+            _refuse_pointer(path)
         if redacting and isinstance(reader, Shortening):
             reader = replace(reader, hide=_hidden)
-        document = reader.read(path)
+        with noting() as notes:
+            document = reader.read(path)
     except OSError as error:
         raise InputError(f"The file cannot be read: {error.strerror or type(error).__name__}.") from None
     below = path != root and path.is_relative_to(root)
     title = document.title or identifiers.short_path(path.relative_to(root).as_posix() if below else path.name)
     drafts = _drafts_of(document, path, title, when, redacting, pictures)
+    if notes and drafts:
+        drafts[0] = replace(drafts[0], metadata={**drafts[0].metadata, NOTES: notes})
     if not redacting:
         return drafts
 
@@ -382,6 +393,11 @@ def read_file(
             draft = replace(draft, title=_hidden(draft.title), context=_hidden(draft.context), tags=tags)
         drafts[place] = draft
     return drafts
+
+
+def _refuse_pointer(path: Path) -> None:
+    if path.read_bytes().startswith(_POINTER):
+        raise InputError("Git LFS has not fetched this file yet. Run `git lfs pull`, then index it again.")
 
 
 def _drafts_of(

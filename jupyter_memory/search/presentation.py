@@ -339,11 +339,12 @@ def with_notices(answer: Answer, storage: SearchStorage) -> Answer:
     with storage.snapshot() as snapshot:
         if not snapshot.exists(Filters()):
             return replace(answer, notices=(EMPTY,))
-        found = tuple(_notices(snapshot, filters, bool(answer.hits)))
+        found = tuple(_notices(snapshot, answer.query, bool(answer.hits)))
     return replace(answer, notices=(*answer.notices, *found)) if found else answer
 
 
-def _notices(snapshot: Snapshot, filters: Filters, answered: bool) -> Iterator[str]:
+def _notices(snapshot: Snapshot, query: Query, answered: bool) -> Iterator[str]:
+    filters = query.filters
     parts = [filters]
     while (also := parts[-1].also) is not None:
         parts.append(also)
@@ -361,8 +362,9 @@ def _notices(snapshot: Snapshot, filters: Filters, answered: bool) -> Iterator[s
     ]
     yield from dict.fromkeys((*unmet, *idle))
     for word in dict.fromkeys(word for part in parts for word in part.not_word):
+        sign = "minus" if f"-{word}" in query.written else "NOT"
         yield (
-            f"Memories that contain “{word}” are excluded because of the minus before it. "
+            f"Memories that contain “{word}” are excluded because of the {sign} before it. "
             "Quote the word to search for it."
         )
     if answered or unmet:

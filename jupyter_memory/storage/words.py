@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from itertools import accumulate, pairwise
 from typing import Any
-from unicodedata import is_normalized
 
 import apsw
 
@@ -38,10 +37,10 @@ def stems(text: str) -> list[str]:
 
 
 def tokens(text: str) -> list[Token]:
-    """Return the words of a text, those with ligatures and the like as the column ``ident`` has them."""
+    """Return the words of a text, those with ligatures, marks and the like as the column ``ident`` has them."""
     written = text.encode()
     of_text: list[Token] = _tokenized(text, apsw.FTS5_TOKENIZE_DOCUMENT)
-    if is_normalized("NFKC", text):
+    if not plainer(text):
         return of_text
     plain = (plainer(written[start:end].decode()) for start, end, _ in of_text)
     spelled = (stems(words[0]) if words else [] for words in plain)

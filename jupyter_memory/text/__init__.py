@@ -19,7 +19,7 @@ __getattr__, __dir__, __all__ = exports(
         "errors": "Raised Signature fixed message_words quoted read_traceback signature",
         "identifiers": (
             "COLUMNS IDENTIFIER LONGEST_NAME MOST_OF_FILE MOST_TAGS bigrams ident_column is_compound "
-            "parts plainer runs short short_path telling_bigrams without_cjk without_file "
+            "parts pictures plainer runs short short_path telling_bigrams without_cjk without_file "
             "words_within"
         ),
         "languages": (

@@ -87,11 +87,63 @@ def is_compound(word: str) -> bool:
 
 
 def plainer(text: str) -> list[str]:
-    """Return the words of a text that are written with ligatures, raised digits and the like, in plain characters."""
-    if is_normalized("NFKC", text):
+    """Return the words of a text that are written with ligatures, marks, invisible letters and the like, without them.
+
+    >>> plainer("ﬁne Łódź, ёлка; tide\u200bwaiter")
+    ['fine', 'lódź', 'елка', 'tidewaiter']
+    """
+    if text.isascii() and "&" not in text:
         return []
-    words = (word for word in _WORD.findall(text) if not word.isascii() and len(word) <= _LONGEST)
-    return [plain for word in words if (plain := normalize("NFKC", word)) != normalize("NFC", word)]
+    found = []
+    if not is_normalized("NFKC", text):
+        words = (word for word in _WORD.findall(text) if not word.isascii() and len(word) <= _LONGEST)
+        found = [plain for word in words if (plain := normalize("NFKC", word)) != normalize("NFC", word)]
+    if _MARKED.search(text) or ("&" in text and _SOFT.search(text)):
+        words = (word for word in _MARKED_WORD.findall(text) if _MARKED.search(word) or "&" in word)
+        found += map(_unmarked, words)
+    return [word for word in dict.fromkeys(found) if len(word) <= _LONGEST]
+
+
+# Letters that the keyword index takes for others than the same without their marks; marks of Hebrew and Arabic, and
+# what nobody sees, such as a soft hyphen. The index parts a word at these.
+_SOFT = re.compile("&(?:shy|zwnj|ZeroWidthSpace|NoBreak|#173|#8203);")
+_INVISIBLE = "\u00ad\u034f\u200b-\u200d\u2060\ufeff"
+_POINTS = "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670"
+_MARKED = re.compile(f"[{_INVISIBLE}{_POINTS}łŁđĐħĦŧŦøØıёЁΆΈ-ΐΪ-ΰϊ-ώ\u0622-\u0626\u1f00-\u1fff]")
+_MARKED_WORD = re.compile(f"\\w(?:[\\w{_POINTS}]|(?:[{_INVISIBLE}]|{_SOFT.pattern})(?=\\w))*+")
+_STROKED = str.maketrans("łđħŧøı", "ldhtoi")
+_UNSEEN, _LATIN = re.compile(f"[{_INVISIBLE}]|{_SOFT.pattern}"), re.compile("[a-z]")
+# Not the breve, which makes another letter of Cyrillic.
+_MARKS = re.compile(f"{_UNSEEN.pattern}|[{_POINTS}\u0300-\u0305\u0307-\u036f]")
+
+
+def _unmarked(word: str) -> str:
+    apart = normalize("NFD", word.lower().translate(_STROKED))
+    # The index itself leaves out the marks of Latin letters.
+    return normalize("NFC", (_UNSEEN if _LATIN.search(apart) else _MARKS).sub("", apart))
+
+
+# Letters as LaTeX writes them: \"o, \v{C}, {\ss}, \o{}. Elsewhere, a quote behind a backslash is part of a string.
+_CODES = (0x300, 0x301, 0x302, 0x303, 0x308, 0x30A, 0x307, 0x304, 0x306, 0x30C, 0x30B, 0x327, 0x323, 0x331, 0x328)
+_ACCENTS = dict(zip("`'^~\"r.=uvHcdbk", map(chr, _CODES), strict=True))
+_NAMED = {"ss": "ß", "aa": "å", "AA": "Å", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "o": "ø", "O": "Ø"}
+_NAMED |= {"l": "ł", "L": "Ł", "i": "i", "j": "j", "dj": "đ", "DJ": "Đ", "dh": "ð", "th": "þ"}
+_COMMAND = (
+    r"\\(?:[\"'`^~=.]\{\\?[A-Za-z]\}|[uvHcdbkr]\{\\?[A-Za-z]\}"
+    r"|(?:(?<=\w\\)|(?<=\{\\)|(?=.[A-Z]))[\"'`^~=.]\\?[AEIOUYaeiouyCNZcnz](?![a-zA-Z]*\\[\"'](?![A-Za-z{]))"
+    rf"|(?:{'|'.join(_NAMED)})(?:\{{\}}|(?=\}})|(?![A-Za-z]) ?))"
+)
+_LATEX, _LATEX_WORD = re.compile(_COMMAND), re.compile(rf"(?:\w|\{{?{_COMMAND}\}}?)++")
+_LATEX_LETTER = re.compile(r"\{?\\(?:([\"'`^~=.]|[uvHcdbkr](?=\{))\{?\\?([A-Za-z])\}?|([A-Za-z]+)(?:\{\}| )?)\}?")
+
+
+def _printed(text: str) -> list[str]:
+    # Words with accents of LaTeX as they are printed.
+    def letter(found: re.Match[str]) -> str:
+        return _NAMED[found[3]] if found[3] else found[2] + _ACCENTS[found[1]]
+
+    words = _LATEX_WORD.findall(text) if _LATEX.search(text) else []
+    return [normalize("NFC", _LATEX_LETTER.sub(letter, word)) for word in words if "\\" in word]
 
 
 class Kept(dict[str, Value]):
@@ -133,19 +185,37 @@ def _taken_apart(name: str) -> tuple[str, ...]:
     return (name, *whole, *(pieces if split_by_the_index != pieces else []))
 
 
+# The keyword index takes pictures for the gaps between words, so each is a word of its own there.
+_PICTURE = re.compile("[\u2600-\u27bf\u2b50\U0001f000-\U0001faff]")
+
+
+def pictures(text: str) -> list[str]:
+    """Return the emoji of a text as the column ``ident`` has them.
+
+    >>> pictures("Released 🚀")
+    ['u1f680']
+    """
+    return [] if text.isascii() else [f"u{ord(one):x}" for one in dict.fromkeys(_PICTURE.findall(text))]
+
+
 def ident_column(text: str) -> str:
     """Return what the keyword index's column ``ident`` holds for a text: identifiers whole and in parts, bigrams."""
     # The full-text index takes a camel-case name for one word, so its parts are added. It splits other names at
     # underscores and dots, so they are added in one piece. The text is composed, as a query is: decomposed Hangul would
     # not be recognised.
     text = normalize("NFC", text)
-    found = dict.fromkeys(chain.from_iterable(map(_SPELLED.__getitem__, dict.fromkeys(IDENTIFIER.findall(text)))))
+    printed = _printed(text) if "\\" in text else []
+    if printed:
+        text = "\n".join((text, *printed))
+    found = dict.fromkeys(printed) | dict.fromkeys(
+        chain.from_iterable(map(_SPELLED.__getitem__, dict.fromkeys(IDENTIFIER.findall(text))))
+    )
     if not text.isascii():
-        found.update(dict.fromkeys(bigrams(text)))
+        found.update(dict.fromkeys((*bigrams(text), *pictures(text))))
         # The last character of a run begins no pair. Alone, it lets a search for one character find every place.
         found.update(dict.fromkeys(run[-1] for run in runs(text)))
-        for plain in plainer(text):
-            found.update(dict.fromkeys((plain, *bigrams(plain))))
+    for plain in plainer(text):
+        found.update(dict.fromkeys((plain, *bigrams(plain))))
     return " ".join(found)
 
 

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from html import unescape
 from typing import Any
 
 from jupyter_memory.text.dates import DAY_NAMES, MONTH_NAMES
@@ -20,6 +21,14 @@ _NO_TITLE = re.compile(r"\s*$| {4}|\t| {0,3}(?:>|[-*+][ \t]|\d+[.)][ \t]|\||(?:[
 _ADORNED = re.compile(r"""([=\-`:.'"~^_*+#])\1*\s*$""")
 # A rule at the top of a document is not front matter: a key must follow.
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(?=(?:#[^\n]*\n|\n)*[\w-]+[ \t]*:).*?\n(?:---|\.\.\.)[ \t]*(?:\n|$)", re.DOTALL)
+_TOML_MATTER = re.compile(r"\+\+\+[ \t]*\n(?:(?!\+\+\+)[^\n]*\n)*+\+\+\+[ \t]*(?:\n|$)")
+# A heading as HTML has it, after other tags or not.
+_HTML_HEADING = re.compile(
+    r"[ \t]*+(?:<(?!h[1-6]\b)[^<>\n]{1,300}>[ \t]{0,20}){0,5}"
+    r"<h(?P<level>[1-6])\b[^<>]{0,300}>(?P<title>.{0,1000}?)</h(?P=level)[ \t]{0,9}>",
+    re.IGNORECASE | re.DOTALL,
+)
+_ANY_TAG = re.compile(r"<[^<>]{1,300}>")
 _HEADING_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
 # What a link or markup begins with.
 _MARK = re.compile(r"[\[<*`\\#]")
@@ -40,8 +49,8 @@ class Heading:
 
 
 def front_matter(text: str) -> str:
-    """Return the YAML block at the beginning of a Markdown document, with its fences, or an empty string."""
-    match = _FRONT_MATTER.match(text)
+    """Return the block of YAML or TOML at the beginning of a Markdown document, with its fences, or an empty string."""
+    match = _FRONT_MATTER.match(text) or _TOML_MATTER.match(text)
     return match.group() if match else ""
 
 
@@ -93,6 +102,10 @@ def _markdown(text: str) -> Iterator[Heading]:
         elif atx := _ATX.match(line):
             if title := _plain_heading(atx.group(2) or ""):
                 yield Heading(start, end, len(atx.group(1)), title)
+            above = ""
+        elif "<" in line and (html := _HTML_HEADING.match(text, start)):
+            if title := " ".join(unescape(_ANY_TAG.sub(" ", html["title"])).split()):
+                yield Heading(start, html.end(), int(html["level"]), title)
             above = ""
         elif above and (under := _SETEXT.match(line)):
             yield Heading(above_start, end, 1 if under.group(1)[0] == "=" else 2, _plain_heading(above))

@@ -11,6 +11,15 @@ _HALF = re.compile(r"[\ud800-\udfff]")
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 # A picture within a text, as Colab writes them: `![](data:image/png;base64,…)`.
 _EMBEDDED = re.compile(r"(data:[\w.+-]{1,40}/[\w.+-]{1,80}(?:;[\w.=-]{1,60})?;base64,)[A-Za-z0-9+/=]{64,}+")
+# Archives and pictures pasted as base64 or hexadecimal, on one line or wrapped. The first pattern is a quick look.
+_LEAST = 1_000
+_MAYBE_WRAPPED = re.compile(r"\n[ \t\"'#>]*+[A-Za-z0-9+/]{60}")
+_LONG_RUN = re.compile(r"[A-Za-z0-9+/_-]{1000,}+=*")
+_WRAPPED = re.compile(
+    r"(?:^[ \t\"'#>]*+[A-Za-z0-9+/]{60,}+=*[\"'\\n,+ \t]*+\n){16,}+(?:^[ \t\"'#>]*+[A-Za-z0-9+/]+=*)?", re.M
+)
+_HEXADECIMAL = re.compile(r"[0-9a-fA-F\s]+")
+ENCODED = "[encoded data]"
 
 # What nobody sees, but makes a terminal or a page show something else than the text says: C0 controls except for tabs
 # and line breaks, DEL, C1 controls, and the characters that change the direction of writing.
@@ -53,7 +62,22 @@ def without_data(text: str) -> str:
     >>> without_data("![chart](data:image/png;base64," + "iVBORw0K" * 9 + ")")
     '![chart](data:image/png;base64,…)'
     """
-    return _EMBEDDED.sub(r"\1…", text) if ";base64," in text else text
+    text = _EMBEDDED.sub(r"\1…", text) if ";base64," in text else text
+    # Keys are for redaction.
+    if len(text) < _LEAST or "-----BEGIN" in text:
+        return text
+    if _MAYBE_WRAPPED.search(text):
+        text = _WRAPPED.sub(_without_encoded, text)
+    return _LONG_RUN.sub(_without_encoded, text) if max(map(len, text.split("\n"))) >= _LEAST else text
+
+
+def _without_encoded(run: re.Match[str]) -> str:
+    # Sequences of genes have no digits. The lines stay, so that those below keep their numbers.
+    data = run[0]
+    widths = [len(line) for line in data.split("\n")[:-1]]
+    mixed = any(map(str.isupper, data)) and any(map(str.islower, data))
+    is_data = any(map(str.isdigit, data)) and (mixed or (_HEXADECIMAL.fullmatch(data) and not data.isdigit()))
+    return ENCODED + "\n" * len(widths) if is_data and len(set(widths)) < 3 else data
 
 
 def marked(text: str) -> str:

@@ -44,9 +44,10 @@ class IndexReport:
     """What indexing did: ``cells`` counts the memories written, ``redacted`` secrets; the other counts are files.
 
     ``skipped`` and ``failed`` pair a path with the reason; ``failed_before`` counts those that failed in an earlier run
-    and have not changed since. ``left_out`` counts the files that nothing reads, by the ending of their names, the most
-    frequent first. ``unread`` pairs each file that was left out with the reason. ``notice`` says that the store is
-    nearly as large as the settings allow, or larger.
+    and have not changed since. ``noted`` pairs a file that was read with what of it is left out or uncertain.
+    ``left_out`` counts the files that nothing reads, by the ending of their names, the most frequent first; ``unread``
+    pairs each of them with the reason. ``notice`` says that the store is nearly as large as the settings allow, or
+    larger.
     """
 
     files: int = 0
@@ -63,6 +64,7 @@ class IndexReport:
     unread: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     pictures: PictureReport = field(default_factory=PictureReport)
     notice: str = ""
+    noted: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
         indexed = f"{count_of(self.files, 'file')} indexed ({count_of(self.cells, 'memory', 'memories')})"
@@ -73,6 +75,7 @@ class IndexReport:
         parts += [f"{count_of(self.redacted, 'secret')} redacted"] if self.redacted else []
         parts += self.pictures.parts()
         counts = {"skipped": len(self.skipped), "failed": len(self.failed), "failed before": self.failed_before}
+        counts["noted"] = len({path for path, _ in self.noted})
         parts += [f"{count:,} {what}" for what, count in counts.items() if count]
         lines = [", ".join(parts) + f" in {self.seconds:.1f} s", *([f"  {self.notice}"] if self.notice else [])]
         if kinds := self.kinds_left_out:
@@ -83,6 +86,7 @@ class IndexReport:
         lines += self.pictures.lines()
         lines += [f"  skipped {visible(path)}: {visible(why)}" for path, why in self.skipped]
         lines += [f"  failed  {visible(path)}: {visible(why)}" for path, why in self.failed]
+        lines += [f"  noted   {visible(path)}: {visible(what)}" for path, what in self.noted]
         return "\n".join(lines)
 
     @property

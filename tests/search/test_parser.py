@@ -66,7 +66,7 @@ def test_something_to_look_up_is_never_lost(text):
         ("The prices, the PRICES!", Terms(words=("prices",))), ("what's a λ worth", Terms(words=("worth",))),
         ("don’t drop the rows", Terms(words=("drop", "rows"))),
         ("don't drop the rows", Terms(words=("drop", "rows"))),
-        ("the customer’s orders, Łukasz's", Terms(words=("customer", "orders", "łukasz"))),
+        ("the customer’s orders, Łukasz's", Terms(words=("customer", "orders", "łukasz", "lukasz"))),
         ("d'après l'index", Terms(words=("d'après", "l'index"))), ("x y", Terms(words=("x", "y"))),
         ("to be or not", Terms(words=("to", "be", "or", "not"))),
         ('"left join" keys', Terms(words=("keys",), phrases=("left join",))),
@@ -91,7 +91,7 @@ def test_something_to_look_up_is_never_lost(text):
         ("AND OR NOT NEAR(", Terms(words=("near",))),
         ("title:prices drop ^a*", Terms(words=("title", "prices", "drop"))),
         ("the ﬁle in m²", Terms(words=("ﬁle", "file", "m²", "m2", "m ²"))),
-        ("🚚 late", Terms(words=("late",))), ("שלום עולם", Terms(words=("שלום", "עולם"))),
+        ("🚚 late", Terms(words=("late",), ident=("u1f69a",))), ("שלום עולם", Terms(words=("שלום", "עולם"))),
         ("user@example.org", Terms(words=("user", "example.org", "example", "org"))),
     ],
 )  # fmt: skip
@@ -200,6 +200,9 @@ def day(text):
         ("tag:a", "", Filters(tag=("a",))), ("groupby -pandas", "groupby", Filters(not_word=("pandas",))),
         ("-Zürich prices -draft tag:a", "prices", Filters(tag=("a",), not_word=("Zürich", "draft"))),
         ("-pandas", "", Filters(not_word=("pandas",))),
+        ("oak NOT barn", "oak", Filters(not_word=("barn",))),
+        ("oak AND NOT Übermut", "oak", Filters(not_word=("Übermut",))),
+        ("NOT barn -oak roof", "roof", Filters(not_word=("barn", "oak"))),
     ],
 )  # fmt: skip
 def test_filters_are_taken_out(text, rest, filters):
@@ -218,6 +221,8 @@ def test_filters_are_taken_out(text, rest, filters):
         # A switch of one or two letters, a quoted dash, one within a word, or one in a text that was pasted.
         "ls -la", "pip install -U x", "git commit -m x", "a - b", "x -1 y", '"-pandas" x', "left-join", "--limit x",
         "a\n-pandas", "x" * 200 + " -pandas",
+        # A word of SQL.
+        "x IS NOT NULL", "IF NOT EXISTS t", "do not x", "NOT", "NOT a", '"NOT oak" x',
     ],
 )  # fmt: skip
 def test_what_only_looks_like_a_filter(text):

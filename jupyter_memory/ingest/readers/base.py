@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
+
+from jupyter_memory.text.unicode import ENCODED, without_data
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,3 +86,32 @@ class Shortening:
     """A reader that shortens long texts. Before that ``hide`` replaces secrets: half of one is not recognised."""
 
     hide: Callable[[str], str] | None = field(default=None, repr=False)
+
+
+_NOTES: ContextVar[list[str]] = ContextVar("notes")
+
+
+@contextmanager
+def noting() -> Iterator[list[str]]:
+    """Yield the list of what is noted within the block."""
+    notes: list[str] = []
+    token = _NOTES.set(notes)
+    try:
+        yield notes
+    finally:
+        _NOTES.reset(token)
+
+
+def note(what: str) -> None:
+    """Note what of the file that is being read is left out or uncertain, for the report; without a text of its user."""
+    notes = _NOTES.get([])
+    if what not in notes:
+        notes.append(what)
+
+
+def unencoded(text: str) -> str:
+    """Return a text without the bytes of pictures and files in it; noted where they are more than a link."""
+    kept = without_data(text)
+    if kept.count(ENCODED) > text.count(ENCODED):
+        note(f"{len(text) - len(kept):,} characters of encoded data, such as base64, are left out")
+    return kept

@@ -22,7 +22,7 @@ from jupyter_memory.ingest.readers import tables
 from jupyter_memory.ingest.readers.base import Document, Reader
 from jupyter_memory.ingest.readers.documents import archive
 from jupyter_memory.ingest.readers.isolated import IsolatedReader
-from jupyter_memory.ingest.readers.text import MARKS
+from jupyter_memory.ingest.readers.text import MARKS, decoded
 from jupyter_memory.text.unicode import clean
 
 # Bytes of a file that are read, and bytes where the first line is longer than those.
@@ -67,7 +67,7 @@ def sample(path: Path) -> Sample:
         decoder = codecs.getincrementaldecoder(encoding or "utf-8")("replace" if encoding else "strict")
         text = clean(decoder.decode(data))
     except UnicodeDecodeError:
-        text = clean(data.decode("latin-1"))
+        text = clean(decoded(data))
     cut_short = not whole and "\n" not in text
     return Sample(text, len(text) if whole else round(size * len(text) / used), whole, cut_short)
 

@@ -9,19 +9,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from difflib import SequenceMatcher
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.dates import of_cell, of_notebook
-from jupyter_memory.ingest.readers.base import Document, Part, Shortening
+from jupyter_memory.ingest.readers.base import Document, Part, Shortening, note, unencoded
 from jupyter_memory.ingest.readers.isolated import can_draw
 from jupyter_memory.ingest.readers.outputs import SVG, clip, joined, outputs_text, safe
 from jupyter_memory.ingest.readers.zeppelin import as_jupyter
 from jupyter_memory.text.code import PYTHON, cell_language, kernel_language, known_language, look, uses_memory
 from jupyter_memory.text.markdown import Heading, descend, front_matter, headings, with_outputs
-from jupyter_memory.text.unicode import clean, without_data
+from jupyter_memory.text.unicode import clean
 
 _PICTURES = ("image/png", "image/jpeg", "image/webp", "image/gif", SVG)
 
@@ -77,7 +78,7 @@ def _placed(
     path: tuple[Heading, ...] = ()
     above = ""
     for cell in cells:
-        whole = without_data(clean(cell.source))
+        whole = unencoded(clean(cell.source))
         source = clip(safe(whole, _SOURCE, hide), _SOURCE).strip("\n").rstrip()
         if not source:
             continue
@@ -188,6 +189,8 @@ class NotebookReader(Shortening):
                     tags=_tags(about),
                 )
             )
+        if left_out := sum(part.metadata.get("left_out", 0) for part in parts):
+            note(f"{left_out:,} characters of long outputs are left out")
         run = max((part.written for part in parts if part.written is not None), default=None)
         written = of_notebook(metadata, now) or run
         return Document(tuple(parts), kernel, path.name, _tags(metadata), kind="cell", written=written)
@@ -197,14 +200,14 @@ def _load(data: bytes) -> tuple[dict[str, Any], list[Any], bool]:
     # A notebook, its cells, and whether they have ids. Messages never quote it.
     if not data.strip():
         raise InputError("The notebook is empty (0 cells, no JSON). Open and save it in Jupyter to make it a notebook.")
+    text = data.decode(json.detect_encoding(data), "replace").removeprefix("\ufeff")
     try:
-        written = data.decode(json.detect_encoding(data), "replace").removeprefix("\ufeff")
         # Python converts no number of more digits, and nothing here needs one.
-        notebook = json.loads(written, parse_int=lambda digits: int(digits[:4_000]))
+        notebook = json.loads(text, parse_int=lambda digits: int(digits[:4_000]))
     except RecursionError:
         raise InputError("The notebook's JSON is nested too deeply to be read, most likely in its metadata.") from None
     except ValueError:
-        raise InputError("The file is not JSON, so not a notebook. Restore it from a copy or a checkpoint.") from None
+        notebook = _mended(text)
     if isinstance(notebook, dict) and isinstance(notebook.get("paragraphs"), list):
         notebook = as_jupyter(notebook)
     if not isinstance(notebook, dict) or not ("cells" in notebook or "worksheets" in notebook):
@@ -221,6 +224,61 @@ def _load(data: bytes) -> tuple[dict[str, Any], list[Any], bool]:
             "Save it in format 4 with Jupyter."
         )
     return notebook, cells, (major, minor) >= (4, 5)
+
+
+# What Git writes where two versions differ: one side, what both come from, the other side.
+_CONFLICT = re.compile(
+    r"^<{7}[^\n]*\n(?P<ours>(?:(?![<|=]{7})[^\n]*\n)*+)(?:\|{7}[^\n]*\n(?:(?![<=]{7})[^\n]*\n)*+)?={7}[^\n]*\n"
+    r"(?P<theirs>(?:(?![<>]{7})[^\n]*\n)*+)>{7}[^\n]*\n?",
+    re.MULTILINE,
+)
+_STRING_OR_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+")|,(?=\s*+[\]}])')
+_CELLS = re.compile(r'"cells"\s*+:\s*+\[')
+_BEGIN = re.compile(r'\{\s*+"(?:cell_type|attachments)"\s*+:')
+# Cells that cannot be read, after which the rest of a file is not tried.
+_MOST_BROKEN = 100
+_KERNEL = re.compile(r'"(?P<key>kernelspec|language_info)"\s*+:\s*+(?=\{)')
+
+
+def _mended(text: str) -> dict[str, Any]:
+    # The cells of a notebook that is not JSON, as far as they can be read: those of both sides of a conflict.
+    conflicts = len(_CONFLICT.findall(text))
+    ours = _legible(_CONFLICT.sub(r"\g<ours>", text))
+    cells = ours["cells"]
+    if conflicts:
+        theirs = _legible(_CONFLICT.sub(r"\g<theirs>", text))["cells"]
+        keys = [[f"{one.get('cell_type')} {joined(one.get('source'))}" for one in side] for side in (cells, theirs)]
+        both = []
+        for what, begin, end, start, stop in SequenceMatcher(a=keys[0], b=keys[1]).get_opcodes():
+            both += cells[begin:end] + (theirs[start:stop] if what != "equal" else [])
+        cells = both
+        note(f"it has conflict markers of Git ({conflicts:,}); where they are, the cells of both sides are read")
+    else:
+        note("it is damaged, so not JSON; the cells that can be read are. Restore it from a copy or a checkpoint")
+    if not cells:
+        raise InputError("The file is not JSON, so not a notebook. Restore it from a copy or a checkpoint.")
+    return {**ours, "cells": cells}
+
+
+def _legible(text: str) -> dict[str, Any]:
+    text = _STRING_OR_COMMA.sub(lambda found: found[1] or "", text)
+    with suppress(ValueError, RecursionError):
+        notebook = json.loads(text)
+        if isinstance(notebook, dict) and isinstance(notebook.get("cells"), list):
+            return notebook | {"cells": [one for one in notebook["cells"] if isinstance(one, dict)]}
+    decoder, begun, cells = json.JSONDecoder(strict=False), _CELLS.search(text), []
+    at, broken = begun.end() if begun else len(text), 0
+    while broken < _MOST_BROKEN and (found := _BEGIN.search(text, at)):
+        try:
+            cell, at = decoder.raw_decode(text, found.start())
+            cells += [cell] if "source" in cell else []
+        except (ValueError, RecursionError):
+            at, broken = found.end(), broken + 1
+    metadata = {}
+    for found in islice(_KERNEL.finditer(text, at), 2):
+        with suppress(ValueError, RecursionError):
+            metadata[found["key"]] = decoder.raw_decode(text, found.end())[0]
+    return {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
 
 
 def _upgraded(notebook: dict[str, Any], major: int, minor: int) -> list[Any]:

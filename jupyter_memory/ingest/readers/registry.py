@@ -22,9 +22,11 @@ from jupyter_memory.ingest.readers.data_files import COMPRESSED, DATA_FILES
 from jupyter_memory.ingest.readers.documents import DOCUMENTS
 from jupyter_memory.ingest.readers.notebook import NotebookReader
 from jupyter_memory.ingest.readers.text import (
+    CanvasReader,
     HtmlReader,
     LiterateReader,
     MarkdownReader,
+    OrgReader,
     PolyglotReader,
     ScriptReader,
     TextReader,
@@ -72,9 +74,10 @@ BUILT_IN: tuple[Reader, ...] = (
     ScriptReader("sas", (".sas",), comment="*"),
     ScriptReader("stan", (".stan",), comment="//"),
     TextReader("latex", (".tex",)),
-    TextReader("org", (".org",)),
+    OrgReader(),
     TextReader("asciidoc", (".adoc", ".asciidoc")),
     HtmlReader(),
+    CanvasReader(),
     PolyglotReader(),
     ChatReader(),
     *_PLAIN.values(),

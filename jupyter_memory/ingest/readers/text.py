@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import json
 import re
 import tomllib
 from collections.abc import Callable, Iterator
@@ -10,17 +11,21 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
+from textwrap import dedent
+from typing import Any
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.dates import in_front_matter
-from jupyter_memory.ingest.readers.base import Document, Part, Shortening
+from jupyter_memory.ingest.readers.base import Document, Part, Shortening, note, unencoded
+from jupyter_memory.ingest.readers.encoding import declared, guessed, wide
 from jupyter_memory.ingest.readers.notebook import Cell, document
 from jupyter_memory.ingest.readers.outputs import safe
 from jupyter_memory.ingest.readers.pages import read_page
 from jupyter_memory.ingest.readers.scripts import listed_tags, script_cells, tags_in, title_in
 from jupyter_memory.text.code import PYTHON, known_language
+from jupyter_memory.text.identifiers import CUT
 from jupyter_memory.text.markdown import front_matter, headings
-from jupyter_memory.text.unicode import clean, uncoloured, without_data
+from jupyter_memory.text.unicode import clean, uncoloured
 
 # The marks with which a text begins, each with its encoding; the longer first: UTF-32's begins with UTF-16's.
 MARKS = (
@@ -31,6 +36,9 @@ MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _BINARY_WITHIN = 8192
+# What stands for a byte that is not UTF-8, and how many letters there are for each in a text that nevertheless is.
+_REPLACED = "\ufffd"
+_FEW_WRONG = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +60,7 @@ def read_text(path: Path) -> str:
 
 
 def _tidied(text: str) -> str:
-    return without_data(uncoloured(clean(text)))
+    return unencoded(uncoloured(clean(text)))
 
 
 def decoded(data: bytes, charset: str = "") -> str:
@@ -61,24 +69,60 @@ def decoded(data: bytes, charset: str = "") -> str:
         if data.startswith(mark):
             return data.decode(encoding, "replace")
     if b"\0" in data[:_BINARY_WITHIN]:
+        if encoding := wide(data):
+            return data.decode(encoding, "replace")
         raise InputError("The file is binary, not text. Leave it out with a line in .jupytermemoryignore.")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
         pass
-    try:
-        return data.decode(charset or "latin-1", "replace")
-    except (LookupError, ValueError):  # no such encoding, or one that is not of text
-        return data.decode("latin-1")
+    if name := declared(data, charset):
+        return data.decode(name)
+    text = data.decode("utf-8", "replace")
+    wrong = text.count(_REPLACED)
+    if wrong * _FEW_WRONG < sum(not one.isascii() for one in text):
+        note(f"{wrong:,} of its characters are damaged: they are not UTF-8, as the others are")
+        return text
+    name, is_certain = guessed(data)
+    if not is_certain:
+        note(f"its encoding is a guess ({name}); save it as UTF-8 if its letters are wrong")
+    return data.decode(name, "replace")
 
 
 # `tags: [a, b]` and `tags: a, b` on a line, or one tag a line below it.
 _TAGS = re.compile(r"^(?:tags|keywords)[ \t]*:[ \t]*(?P<line>[^\n]*)(?P<list>(?:\n[ \t]*-[ \t]+[^\n]*)*)", re.M | re.I)
 
 
+# `alias:: brown trout` at the top of a page of Logseq, and what it notes for itself anywhere on a page.
+_PROPERTIES = re.compile(r"(?:(?:-[ \t]+)?[\w-]++::[ \t][^\n]*+(?:\n|$))++")
+_OF_LOGSEQ = re.compile(
+    r"^[ \t]*(?:-[ \t]+)?(?:id|collapsed|heading|background-color|(?:created|updated)-at|logseq\.[\w.-]+|card-[\w-]+)"
+    r"::[ \t][^\n]*",
+    re.MULTILINE,
+)
+
+
+def _as_yaml(text: str) -> str:
+    # The front matter, in YAML if it is in TOML or the properties of a page.
+    block = front_matter(text)
+    if block.startswith("+++"):
+        try:
+            values: dict[str, Any] = tomllib.loads(block.strip().strip("+"))
+        except ValueError:
+            return ""
+        inner = [value for value in values.values() if isinstance(value, dict)]
+        lines = [(key, value) for one in (values, *inner) for key, value in one.items()]
+        return "\n".join(
+            f"{key}: {', '.join(map(str, value)) if isinstance(value, list) else value}" for key, value in lines
+        )
+    if not block and (page := _PROPERTIES.match(text)):
+        return page[0].replace("::", ":").replace("- ", "").replace("[[", "").replace("]]", "")
+    return block
+
+
 def _described(document: Document, text: str) -> Document:
     # With the tags and the date that the front matter of its text names.
-    block = front_matter(text)
+    block = _as_yaml(text)
     words: list[str] = []
     if match := _TAGS.search(block):
         words = match["line"].strip().strip("[]").split(",") + [line.strip()[1:] for line in match["list"].split("\n")]
@@ -253,6 +297,54 @@ def _chunk(info: str, bare: bool) -> tuple[str, str, dict[str, str]] | None:
     return known_language(name[0]), "" if "=" in head else head.strip(), options
 
 
+# Of Org mode: drawers, and what becomes Markdown: blocks of code, headings, comments.
+_DRAWER = re.compile(
+    r"^[ \t]*+:(?:PROPERTIES|LOGBOOK):[ \t]*+\n"
+    r"(?:(?![ \t]*+:(?:END|PROPERTIES|LOGBOOK):)[ \t]*+(?::|CLOCK|-)[^\n]*+\n)*+[ \t]*+:END:",
+    re.MULTILINE,
+)
+_ORG = re.compile(
+    r"^[ \t]*+#\+begin_src[ \t]+(?P<info>[^`\n]*+)\n(?P<code>(?:(?![ \t]*+#\+(?:begin|end)_src)[^\n]*+\n)*+)"
+    r"[ \t]*+#\+end_src[^\n]*+"
+    r"|^(?P<stars>\*{1,99}+)[ \t]++(?:(?:TODO|DONE|NEXT|WAITING|CANCELLED)[ \t]++)?(?:\[#\w\][ \t]*+)?"
+    r"(?P<title>[^\n]*+)"
+    r"|^#\+filetags:(?P<tags>[^\n]*+)|^#[ \t]++(?P<comment>[^\n]*+)",
+    re.MULTILINE | re.IGNORECASE,
+)
+_ORG_LANGUAGE, _ORG_FENCE = "org", "`" * 12
+
+
+@dataclass(frozen=True, slots=True)
+class OrgReader(Shortening):
+    """Reads Org mode: with blocks of code as a notebook, else as one text."""
+
+    suffixes: tuple[str, ...] = (".org",)
+
+    def read(self, path: Path, /) -> Document:
+        tags: dict[str, None] = {}
+
+        def markdown(found: re.Match[str]) -> str:
+            if found["info"] is not None:
+                return f"{_ORG_FENCE}{found['info']}\n{dedent(found['code'])}{_ORG_FENCE}"
+            if found["stars"]:
+                title, _, last = found["title"].rstrip().rpartition(" ")
+                if not (last.startswith(":") and last.endswith(":")):
+                    title, last = found["title"], ""
+                tags.update(dict.fromkeys(last.split(":")))
+                return f"{'#' * min(len(found['stars']), 6)} {title.strip()}"
+            tags.update(dict.fromkeys((found["tags"] or "").strip().split(":")))
+            return found[0] if found["tags"] else found["comment"]
+
+        text = _DRAWER.sub(lambda drawer: "\n" * drawer[0].count("\n"), read_text(path))
+        shown, found = _ORG.sub(markdown, text), None
+        if _ORG_FENCE in shown:
+            cells = _cells(shown, "", True, self.hide)
+            prose = (cell if cell.is_code else replace(cell, language=_ORG_LANGUAGE) for cell in cells)
+            found = document(prose, _ORG_LANGUAGE, path.name, self.hide)
+        found = found or Document((Part(text),) if text.strip() else (), _ORG_LANGUAGE)
+        return replace(found, tags=tuple(filter(None, tags)))
+
+
 # Reads notebooks of Polyglot, a line such as `#!csharp` above each cell.
 
 _KERNELS = tomllib.loads(Path(__file__).with_name("plain.toml").read_text(encoding="utf-8"))["polyglot"]
@@ -308,10 +400,56 @@ class ScriptReader(Shortening):
                 f"The code is minified ({len(text):,} characters on {text.count(chr(10)) + 1:,} lines). "
                 "Index its source; leave this file out with a line in .jupytermemoryignore."
             )
+        if len(text) > _MINIFIED:
+            text = _without_bulk(_without_rows(text) if self.language == "sql" else text, self.hide)
         divided = script_cells(text, self.language, self.comment)
         if divided is not None and (found := document(divided, self.language, path.name, self.hide)) is not None:
             return found
         return Document((Part(text, line=1),) if text.strip() else (), self.language)
+
+
+# Of a dump, what its tables and their columns are called is kept.
+_INSERT = re.compile(
+    r"(insert\s+(?:\w+\s+)?(?:into\s+)?[^\n;']{1,2000}?\bvalues)\b.*|(copy\s[^\n;']{1,2000}\sfrom\s+stdin\b.*)",
+    re.IGNORECASE,
+)
+_STATEMENT = re.compile(r"(?:insert|create|alter|drop|go|set|copy|commit|lock|unlock|use)\b|--|/\*", re.IGNORECASE)
+# Characters of a line of code that are kept if it is longer than anybody writes one.
+_LONGEST_LINE, _KEPT_OF_IT = 20_000, 2_000
+
+
+def _without_rows(text: str) -> str:
+    kept, seen, end, rows = list[str](), set[str](), "", 0
+    for line in text.split("\n"):
+        if end == ";" and _STATEMENT.match(line):
+            end = ""
+        begun = None if end else _INSERT.match(line)
+        if begun:
+            head = begun[1] or begun[2]
+            kept.append("" if head in seen else head)
+            seen.add(head)
+            end = ";" if begun[1] else "\\."
+        else:
+            kept.append("" if end else line)
+        rows += bool(end)
+        # After COPY … FROM stdin; the rows follow.
+        if end and line.rstrip().endswith(end) and not (begun and begun[2]):
+            end = ""
+    if rows:
+        note(f"{rows:,} lines with rows of tables are left out of the dump")
+    return "\n".join(kept)
+
+
+def _without_bulk(text: str, hide: Callable[[str], str] | None) -> str:
+    lines = text.split("\n")
+    long = [place for place, line in enumerate(lines) if len(line) > _LONGEST_LINE]
+    for place in long:
+        line = lines[place]
+        # Half a secret is not recognised.
+        lines[place] = (hide(line) if hide else line)[:_KEPT_OF_IT] + CUT
+    if long:
+        note(f"{len(long):,} of its lines are longer than {_LONGEST_LINE:,} characters; their beginnings are read")
+    return "\n".join(lines)
 
 
 # The marks that Obsidian and its like add to Markdown: links in double brackets, callouts, tags among the words.
@@ -377,6 +515,10 @@ def _said(link: re.Match[str]) -> str:
     return target if not alias or alias == target else f"{alias} ({target})"
 
 
+# What Excalidraw keeps in a note below its texts, and the names that it gives them there.
+_DRAWING = re.compile(r"^```(?:compressed-)?json\n.*?^```$|[ \t]\^\w{8}$", re.MULTILINE | re.DOTALL)
+
+
 @dataclass(frozen=True, slots=True)
 class MarkdownReader(Shortening):
     """Reads Markdown; chunking gives each chunk the headings above it."""
@@ -392,11 +534,34 @@ class MarkdownReader(Shortening):
         # Its front matter says that a kernel runs its code.
         if _KERNEL.search(front):
             return _described(_literate_document(text, path.name, PYTHON, self.hide), text)
-        shown, tags = _read_as_text(text)
+        if "excalidraw-plugin" in front:
+            text = _DRAWING.sub("", text)
+        shown, tags = _read_as_text(_OF_LOGSEQ.sub("", text) if "::" in text else text)
         if front:
             _, tags = _read_as_text(text[len(front) :])
         found = _described(Document((Part(shown),), "markdown"), text)
         return replace(found, tags=tuple(dict.fromkeys((*found.tags, *tags))))
+
+
+_OF_CANVAS = ("text", "label", "file", "url", "name")
+
+
+@dataclass(frozen=True, slots=True)
+class CanvasReader:
+    """Reads the texts of canvases of Obsidian and of drawings of Excalidraw."""
+
+    suffixes: tuple[str, ...] = (".canvas", ".excalidraw")
+
+    def read(self, path: Path, /) -> Document:
+        text = read_text(path)
+        try:
+            drawn = json.loads(text or "{}")
+            shapes = [one for key in ("nodes", "elements", "edges") for one in drawn.get(key) or ()]
+            said = [one[key] for one in shapes for key in _OF_CANVAS if isinstance(one.get(key), str)]
+        except (ValueError, RecursionError, AttributeError, TypeError):
+            raise InputError("The file is not JSON, so not a canvas. Restore it from a copy.") from None
+        shown, tags = _read_as_text("\n\n".join(filter(str.strip, said)))
+        return Document((Part(shown),) if shown else (), "markdown", tags=tuple(tags))
 
 
 _CHARSET = re.compile(

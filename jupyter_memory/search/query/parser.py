@@ -16,7 +16,7 @@ from unicodedata import normalize
 from jupyter_memory.errors import QueryError
 from jupyter_memory.search.query.temporal import temporal_expression
 from jupyter_memory.storage.snapshot import Snapshot
-from jupyter_memory.text.identifiers import IDENTIFIER, bigrams, is_compound, parts, plainer, without_cjk
+from jupyter_memory.text.identifiers import IDENTIFIER, bigrams, is_compound, parts, pictures, plainer, without_cjk
 from jupyter_memory.text.languages import STOP_WORDS
 from jupyter_memory.text.moments import moment, parse_day, parse_moment
 from jupyter_memory.text.paths import plain_path
@@ -108,8 +108,13 @@ _TYPED = re.compile(
     r'"[^"]*"|(?<!\S)(?P<without>-?)'
     rf'(?P<name>{"|".join((*FACETS, *TIMES))}):(?P<value>"[^"]*"|[^\s":][^\s"]*)(?!\S)'
 )
-# "-pandas": a word that nothing may hold. Shorter ones are switches of other programs: "ls -la".
-_WITHOUT = re.compile(r'"[^"]*"|(?<!\S)-(?P<word>[^\W\d_]\w{2,})(?!\S)')
+# "-pandas", "NOT pandas", "AND NOT pandas": a word that nothing may hold. Shorter ones are switches of other programs:
+# "ls -la". A word in capitals belongs to SQL: "IS NOT NULL".
+_WITHOUT = re.compile(
+    r'"[^"]*"|(?<!\S)(?:-|(?:AND[ \t]{1,9})?NOT[ \t]{1,9}(?=\S*[^\W\d_A-Z]))(?P<word>[^\W\d_]\w{2,})(?!\S)'
+)
+# "mould*": a word that may go on.
+_BEGUN = re.compile(r"(?<![\w*])([^\W\d_]\w+)\*(?!\S)")
 # A longer text, or one of several lines, was pasted: its dashes are its own.
 _LONGEST = 200
 _ONE_OF_SEVERAL = frozenset({"tag", "kind", "tier", "lang"})
@@ -234,13 +239,14 @@ def terms(text: str, *, unfinished: bool = False) -> Terms:
     """Return what the keyword retriever looks for; ``unfinished`` says that the last word may go on.
 
     Words are lower-cased; stop words and single characters are dropped unless nothing would be left. Quoted phrases
-    stay phrases. An identifier is looked for whole, as its parts in a row, and by each of them, CJK text by bigrams.
+    stay phrases. An identifier is looked for whole, as its parts in a row, and by each of them, CJK text by bigrams,
+    emoji as ``ident`` has them. Of the words with an asterisk behind them, the last one may go on.
 
     >>> terms('how does "left join" work in FileSyncService').words
     ('work', 'filesyncservice', 'file sync service', 'file', 'sync', 'service')
     """
     phrases = [phrase.strip() for phrase in _PHRASE.findall(text) if re.search(r"\w", phrase)]
-    pairs = bigrams(text)
+    pairs = bigrams(text) + pictures(text)
     kept: dict[str, None] = {}
     for word in content_words(text, alone=not phrases and not pairs):
         kept[word.lower()] = None
@@ -251,8 +257,11 @@ def terms(text: str, *, unfinished: bool = False) -> Terms:
             if word.isalnum():
                 kept[" ".join(pieces)] = None
             kept.update(dict.fromkeys(piece for piece in pieces if _tells(piece) and not piece.isdigit()))
-    prefix = None
-    if unfinished:
+    # Words that the characters within them would part.
+    kept.update(dict.fromkeys(map(str.lower, plainer(_PHRASE.sub(" ", text)))))
+    begun = _BEGUN.findall(_PHRASE.sub(" ", text))
+    prefix = begun[-1].lower() if begun and len(begun[-1]) <= _MAX_WORD and not bigrams(begun[-1]) else None
+    if unfinished and not prefix:
         words = list(_WORD.finditer(_PHRASE.sub(lambda match: '"' * len(match[0]), text)))
         if words and words[-1].end() == len(text) and 2 <= len(words[-1][0]) <= _MAX_WORD and not bigrams(words[-1][0]):
             prefix = words[-1][0].lower()

@@ -1,0 +1,209 @@
+"""What is broken is read as far as it goes, what is bulky is bounded, and the report says so."""
+
+import base64
+import json
+import random
+
+import pytest
+from growing import cpu_exponent
+
+from jupyter_memory import InputError
+from jupyter_memory.ingest import read_file, walk
+
+BLOB = base64.b64encode(random.Random(7).randbytes(30_000)).decode()
+WRAPPED = "\n".join(BLOB[at : at + 76] for at in range(0, len(BLOB), 76))
+GENES = "\n".join("ACGT" * 20 for _ in range(400))
+
+
+def notebook(*sources):
+    cells = [
+        {
+            "cell_type": "code",
+            "execution_count": None,
+            "id": f"c{place}",
+            "metadata": {},
+            "outputs": [],
+            "source": [one],
+        }
+        for place, one in enumerate(sources)
+    ]
+    metadata = {"kernelspec": {"language": "R", "name": "ir"}}
+    return json.dumps({"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}, indent=1)
+
+
+def conflict(text, ours, theirs, base=""):
+    line = next(one for one in text.split("\n") if ours in one)
+    middle = f"||||||| base\n{line.replace(ours, base)}\n" if base else ""
+    return text.replace(line, f"<<<<<<< HEAD\n{line}\n{middle}=======\n{line.replace(ours, theirs)}\n>>>>>>> other")
+
+
+WHOLE = notebook("flour <- 3", "bake(flour)", "eat()")
+SOURCES = ["flour <- 3", "bake(flour)", "eat()"]
+
+
+@pytest.mark.parametrize(
+    ("text", "sources", "noted"),
+    [
+        (
+            conflict(WHOLE, "bake(flour)", "roast(flour)"),
+            ["flour <- 3", "bake(flour)", "roast(flour)", "eat()"],
+            "conf",
+        ),
+        (conflict(WHOLE, '"ir"', '"xr"', '"r"'), SOURCES, "conflict markers of Git (1)"),
+        (WHOLE.replace('"eat()"', '"eat([1,])",'), ["flour <- 3", "bake(flour)", "eat([1,])"], "damaged"),
+        (WHOLE[: WHOLE.index("eat()")], ["flour <- 3", "bake(flour)"], "damaged"),
+        (WHOLE.replace('"bake(flour)"', "!"), ["flour <- 3", "eat()"], "damaged"),
+    ],
+)
+def test_a_broken_notebook_is_read_as_far_as_it_goes(tmp_path, text, sources, noted):
+    """Cells that differ are there from both sides; a truncated file has those before its end."""
+    (tmp_path / "a.ipynb").write_text(text)
+    drafts = read_file(tmp_path / "a.ipynb", root=tmp_path)
+    assert [draft.text for draft in drafts] == sources
+    assert noted in str(drafts[0].metadata["reading_notes"]) and not any("<<<" in draft.text for draft in drafts)
+    assert drafts[0].lang == ("r" if "eat()" in sources else drafts[0].lang)
+
+
+@pytest.mark.parametrize("piece", ['{"cell_type": ', '{"cell_type": "', "<<<<<<< a\n", "=======\n", ",]"])
+def test_the_time_for_a_broken_notebook_grows_with_its_length(tmp_path, piece):
+    """Whatever recurs in it."""
+
+    def read(count):
+        def run():
+            with pytest.raises(InputError):
+                read_file(path, root=tmp_path)
+
+        path = tmp_path / f"{count}.ipynb"
+        path.write_text('{"cells": [' + piece * (count // len(piece)))
+        return run
+
+    assert cpu_exponent(read, 30_000, 120_000) < 1.6
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "kept", "noted"),
+    [
+        ("a.py", f'"""A flag."""\nFLAG = "{BLOB}"\n\ndef hoist():\n    return FLAG\n', "def hoist():", "encoded data"),
+        ("a.md", f"# Flag\n\n{WRAPPED}\n\nHoisted.\n", "Hoisted.", "encoded data"),
+        ("a.txt", f"Dump: {BLOB.encode().hex()}\nDone.\n", "Done.", "encoded data"),
+        ("a.ipynb", notebook(f"flag = '''\n{WRAPPED}\n'''\nhoist(flag)"), "hoist(flag)", "encoded data"),
+        ("a.r", f"x <- c({'1.5, ' * 20_000})\nprint(x)\n", "print(x)", "longer than"),
+    ],
+)
+def test_data_among_words_are_bounded_and_noted(tmp_path, name, content, kept, noted):
+    """The lines around them stay where they are."""
+    (tmp_path / name).write_text(content)
+    [draft] = read_file(tmp_path / name, root=tmp_path)
+    assert kept in draft.text and len(draft.text) < 5_000 and noted in draft.metadata["reading_notes"][0]
+    if name != "a.ipynb":
+        assert draft.text.split(kept)[0].count("\n") == content.split(kept)[0].count("\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        GENES,
+        "-" * 3_000,
+        "a/b_c" * 500,
+        "9" * 2_000,
+        "\n".join(["/data/run/" + "sample" * 9 + str(n) for n in range(99)]),
+    ],
+)
+def test_what_is_no_encoded_data_stays(tmp_path, text):
+    """Genes, rules, paths and numbers are somebody's text."""
+    (tmp_path / "a.txt").write_text(text)
+    [draft] = read_file(tmp_path / "a.txt", root=tmp_path)
+    assert draft.text == text and "reading_notes" not in draft.metadata
+
+
+ROWS = [f"({n}, 'kiln; {n}', NULL)" for n in range(4_000)]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "INSERT INTO `pots` VALUES " + ",\n".join(ROWS) + ";",
+        "\n".join(f"INSERT INTO pots (id, name, glaze) VALUES {row};" for row in ROWS),
+        "\n".join(f"INSERT [dbo].[pots] ([id]) VALUES {row}" for row in ROWS),
+        "COPY pots (id, name) FROM stdin;\n" + "\n".join(f"{n}\tcreate kiln;\t\\N" for n in range(4_000)) + "\n\\.",
+    ],
+    ids=["mysql", "sqlite", "mssql", "postgres"],
+)
+def test_of_a_dump_the_tables_are_kept(tmp_path, rows):
+    """Statements before and after the rows stay, the rows are counted; a small file is not a dump."""
+    statements = "CREATE TABLE pots (id int, name text);", "CREATE INDEX by_name ON pots (name);"
+    (tmp_path / "a.sql").write_text(f"{statements[0]}\n{rows}\n{statements[1]}\n")
+    [draft] = read_file(tmp_path / "a.sql", root=tmp_path)
+    assert all(one in draft.text for one in statements) and "kiln" not in draft.text and "pots" in draft.text
+    assert "lines with rows" in draft.metadata["reading_notes"][0]
+    (tmp_path / "b.sql").write_text("INSERT INTO pots VALUES (1, 'kiln');\n")
+    assert "kiln" in read_file(tmp_path / "b.sql", root=tmp_path)[0].text
+
+
+def test_pictures_do_not_count_toward_the_limit_of_size(tmp_path):
+    """The same bytes as text do."""
+    output = {"output_type": "display_data", "metadata": {}, "data": {"image/png": BLOB * 20}}
+    cell = {"cell_type": "code", "metadata": {}, "source": "plot(herons)", "outputs": [output]}
+    (tmp_path / "a.ipynb").write_text(json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 4}))
+    (tmp_path / "b.ipynb").write_text(notebook(*["x = [1, 2, 3]"] * 20_000))
+    found = walk(tmp_path, max_bytes=500_000)
+    assert found.files == [tmp_path / "a.ipynb"] and [path for path, _ in found.skipped] == [str(tmp_path / "b.ipynb")]
+
+
+def test_a_pointer_of_git_lfs_is_named(store, tmp_path):
+    """Its content is elsewhere, so nothing is indexed."""
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab2935c943f9e0ff69d22e\nsize 12345\n"
+    for name in ("a.ipynb", "b.csv", "c.md"):
+        (tmp_path / name).write_text(pointer)
+    report = store().index(tmp_path, progress=False)
+    assert report.cells == 0 and sum("git lfs pull" in why for _, why in report.failed) == 3
+
+
+CANVAS = {
+    "nodes": [
+        {"id": "8f3a1c22", "type": "text", "text": "# Loft\n\nBolt of #sail/cloth for [[Ada]].", "x": -12, "width": 2},
+        {"id": "9b", "type": "group", "label": "Ropes"},
+        {"id": "9c", "type": "file", "file": "Tar.md"},
+    ],
+    "edges": [{"id": "9d", "fromNode": "9b", "toNode": "9c", "label": "needs"}],
+}
+DRAWING = {
+    "type": "excalidraw",
+    "elements": [{"id": "e1", "type": "text", "text": "Heckle"}, {"type": "line", "seed": 5}],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "text", "tags"),
+    [
+        (
+            "a.canvas",
+            json.dumps(CANVAS),
+            "# Loft\n\nBolt of #sail/cloth for Ada.\n\nRopes\n\nTar.md\n\nneeds",
+            ("sail/cloth",),
+        ),
+        ("a.excalidraw", json.dumps(DRAWING), "Heckle", ()),
+    ],
+)
+def test_the_texts_of_a_canvas_are_read(tmp_path, name, content, text, tags):
+    """Its ids and coordinates are not."""
+    (tmp_path / name).write_text(content)
+    [draft] = read_file(tmp_path / name, root=tmp_path)
+    assert (draft.text, draft.tags) == (text, tags)
+
+
+@pytest.mark.parametrize("content", ["[]", "{", '{"nodes": 3}', '"a"', '{"nodes": [3]}'])
+def test_what_is_no_canvas_is_told(tmp_path, content):
+    """Whatever its JSON is."""
+    (tmp_path / "a.canvas").write_text(content)
+    with pytest.raises(InputError, match="canvas"):
+        read_file(tmp_path / "a.canvas", root=tmp_path)
+
+
+@pytest.mark.parametrize("fence", ["compressed-json", "json"])
+def test_a_drawing_in_a_note_has_its_texts(tmp_path, fence):
+    """And the note above it."""
+    note = "---\nexcalidraw-plugin: parsed\n---\nOf ropes.\n\n## Text Elements\nTar ^aBcD1234\n\n%%\n## Drawing\n"
+    (tmp_path / "a.excalidraw.md").write_text(f"{note}```{fence}\n{WRAPPED}\n```\n%%\n")
+    [draft] = read_file(tmp_path / "a.excalidraw.md", root=tmp_path)
+    assert "Of ropes." in draft.text and "Tar\n" in draft.text and len(draft.text) < 200
