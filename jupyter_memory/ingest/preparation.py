@@ -356,8 +356,9 @@ def read_file(
     try:
         status = path.stat()
         when = committed or datetime.fromtimestamp(status.st_mtime, UTC)
-        if status.st_size < _LARGEST_POINTER and not getattr(reader, "unopened", False):
-            _refuse_pointer(path)
+        is_small = status.st_size < _LARGEST_POINTER and not getattr(reader, "unopened", False)
+        if is_small and path.read_bytes().startswith(_POINTER):
+            raise InputError("Git LFS has not fetched this file yet. Run `git lfs pull`, then index it again.")
         if redacting and isinstance(reader, Shortening):
             reader = replace(reader, hide=_hidden)
         with noting() as notes:
@@ -369,9 +370,10 @@ def read_file(
     drafts = _drafts_of(document, path, title, when, redacting, pictures)
     if notes and drafts:
         drafts[0] = replace(drafts[0], metadata={**drafts[0].metadata, NOTES: notes})
-    if not redacting:
-        return drafts
+    return _redacted(drafts) if redacting else drafts
 
+
+def _redacted(drafts: list[Draft]) -> list[Draft]:
     texts = suspicious([draft.text for draft in drafts])
     # Checked apart from the texts: a character beyond ASCII, such as a title's dash, makes a whole string larger.
     others = suspicious(["\n".join((draft.title, draft.context, *draft.tags)) for draft in drafts])
@@ -393,11 +395,6 @@ def read_file(
             draft = replace(draft, title=_hidden(draft.title), context=_hidden(draft.context), tags=tags)
         drafts[place] = draft
     return drafts
-
-
-def _refuse_pointer(path: Path) -> None:
-    if path.read_bytes().startswith(_POINTER):
-        raise InputError("Git LFS has not fetched this file yet. Run `git lfs pull`, then index it again.")
 
 
 def _drafts_of(
