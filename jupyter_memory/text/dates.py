@@ -6,7 +6,6 @@ import re
 from calendar import monthrange
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import NamedTuple
-from zoneinfo import ZoneInfo
 
 # Spelled out here, since strftime speaks the language of the machine.
 _MONTH_WORDS = "january february march april may june july august september october november december"
@@ -24,6 +23,8 @@ class Period(NamedTuple):
 
 def zone_of(now: datetime) -> tzinfo | None:
     """Return the named zone that a moment is given in, None for this machine's own."""
+    from zoneinfo import ZoneInfo  # names of days are read where no time is
+
     # An offset says nothing about last summer's clock, and stored moments are in UTC: both stand for this machine's.
     return now.tzinfo if isinstance(now.tzinfo, ZoneInfo) else None
 
