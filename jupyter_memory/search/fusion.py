@@ -232,6 +232,8 @@ class DeduplicateFiles:
         totals = fused.totals()
         best = list(filter(attrgetter("memory.source"), best_first(fused.candidates, totals)))
         stems = {one.memory.source: stem(one.memory.source) for one in best}
+        if len(stems) < 2:
+            return fused
         files = Counter(stems.values())
         exports = exports_in(stems)
         kept: dict[str, list[tuple[Candidate, Shingles]]] = defaultdict(list)

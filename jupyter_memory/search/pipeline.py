@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 from operator import attrgetter
 from time import perf_counter
@@ -109,10 +110,39 @@ def search(
     ``asked`` tells a question from a query that was made of a memory or a text. If its words help little, and the
     profile knows that, matches below the threshold are ranked, too.
     """
-    written = query
     query, notices = rewrite(query, snapshot, profile)
-    clock, columns = Clock(), profile.columns
-    count, depth = profile.fetches(query.limit), profile.fetch(query.limit)
+    clock = Clock()
+    gather = partial(_gathered, query, profile, snapshot, samples, exclude, asked, clock)
+    context, guarded, copies = gather(vector_query)
+    if vector_query is not None and _needs_more(context, vector_query, profile):
+        context, guarded, copies = gather(replace(vector_query, threshold=None))
+    if copies:
+        are = "1 memory with the same text is" if copies == 1 else f"{copies:,} memories with the same text are"
+        notices = (*notices, f"{are} not shown.")
+    clock.lap("pool")
+    rankings: dict[str, Ranking[int]] = {}
+    for name, ones in context.retrieved.items():
+        rankings[name] = Ranking({one.memory: one.score for one in ones})
+    for signal in profile.signals:
+        # NaN is "no value": such a memory has no place in the signal's ranking.
+        values = {key: value for key, value in signal(query, context).items() if value == value}
+        rankings[signal.name] = Ranking(values)
+    clock.lap("rank")
+    return fuse(Scored(context, rankings, vector_query is not None, guarded, clock.laps), profile, notices)
+
+
+def _gathered(
+    query: Query,
+    profile: Profile,
+    snapshot: Snapshot,
+    samples: Samples,
+    exclude: int | None,
+    asked: bool,
+    clock: Clock,
+    vector_query: VectorQuery | None,
+) -> tuple[SearchContext, bool, int]:
+    # The candidates, whether so few match that all are shown, and how many copies of ``exclude`` are left out.
+    columns, count, depth = profile.columns, profile.fetches(query.limit), profile.fetch(query.limit)
     searched = [query.filters]
     if profile.apart:
         of_kind = query.filters & Filters(kind=(profile.apart,))
@@ -126,10 +156,12 @@ def search(
     if profile.small_corpus and not guarded:
         # More was fetched than the profile ranks, only to see how many memories match.
         parts = [{name: found[:depth] for name, found in part.items()} for part in parts]
-    # No memory is in two of them.
-    retrieved: Retrieved = {
-        name: sorted(chain(*(part[name] for part in parts)), key=lambda one: -one.score) for name in RETRIEVERS
-    }
+    retrieved: Retrieved = parts[0]
+    if len(parts) > 1:
+        # No memory is in two of them.
+        retrieved = {
+            name: sorted(chain(*(part[name] for part in parts)), key=lambda one: -one.score) for name in RETRIEVERS
+        }
     # The keyword retriever's chunk represents a memory that both found: its snippet shows the words.
     chunks = {one.memory: one.chunk for name in reversed(RETRIEVERS) for one in retrieved[name]}
     cosines = {one.memory: one.score for one in retrieved["vector"]}
@@ -138,35 +170,21 @@ def search(
         cosines |= snapshot.cosines(vector_query.model, vector_query.vector, unknown)
     memories = snapshot.memories(list(chunks))
     found = [Candidate(key, memories[key], chunk, cosines.get(key)) for key, chunk in chunks.items()]
+    copies = set[int]()
     if exclude is not None:
         said = normalised(snapshot.texts([exclude])[exclude])
         copies = {one.key for one in found if normalised(one.memory.text) == said}
         found = [one for one in found if one.key not in copies]
         retrieved = {name: [one for one in ones if one.memory not in copies] for name, ones in retrieved.items()}
-        are = (
-            "1 memory with the same text is" if len(copies) == 1 else f"{len(copies):,} memories with the same text are"
-        )
-        notices = (*notices, f"{are} not shown.") if copies else notices
-    context = SearchContext(
-        query, CandidatePool(found, snapshot), retrieved, vector_query, asked, snapshot, samples, columns
-    )
-    if vector_query is not None and _needs_more(context, vector_query, profile, depth):
-        return search(written, profile, snapshot, samples, replace(vector_query, threshold=None))
-    clock.lap("pool")
-    rankings: dict[str, Ranking[int]] = {}
-    for name, ones in retrieved.items():
-        rankings[name] = Ranking({one.memory: one.score for one in ones})
-    for signal in profile.signals:
-        # NaN is "no value": such a memory has no place in the signal's ranking.
-        values = {key: value for key, value in signal(query, context).items() if value == value}
-        rankings[signal.name] = Ranking(values)
-    clock.lap("rank")
-    return fuse(Scored(context, rankings, vector_query is not None, guarded, clock.laps), profile, notices)
+    pool = CandidatePool(found, snapshot)
+    context = SearchContext(query, pool, retrieved, vector_query, asked, snapshot, samples, columns)
+    return context, guarded, len(copies)
 
 
-def _needs_more(context: SearchContext, vector_query: VectorQuery, profile: Profile, depth: int) -> bool:
+def _needs_more(context: SearchContext, vector_query: VectorQuery, profile: Profile) -> bool:
     # Whether the threshold cut off what words do not replace.
-    cut = vector_query.threshold is not None and len(context.retrieved["vector"]) < depth
+    few = len(context.retrieved["vector"]) < profile.fetch(context.query.limit)
+    cut = few and vector_query.threshold is not None
     if not (cut and context.asked) or vector_query.strict or MaxSim() not in profile.signals:
         return False
     return not context.candidates or words_count(context) < 1

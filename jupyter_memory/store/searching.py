@@ -341,7 +341,8 @@ class Searching:
             for path, paths in meant.items()
             if len(paths) > 1
         )
-        return replace(query, filters=self._scope.bound(with_parts(query.filters, meant)), notices=notices)
+        filters = with_parts(query.filters, meant) if meant else query.filters
+        return replace(query, filters=self._scope.bound(filters), notices=notices)
 
     def _chosen(self, profile: str | Profile | None) -> Profile:
         chosen = self._profile

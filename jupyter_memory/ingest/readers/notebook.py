@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -19,7 +20,6 @@ from jupyter_memory.ingest.dates import of_cell, of_notebook
 from jupyter_memory.ingest.readers.base import Document, Part, Shortening, note, unencoded
 from jupyter_memory.ingest.readers.isolated import can_draw
 from jupyter_memory.ingest.readers.outputs import SVG, clip, joined, outputs_text, safe
-from jupyter_memory.ingest.readers.zeppelin import as_jupyter
 from jupyter_memory.text.code import PYTHON, cell_language, kernel_language, known_language, look, uses_memory
 from jupyter_memory.text.markdown import Heading, descend, front_matter, headings, with_outputs
 from jupyter_memory.text.unicode import clean
@@ -209,7 +209,7 @@ def _load(data: bytes) -> tuple[dict[str, Any], list[Any], bool]:
     except ValueError:
         notebook = _mended(text)
     if isinstance(notebook, dict) and isinstance(notebook.get("paragraphs"), list):
-        notebook = as_jupyter(notebook)
+        notebook = _from_zeppelin(notebook)
     if not isinstance(notebook, dict) or not ("cells" in notebook or "worksheets" in notebook):
         raise InputError("The file is JSON, but it has no cells, so it is not a notebook.")
     major, minor = notebook.get("nbformat"), notebook.get("nbformat_minor")
@@ -224,6 +224,45 @@ def _load(data: bytes) -> tuple[dict[str, Any], list[Any], bool]:
             "Save it in format 4 with Jupyter."
         )
     return notebook, cells, (major, minor) >= (4, 5)
+
+
+# `%spark.pyspark`, `%jdbc(prices)`, `%md`: the interpreter of a paragraph, behind which its text may begin.
+_INTERPRETER = re.compile(r"\s*%([\w.-]+)(?:\([^()\n]*\))?[ \t]*\n?")
+_INTERPRETERS = tomllib.loads(Path(__file__).with_name("plain.toml").read_text(encoding="utf-8"))["zeppelin"]
+_MIMES = {"HTML": "text/html", "IMG": "image/png", "ANGULAR": "text/html"}
+
+
+def _from_zeppelin(note: Mapping[str, Any]) -> dict[str, Any]:
+    # Its paragraphs are cells, their results outputs. The language of most paragraphs is the kernel's; in the others a
+    # magic names it.
+    read = []
+    for one in note["paragraphs"]:
+        text = one.get("text") if isinstance(one, Mapping) else None
+        if isinstance(text, str):
+            named = _INTERPRETER.match(text)
+            name = named[1].rpartition(".")[2].lower() if named else str(note.get("defaultInterpreterGroup") or "spark")
+            read.append((one, _INTERPRETERS.get(name) or known_language(name), text[named.end() :] if named else text))
+    spoken = Counter(language for _, language, _ in read if language != "markdown")
+    kernel = spoken.most_common(1)[0][0] if spoken else "python"
+    cells = []
+    for paragraph, language, source in read:
+        cell: dict[str, Any] = {"cell_type": "markdown" if language == "markdown" else "code", "metadata": {}}
+        own = language in (kernel, "markdown")
+        outputs = [] if language == "markdown" else _results(paragraph.get("results") or paragraph.get("result"))
+        cells.append({**cell, "source": source if own else f"%%{language}\n{source}", "outputs": outputs})
+    return {"cells": cells, "metadata": {"language_info": {"name": kernel}}, "nbformat": 4, "nbformat_minor": 4}
+
+
+def _results(results: Any) -> list[dict[str, Any]]:
+    # Those of versions before 0.8 have one message, without a list.
+    given = results if isinstance(results, Mapping) else {}
+    messages = given.get("msg")
+    said = messages if isinstance(messages, list) else [{"type": given.get("type"), "data": messages}]
+    return [
+        {"output_type": "display_data", "data": {_MIMES.get(str(one.get("type")), "text/plain"): one.get("data")}}
+        for one in said
+        if isinstance(one, Mapping)
+    ]
 
 
 # What Git writes where two versions differ: one side, what both come from, the other side.

@@ -37,8 +37,8 @@ class WordScore:
     name: str = "words"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
-        count = words_count(context)
-        return {key: count * score for key, score in context.keyword_scores.items()}
+        scores, count = context.keyword_scores, words_count(context)
+        return scores if count == 1 else {key: count * score for key, score in scores.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,6 +345,8 @@ class Aside:
 
 def _copies(context: SearchContext) -> set[str]:
     sources = {one.memory.source for one in context if one.memory.source}
+    if len(sources) < 2:
+        return set()
     copies = set(filter(is_copy, sources))
     stems = set(map(stem, sources - copies))
     return exports_in(sources - copies) | {one for one in copies if stem(one) in stems}

@@ -123,7 +123,8 @@ class MaxSim:
             for word in filter(lambda word: word.lower() in named, _WORD.findall(context.query.text)):
                 is_written = np.array([one == word.lower() for one in written], dtype=bool)
                 met |= is_written[:, None] & np.isin(asked, tokens([word]).ids)
-        texts = [context.tokens[one.chunk].different for one in chosen]
+        known_tokens = context.tokens
+        texts = [known_tokens[one.chunk].different for one in chosen]
         matches = self.matches(asked, idf.astype(np.float32), texts, token_vectors(), sample.typical_length, met)
         found = {}
         for one, match in zip(chosen, matches.tolist(), strict=True):
