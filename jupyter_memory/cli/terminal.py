@@ -16,7 +16,7 @@ from traitlets import TraitError
 
 from jupyter_memory.config import existing_path, load_config
 from jupyter_memory.interface.commands.command import Front, Shown
-from jupyter_memory.interface.opening import line_of, open_file
+from jupyter_memory.interface.commands.memories import line_of, open_file
 from jupyter_memory.text import display
 from jupyter_memory.text.dates import age
 from jupyter_memory.text.identifiers import without_file

@@ -14,9 +14,8 @@ from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class
 from traitlets import TraitError
 
 from jupyter_memory.errors import JupyterMemoryError
-from jupyter_memory.interface.commands.command import Halted
+from jupyter_memory.interface.commands.command import Halted, as_typed
 from jupyter_memory.interface.commands.memories import remember
-from jupyter_memory.interface.messages import as_typed
 from jupyter_memory.interface.options import ADD, SEARCH, Option, search_of, switch_among
 from jupyter_memory.magics.memeval import MEMEVAL, MEMEVAL_HELP
 from jupyter_memory.magics.memfix import FIX_PARSER, MemFix

@@ -18,9 +18,8 @@ from traitlets import Bunch
 from jupyter_memory.config import JupyterMemory, companion, existing_path, has_store, store_path
 from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.history.recorder import Recorder
-from jupyter_memory.interface.commands.command import Front, Shown, WrongUsage
+from jupyter_memory.interface.commands.command import Front, Shown, WrongUsage, as_typed
 from jupyter_memory.interface.commands.store import STARTUP_FILE
-from jupyter_memory.interface.messages import as_typed
 from jupyter_memory.text.display import WholeText, html
 from jupyter_memory.text.unicode import marked
 from jupyter_memory.types.search import UNANSWERED
@@ -198,7 +197,7 @@ class Session(Front):
         hits = {} if self.latest is None else {hit.memory.id: hit.location for hit in self.latest.hits}
         if self.shell.has_trait("kernel"):
             return Links(memories, hits)
-        from jupyter_memory.interface.opening import open_file
+        from jupyter_memory.interface.commands.memories import open_file
 
         for one in memories:
             self.say(open_file(one.source, hits.get(one.id) or one.place()))

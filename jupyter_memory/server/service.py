@@ -18,7 +18,6 @@ from traitlets.config import Configurable
 
 from jupyter_memory.config import load_config
 from jupyter_memory.errors import NoStore
-from jupyter_memory.interface.messages import as_typed
 from jupyter_memory.interface.provider import StoreProvider
 from jupyter_memory.interface.watching import Change, FolderWatch, WatchThread, apply_changes
 from jupyter_memory.server.serializers import Root
@@ -231,6 +230,8 @@ class Service:
         self.provider.close()
 
     def _index(self, job: Job, progress: Progress) -> IndexReport:
+        from jupyter_memory.interface.commands.command import as_typed
+
         store = self.provider.store(create=True)
         report = store.index(job.path, progress=progress)
         self.offer = as_typed(store.model_offer()) or self.offer

@@ -1,7 +1,8 @@
-"""A command, a call of it, and what a door must offer."""
+"""A command, a call of it, what a door must offer, and what commands say."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 from jupyter_memory.config import JupyterMemory, has_store, store_path
 from jupyter_memory.errors import JupyterMemoryError, QueryError, UnknownProfile
 from jupyter_memory.interface.options import SHIELD, Option
-from jupyter_memory.text.display import WholeText
+from jupyter_memory.text.display import WholeText, fit
 from jupyter_memory.types import Answer, Memory
 
 if TYPE_CHECKING:
@@ -23,6 +24,25 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound="Front")
 Side = Literal["notebook", "terminal"]
 Values = str | tuple[str, ...]
+
+
+# Commands that the library names in its messages are words of %memory in a notebook, but for the note of %memadd.
+_COMMAND = re.compile(r"`(index|add|undo|status|forget --now|model (?:list|use|drop|remove)\b[^`]*)`")
+_AS_TYPED = {"index": "%memory index FOLDER", "add": "%memadd TEXT"}
+
+
+def as_typed(text: str) -> str:
+    """Return a message with its commands as magics.
+
+    >>> as_typed("add files with `index`, or a note with `add`")
+    'add files with `%memory index FOLDER`, or a note with `%memadd TEXT`'
+    """
+    return _COMMAND.sub(lambda found: f"`{_AS_TYPED.get(found[1], f'%memory {found[1]}')}`", text)
+
+
+def named(memory: Memory, did: str) -> str:
+    """Return a line about what was done to a memory: ``pinned 3f2a… “Prices”``."""
+    return f"{did} {memory.id} “{fit(memory.headline, 60)}”"
 
 
 class WrongUsage(JupyterMemoryError):

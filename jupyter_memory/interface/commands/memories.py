@@ -1,29 +1,39 @@
-"""Commands about memories: hits, picks, adding, forgetting."""
+"""Commands about memories: hits, picks, adding, forgetting; and what opens a file from a terminal."""
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
+import subprocess
 import sys
+import webbrowser
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from jupyter_memory.errors import InputError, UnknownMemory
-from jupyter_memory.interface import messages
-from jupyter_memory.interface.commands.command import Call, Front, Halted, SeveralErrors, WrongUsage, usage
+from jupyter_memory.interface.commands.command import Call, Front, Halted, SeveralErrors, WrongUsage, named, usage
 from jupyter_memory.interface.options import SEARCH, filters_of, forget_of, memory_of, search_of, switch_among
 from jupyter_memory.search.prompt import BUDGET, PromptText, checked_budget
 from jupyter_memory.text.display import WholeText, count_of
 from jupyter_memory.text.unicode import json_text
-from jupyter_memory.types import Answer, Filters, Memory
+from jupyter_memory.types import Answer, Filters, Hit, IndexReport, Memory, Selection
+
+if TYPE_CHECKING:
+    from jupyter_memory.store.store import MemoryStore
 
 # An id may consist of digits; a rank is shorter.
 _RANKS = re.compile(r"(?P<first>\d{1,15})(?:[-–](?P<last>\d{1,15}))?")
 
 _ID = re.compile(r"[0-9a-f]{16}")
+# Lines of a report of indexing that a person reads.
+_LISTED = 20
 
 
 def picked(front: Front, words: Sequence[str]) -> list[tuple[Memory, int | None]]:
@@ -49,19 +59,19 @@ def picked(front: Front, words: Sequence[str]) -> list[tuple[Memory, int | None]
     return [_memory(front, one, shown.ids if shown is not None else ()) for one in ids]
 
 
-def _memory(front: Front, named: str, shown: Sequence[str]) -> tuple[Memory, int | None]:
-    rank = shown.index(named) + 1 if named in shown else None
+def _memory(front: Front, memory_id: str, shown: Sequence[str]) -> tuple[Memory, int | None]:
+    rank = shown.index(memory_id) + 1 if memory_id in shown else None
     try:
-        return front.store.get(named), rank
+        return front.store.get(memory_id), rank
     except UnknownMemory:
         if rank is not None:
             raise InputError(
-                f"Rank {rank} of the last results ({named}) is gone: it was forgotten, or its file has changed. "
+                f"Rank {rank} of the last results ({memory_id}) is gone: it was forgotten, or its file has changed. "
                 "Search again."
             ) from None
-        if _ID.fullmatch(named):
+        if _ID.fullmatch(memory_id):
             raise
-        raise InputError(f"{named!r} is neither a rank, such as 1 or 1-3, nor the id of a memory.") from None
+        raise InputError(f"{memory_id!r} is neither a rank, such as 1 or 1-3, nor the id of a memory.") from None
 
 
 def _is_rank(word: str) -> bool:
@@ -90,8 +100,8 @@ def open_(front: Front, call: Call) -> object:
 def _opened(front: Front, memories: Sequence[Memory]) -> object:
     for memory in memories:
         if not memory.source:
-            named, text = messages.named(memory, ""), front.command(f"text {memory.id}")
-            raise InputError(f"There is no file to open:{named} is a {memory.kind}. To read it: {text}")
+            what, text = named(memory, "There is no file to open:"), front.command(f"text {memory.id}")
+            raise InputError(f"{what} is a {memory.kind}. To read it: {text}")
     for memory in memories:
         front.store.note_access(memory.id)
     return front.open(memories)
@@ -145,20 +155,20 @@ def tag(front: Front, call: Call) -> None:
     if not words or not tags:
         raise WrongUsage(f"Name the hits, and then the tag: {front.command('tag 3 decision')}")
     unwanted = {one.casefold() for one in tags}
-    named = f"{'tag' if len(tags) == 1 else 'tags'} {', '.join(tags)}"
+    listed = f"{'tag' if len(tags) == 1 else 'tags'} {', '.join(tags)}"
     for memory, _ in picked(front, words):
         if call.values["remove"]:
             left = [one for one in memory.tags if one.casefold() not in unwanted]
             changed = [one for one in memory.tags if one not in left]
             held = f"; it has {', '.join(memory.tags)}" if memory.tags else "; it has none"
-            said = f"no longer tagged {', '.join(changed)}:" if changed else f"lacks the {named}{held}:"
+            said = f"no longer tagged {', '.join(changed)}:" if changed else f"lacks the {listed}{held}:"
         else:
             changed = [one for one in tags if one not in memory.tags]
             left = [*memory.tags, *changed]
-            said = f"tagged {', '.join(changed)}:" if changed else f"has the {named} already:"
+            said = f"tagged {', '.join(changed)}:" if changed else f"has the {listed} already:"
         if changed:
             front.store.update(memory.id, tags=left)
-        front.say(messages.named(memory, said))
+        front.say(named(memory, said))
 
 
 def related(front: Front, call: Call) -> object:
@@ -216,7 +226,7 @@ def _judge(front: Front, call: Call, *, accepted: bool) -> None:
         )
         if not noted:
             raise InputError("Nothing was noted, since the setting log_searches is off.")
-        front.say(messages.named(memory, "noted as right:" if accepted else "noted as wrong:"))
+        front.say(named(memory, "noted as right:" if accepted else "noted as wrong:"))
 
 
 def add(front: Front, call: Call) -> None:
@@ -235,9 +245,9 @@ def remember(front: Front, text: str, values: Mapping[str, Any]) -> tuple[Memory
         memory = front.store_to_fill.pin(memory.id)
     # What the store had before is not new.
     if memory.indexed_at >= began:
-        return memory, messages.named(memory, "remembered")
+        return memory, named(memory, "remembered")
     tags = f", tagged {', '.join(memory.tags)}" if memory.tags else ""
-    return memory, messages.named(memory, "known already, so not stored again:") + tags
+    return memory, named(memory, "known already, so not stored again:") + tags
 
 
 def index(front: Front, call: Call) -> None:
@@ -263,6 +273,14 @@ def index(front: Front, call: Call) -> None:
         front.hint(front.with_commands(offer))
     if wrong:
         raise SeveralErrors(wrong)
+
+
+def indexed(report: IndexReport) -> str:
+    """Return what indexing did, with the first reasons why files were left out."""
+    lines = str(report).splitlines()
+    if len(lines) > _LISTED + 1:
+        lines[_LISTED:] = [f"  … and {len(lines) - _LISTED} more"]
+    return "\n".join(lines)
 
 
 def update(front: Front, call: Call) -> None:
@@ -391,7 +409,7 @@ def pin(front: Front, call: Call) -> None:
         %memory pin 3f2a9c1b2d4e5f60
     """
     for memory, _ in picked(front, call.words):
-        front.say(messages.named(front.store.pin(memory.id), "pinned"))
+        front.say(named(front.store.pin(memory.id), "pinned"))
 
 
 def unpin(front: Front, call: Call) -> None:
@@ -402,7 +420,7 @@ def unpin(front: Front, call: Call) -> None:
         %memory unpin 3f2a9c1b2d4e5f60
     """
     for memory, _ in picked(front, call.words):
-        front.say(messages.named(front.store.unpin(memory.id), "unpinned"))
+        front.say(named(front.store.unpin(memory.id), "unpinned"))
 
 
 def _index(front: Front, path: str, call: Call) -> None:
@@ -412,7 +430,7 @@ def _index(front: Front, path: str, call: Call) -> None:
         stats = front.store_to_fill.stats()
         held = f"{count_of(stats['memories'], 'memory', 'memories')} of {count_of(stats['files'], 'file')} and notes"
         raise Halted(f"Interrupted: the store holds {held}. Run the same again to go on from here.") from None
-    front.say(report.details if call.values["details"] else messages.indexed(report))
+    front.say(report.details if call.values["details"] else indexed(report))
 
 
 def _tokens(word: str) -> int:
@@ -474,17 +492,17 @@ def forget(front: Front, call: Call) -> object:
     # The person may be looking at an earlier search.
     if front.shown is not None and (word := next(filter(_is_rank, call.words), None)):
         [(memory, rank), *_] = picked(front, [word])
-        meant = messages.named(memory, f"Rank {rank} of the last results is")
+        meant = named(memory, f"Rank {rank} of the last results is")
         command = front.command(f"forget {memory.id}")
         raise WrongUsage(f"{word} is a rank, and an id is needed. {meant}: {command}")
     selection = front.store.selection(**chosen)
-    what = messages.selected(front.store, selection)
+    what = _selected(front.store, selection)
     if call.values["dry_run"]:
         front.hint(f"Nothing was forgotten. Without --dry-run these would go: {what}.")
         if selection.filters or selection.everything:
             return front.show_list(front.store.browsed(limit=len(selection) or 1, filters=selection.filters))
         # Those named by ids, in the words of the other commands.
-        front.say("\n".join(messages.named(front.store.get(one), "would forget") for one in selection.ids))
+        front.say("\n".join(named(front.store.get(one), "would forget") for one in selection.ids))
         return None
     if (len(selection) > 1 and not chosen["ids"]) or chosen["everything"]:
         loss, command = f"This would forget {what}", f"forget {call.source}"
@@ -493,18 +511,27 @@ def forget(front: Front, call: Call) -> object:
     # What was counted, and not what fits by now: the question was about those alone.
     forgotten = front.store.forget(selection, now=call.values["now"])
     front.say(f"forgot {count_of(forgotten, 'memory', 'memories')}")
-    if forgotten:
-        _say_what_comes_back(front, chosen["source"] or (), now=call.values["now"])
-        return None
-    # Why nothing matches, such as a tag that no memory has.
-    filters = chosen["filters"] or Filters()
-    filters = replace(filters, path=tuple(chosen["source"])) if chosen["source"] else filters
-    for notice in front.store.browsed(limit=1, filters=filters).notices:
-        front.note(notice)
+    _say_after_forgetting(front, chosen, forgotten, now=call.values["now"])
     return None
 
 
-def _say_what_comes_back(front: Front, sources: Sequence[str], *, now: bool) -> None:
+def _selected(store: MemoryStore, selection: Selection) -> str:
+    if not selection.everything:
+        return str(selection)
+    held = f"{'the' if len(selection) == 1 else 'all'} {count_of(len(selection), 'memory', 'memories')}"
+    where = f"the space {store.space!r} in {store.path}" if store.space else str(store.path)
+    return f"{held} of {where}" + (f" ({selection.parts})" if len(selection) else "")
+
+
+def _say_after_forgetting(front: Front, chosen: Mapping[str, Any], forgotten: int, *, now: bool) -> None:
+    sources = chosen["source"] or ()
+    if not forgotten:
+        # Why nothing matches, such as a tag that no memory has.
+        filters = chosen["filters"] or Filters()
+        filters = replace(filters, path=tuple(sources)) if sources else filters
+        for notice in front.store.browsed(limit=1, filters=filters).notices:
+            front.note(notice)
+        return
     if not now and (pending := front.store.undoable()):
         end = pending.until.astimezone()
         until = f"{end:%H:%M}" if end.date() == datetime.now(end.tzinfo).date() else f"{end:%Y-%m-%d %H:%M}"
@@ -539,3 +566,74 @@ def undo(front: Front, call: Call) -> None:
     front.say(f"brought back {count_of(front.store.undo(), 'memory', 'memories')}")
     if pending := front.store.undoable():
         front.hint(f"To bring back {pending} as well: {front.command('undo')}")
+
+
+# How editors take a line, by the name of their program.
+_COLON = frozenset(["subl", "zed", "hx", "helix", "atom", "lapce"])
+_GOTO = frozenset(["code", "code-insiders", "codium", "cursor", "windsurf", "positron"])
+_PLUS = frozenset(["vi", "vim", "nvim", "gvim", "nano", "pico", "emacs", "emacsclient", "kak", "micro", "joe", "gedit"])
+
+
+def open_file(path: str, place: str) -> str:
+    """Open a file, or an address, at a place: the id of a cell or a line; return what to say."""
+    if path.startswith(("https://", "http://")):
+        return _browsed(path)
+    if not Path(path).exists():
+        raise InputError(f"{path} no longer exists, so it cannot be opened. Its text is still in the store.")
+    if path.lower().endswith(".ipynb"):
+        # Only this command asks for servers, and the extra `lab` brings them.
+        with suppress(ImportError):
+            from jupyter_server.serverapp import list_running_servers
+
+            for server in list_running_servers():
+                root = Path(str(server.get("root_dir") or server.get("notebook_dir") or os.sep))
+                if Path(path).is_relative_to(root):
+                    cell = f"#cell-id={quote(place)}" if place and not place.startswith("#") else ""
+                    relative = quote(Path(path).relative_to(root).as_posix())
+                    return _browsed(f"{server['url']}lab/tree/{relative}{cell}")
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+    where = f"{path}:{place}" if place else path
+    if not editor:
+        return f"{where}\nTo open it in an editor, name one in the variable EDITOR; JupyterLab opens it while it runs."
+    command = _editing(editor, path, place)
+    try:
+        subprocess.run(command, check=False)  # noqa: S603  the user's own editor
+    except OSError as error:
+        raise InputError(f"The editor {command[0]} cannot be started: {error.strerror}. Set EDITOR.") from None
+    return f"opened {where}"
+
+
+def line_of(hit: Hit) -> str:
+    """Return where a hit is in its file: the line with the words that matched, if the file still has it."""
+    text, start = hit.memory.text, hit.span[0]
+    said = text[text.rfind("\n", 0, start) + 1 :].partition("\n")[0].strip()
+    if not (hit.location.isdecimal() and said):
+        return hit.location
+    try:
+        lines = Path(hit.memory.source).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return hit.location
+    first = int(hit.location)
+    return next(
+        (str(number) for number, line in enumerate(lines[first - 1 :], first) if line.strip() == said), str(first)
+    )
+
+
+def _editing(editor: str, path: str, place: str) -> list[str]:
+    # A backslash is part of a path on Windows, and quotes hold blanks together.
+    if os.name == "nt" or "\\" in editor:
+        command = [word.strip('"') for word in shlex.split(editor, posix=False)]
+    else:
+        command = shlex.split(editor)
+    if not place.isdecimal():
+        return [*command, path]
+    name = Path(command[0].replace("\\", "/")).name.lower().removesuffix(".exe").removesuffix(".cmd")
+    if name in _GOTO:
+        return [*command, "--goto", f"{path}:{place}"]
+    if name in _COLON:
+        return [*command, f"{path}:{place}"]
+    return [*command, f"+{place}", path] if name in _PLUS else [*command, path]
+
+
+def _browsed(address: str) -> str:
+    return f"opened {address}" if webbrowser.open(address) else f"{address}\nNo browser was found to open it."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import atexit
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import asdict
 from datetime import datetime
@@ -12,16 +12,17 @@ from importlib.metadata import version
 from pathlib import Path
 from platform import platform
 from threading import Event
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from jupyter_memory.config import models_folder, settings, store_path
 from jupyter_memory.errors import InputError, NoStore, UnknownProfile
-from jupyter_memory.interface import messages
 from jupyter_memory.interface.commands.command import Call, Front, Halted, WrongUsage, usage
+from jupyter_memory.interface.commands.memories import indexed
 from jupyter_memory.interface.watching import FolderWatch, WatchThread
 from jupyter_memory.text.display import columns, count_of, size
 from jupyter_memory.text.paths import StorePath, make_private, may_exist, store_at
 from jupyter_memory.text.unicode import json_text
+from jupyter_memory.types.report import StoreSize
 
 if TYPE_CHECKING:
     from jupyter_memory.storage.postgres.team import Team
@@ -36,7 +37,53 @@ def status(front: Front, call: Call) -> None:
     if call.values.get("json"):
         front.say(json_text(stats, indent=2))
     else:
-        front.say(front.with_commands(messages.status(stats, arithmetic())))
+        front.say(front.with_commands(_held(stats, arithmetic())))
+
+
+def _held(stats: Mapping[str, Any], arithmetic: str) -> str:
+    held, pictures = StoreSize(stats["sizes"], stats["budget"]), stats["thumbnails"]
+    share = "" if held.budget is None else f"{held.held / held.budget:.0%} of max_store_mb ({size(held.budget)})"
+    undo = ""
+    if "undo" in stats:
+        until = datetime.fromisoformat(stats["undo"]["until"]).astimezone()
+        undo = (
+            f"brings back {count_of(stats['undo']['memories'], 'memory', 'memories')} until {until:%Y-%m-%d %H:%M}; "
+            "until then their texts are in the file (`forget --now` removes them)"
+        )
+    runs, kernels = stats["history"]["runs"], stats["history"]["recording"]
+    recording = f"{count_of(kernels, 'kernel')} record{'s what it runs' if kernels == 1 else ' what they run'}"
+    history = [count_of(runs, "run")] if runs or kernels else []
+    history += [f"on: {recording}"] if kernels else []
+    spaces = [f"{name} {number:,}" for name, number in stats["spaces"].items() if name]
+    if spaces and stats["spaces"].get(""):
+        spaces.append(f"in none {stats['spaces']['']:,}")
+    models = [
+        f"{model['name']} ({model['dimensions']} dimensions, {model['vectors']:,} vectors"
+        f"{'' if model['active'] else ', not in use'})"
+        for model in sorted(stats["models"], key=lambda model: not model["active"])
+    ]
+    kinds = ", ".join(f"{number:,} {name}" for name, number in stats["kinds"].items())
+    traces = "of forgotten text may remain; the next `forget` removes them, and so does opening the store"
+    rows = [
+        ("store", stats["store"] + (" (read-only)" if stats["read_only"] else "")),
+        ("size", size(held.bytes)),
+        ("of which", str(held)),
+        ("budget", share),
+        ("traces", traces if stats["scrub_pending"] else ""),
+        ("undo", undo),
+        (
+            "memories",
+            f"{stats['memories']:,} ({kinds})" if kinds else "none yet: add files with `index`, or a note with `add`",
+        ),
+        ("files", f"{stats['files']:,}"),
+        ("pictures", f"{pictures['number']:,} ({size(pictures['bytes'])})" if pictures["number"] else ""),
+        ("pinned", f"{stats['pinned']:,}"),
+        ("history", "; ".join(history)),
+        ("spaces", ", ".join(spaces)),
+        ("model", ", ".join(models) or "none yet: it is chosen when the first memory is stored"),
+        ("arithmetic", arithmetic),
+    ]
+    return columns([row for row in rows if row[1]])
 
 
 def config(front: Front, call: Call) -> None:
@@ -482,6 +529,6 @@ def _watched(front: Front, call: Call) -> list[str] | None:
         if not Path(path).expanduser().is_dir():
             raise InputError(f"{path} is no folder. A folder can be watched; a single file can be indexed.")
     for path in call.words:
-        front.say(messages.indexed(front.store_to_fill.index(path, progress=front.progress)))
+        front.say(indexed(front.store_to_fill.index(path, progress=front.progress)))
         front.store_to_fill.watch(path)
     return [folder.path for folder in front.store.folders() if folder.watched]
