@@ -12,7 +12,6 @@ __getattr__, __dir__, __all__ = exports(
         "commands.history": "NOTHING_ALIKE headline nothing_found",
         "models": "listed",
         "options": ("ADD SEARCH SHIELD Option is_option nearest refuse_unquoted_times search_of switch_among yes"),
-        "provider": "StoreProvider",
-        "watching": "Change FolderWatch WatchThread apply_changes",
+        "running": "Change FolderWatch StoreProvider apply_changes",
     },
 )

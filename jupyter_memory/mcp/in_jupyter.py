@@ -79,7 +79,7 @@ async def _answer(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
 @cache
 def _tools() -> Tools:
     # Imported late: a server without calls need load neither a store nor pydantic.
-    from jupyter_memory.interface.provider import StoreProvider
+    from jupyter_memory.interface.running import StoreProvider
     from jupyter_memory.mcp.tools import Tools
 
     settings = _settings()

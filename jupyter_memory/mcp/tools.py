@@ -38,7 +38,7 @@ from jupyter_memory.types import Filters, Memory
 from jupyter_memory.types.search import EMPTY, NO_MATCH, UNANSWERED
 
 if TYPE_CHECKING:
-    from jupyter_memory.interface.provider import StoreProvider
+    from jupyter_memory.interface.running import StoreProvider
     from jupyter_memory.store.searching import Searching
     from jupyter_memory.store.store import MemoryStore
 

@@ -18,8 +18,7 @@ from traitlets.config import Configurable
 
 from jupyter_memory.config import load_config
 from jupyter_memory.errors import NoStore
-from jupyter_memory.interface.provider import StoreProvider
-from jupyter_memory.interface.watching import Change, FolderWatch, WatchThread, apply_changes
+from jupyter_memory.interface.running import Change, FolderWatch, StoreProvider, apply_changes
 from jupyter_memory.server.serializers import Root
 from jupyter_memory.server.threads import Job, Jobs, Pool, Progress
 from jupyter_memory.server.validation import ClientError
@@ -192,7 +191,7 @@ class Service:
         self.jobs = Jobs(self.index_pool, self._index, self.events.job_changed, self.log_error)
         self.watcher = Watcher(self)
         # Follows what other programs do to the files, from the first request on.
-        self._folder_watch: WatchThread | None = None
+        self._folder_watch: FolderWatch | None = None
         if events is not None:
             events.add_listener(schema_id=SCHEMA, listener=self.watcher.on_event)
 
@@ -204,15 +203,13 @@ class Service:
     def follow_folders(self) -> None:
         """Follow the watched folders of an open store, whichever program changes them."""
         if self._folder_watch is None or not self._folder_watch.runs:
-            self._folder_watch = WatchThread(
-                FolderWatch(
-                    self.provider.store,
-                    ignore=self.settings.ignore,
-                    admits=self.root.admits,
-                    applied=lambda made: self.events.publish("changes", {"changes": made}),
-                    problem=self.log_error,
-                )
-            )
+            self._folder_watch = FolderWatch(
+                self.provider.store,
+                ignore=self.settings.ignore,
+                admits=self.root.admits,
+                applied=lambda made: self.events.publish("changes", {"changes": made}),
+                problem=self.log_error,
+            ).start()
 
     def close(self) -> None:
         """Stop the jobs and the threads, and close the store; closing again does nothing."""

@@ -4,14 +4,13 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from threading import Event
 from time import sleep
 
 import pytest
 from waiting import until
 
 from jupyter_memory import InputError, MemoryStore
-from jupyter_memory.interface import FolderWatch, WatchThread
+from jupyter_memory.interface import FolderWatch
 
 
 @pytest.fixture
@@ -27,12 +26,12 @@ def memory(store: Callable[..., MemoryStore], tmp_path: Path) -> MemoryStore:
 
 
 @pytest.fixture
-def threads() -> Iterator[Callable[..., WatchThread]]:
+def threads() -> Iterator[Callable[..., FolderWatch]]:
     """Start threads that end with the test."""
-    started: list[WatchThread] = []
+    started: list[FolderWatch] = []
 
-    def start(memory: MemoryStore, **options: object) -> WatchThread:
-        started.append(WatchThread(FolderWatch(lambda: memory, **options)))  # type: ignore[arg-type]
+    def start(memory: MemoryStore, **options: object) -> FolderWatch:
+        started.append(FolderWatch(lambda: memory, **options).start())  # type: ignore[arg-type]
         return started[-1]
 
     yield start
@@ -107,11 +106,10 @@ def test_a_folder_that_may_not_be_looked_at_is_not(memory, tmp_path, threads):
 
 HOLDER = """
 import sys
-from threading import Event
 from jupyter_memory import MemoryStore
 from jupyter_memory.interface import FolderWatch
 memory = MemoryStore(sys.argv[1])
-FolderWatch(lambda: memory, say=lambda text: print("waits", flush=True)).run(Event())
+FolderWatch(lambda: memory, say=lambda text: print("waits", flush=True)).run()
 """
 
 
@@ -124,11 +122,11 @@ def test_one_process_at_a_time_follows_and_another_takes_over_when_it_is_killed(
         until(lambda: "two.md" in sources(memory))  # only the other process can have done it
         said: list[str] = []
         thread = threads(memory, say=said.append)
-        until(lambda: thread.watch.waits)
+        until(lambda: thread.waits)
         assert "takes over" in said[0]
         other.kill()
         other.wait()
-        until(lambda: not thread.watch.waits)
+        until(lambda: not thread.waits)
         (tmp_path / "notes" / "three.md").write_text("The toll of Oslo.\n")
         until(lambda: "three.md" in sources(memory))
     finally:
@@ -172,4 +170,4 @@ def test_a_system_that_watches_no_more_says_what_to_do(memory, monkeypatch):
 
     monkeypatch.setattr("watchfiles.watch", refuse)
     with pytest.raises(InputError, match="max_user_watches"):
-        FolderWatch(lambda: memory).run(Event())
+        FolderWatch(lambda: memory).run()

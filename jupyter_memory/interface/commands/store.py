@@ -11,14 +11,13 @@ from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
 from platform import platform
-from threading import Event
 from typing import TYPE_CHECKING, Any, get_args
 
 from jupyter_memory.config import models_folder, settings, store_path
 from jupyter_memory.errors import InputError, NoStore, UnknownProfile
 from jupyter_memory.interface.commands.command import Call, Front, Halted, WrongUsage, usage
 from jupyter_memory.interface.commands.memories import indexed
-from jupyter_memory.interface.watching import FolderWatch, WatchThread
+from jupyter_memory.interface.running import FolderWatch
 from jupyter_memory.text.display import columns, count_of, size
 from jupyter_memory.text.paths import StorePath, make_private, may_exist, store_at
 from jupyter_memory.text.unicode import json_text
@@ -454,8 +453,8 @@ def _of(space: str | None) -> str:
     return "every space" if space is None else f"the space {space!r}" if space else "what is in no space"
 
 
-# The thread of each store that this process follows, by the store's path.
-_threads: dict[StorePath, WatchThread] = {}
+# What follows the folders of each store in this process, by the store's path.
+_watches: dict[StorePath, FolderWatch] = {}
 
 
 def in_terminal(front: Front, call: Call) -> None:
@@ -478,7 +477,7 @@ def in_terminal(front: Front, call: Call) -> None:
             ),
             say=front.note,
             problem=lambda error: front.note(str(error)),
-        ).run(Event())
+        ).run()
     except KeyboardInterrupt:
         front.note("stopped; the folders stay on the list of watched ones")
 
@@ -498,18 +497,18 @@ def in_notebook(front: Front, call: Call) -> None:
     if (folders := _watched(front, call)) is None:
         return
     store = front.store
-    thread = _threads.get(store.path)
-    if call.words and (thread is None or not thread.runs):
-        thread = _threads[store.path] = WatchThread(FolderWatch(lambda: front.store, ignore=front.settings.ignore))
-        atexit.register(thread.close)
+    watch = _watches.get(store.path)
+    if call.words and (watch is None or not watch.runs):
+        watch = _watches[store.path] = FolderWatch(lambda: front.store, ignore=front.settings.ignore).start()
+        atexit.register(watch.close)
     if not folders:
         front.say("No folder is watched. `%memory watch ~/notebooks` indexes one and keeps it up to date.")
         return
-    if thread is None:
+    if watch is None:
         state = "This kernel does not follow them; JupyterLab's server does while it runs."
-    elif thread.error is not None:
-        state = f"This kernel no longer follows them: {thread.error}"
-    elif thread.watch.waits:
+    elif watch.error is not None:
+        state = f"This kernel no longer follows them: {watch.error}"
+    elif watch.waits:
         state = "Another process follows them; this kernel takes over when that ends."
     else:
         state = "This kernel follows them until it ends."

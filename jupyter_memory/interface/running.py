@@ -1,4 +1,4 @@
-"""Folders watched for changes."""
+"""What a process keeps for as long as it runs: its open store, and the folders that it watches."""
 
 from __future__ import annotations
 
@@ -8,16 +8,82 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event, Lock, Thread
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
-from jupyter_memory.config import companion
-from jupyter_memory.errors import InputError, JupyterMemoryError
-from jupyter_memory.text.paths import called_before, make_private
+from jupyter_memory.config import JupyterMemory, companion, store_path
+from jupyter_memory.errors import InputError, JupyterMemoryError, NoStore, StoreClosed
+from jupyter_memory.text.paths import StorePath, called_before, make_private, may_exist, store_at
 
 if TYPE_CHECKING:
     from jupyter_memory.store.store import MemoryStore
+
+# Seconds that a server which stops waits for a store that is being opened: its disk may not answer.
+_PATIENCE = 2.0
+
+
+class StoreProvider:
+    """The store that the settings name; every method may block. Relative paths in its queries begin at ``folder``."""
+
+    def __init__(self, settings: JupyterMemory, folder: str | None = None) -> None:
+        self.settings = settings
+        self._folder = folder
+        self._lock = Lock()
+        self._store: MemoryStore | None = None
+        self.closed = False
+
+    @property
+    def path(self) -> StorePath:
+        """Return where the store is, whether there is one or not."""
+        return store_at(store_path(self.settings))
+
+    @property
+    def exists(self) -> bool:
+        """Return whether there may be a store."""
+        return may_exist(self.path)
+
+    def store(self, *, create: bool = False) -> MemoryStore:
+        """Return the open store; with ``create`` it is created if it does not exist.
+
+        After a ``StoreError`` the next request tries again, unless the provider was closed for good.
+        """
+        with self._lock:
+            if self._store is not None and (self._store.closed or self._store.replaced):
+                self._store.close()
+                self._store = None
+            if self._store is None and not self.closed:
+                if not create and not self.exists:
+                    raise NoStore(f"There is no store at {self.path} yet. Index a folder or add a note to make it.")
+                # Imported late: this loads NumPy and SQLite, and a server without requests need not wait for them.
+                from jupyter_memory.store.store import MemoryStore
+
+                chosen, space, at = self.settings, self.settings.space or None, self._folder
+                self._store = MemoryStore(self.path, chosen.embedder, chosen.profile, space, settings=chosen, folder=at)
+            store = self._store
+        if store is None or self.closed:
+            if store is not None:
+                store.close()
+            raise StoreClosed("The store was closed for good.")
+        return store
+
+    def interrupt(self, thread: int) -> None:
+        """Interrupt the query of a thread."""
+        # Without the lock: the loop of the server must not wait for a store that is being opened.
+        store = self._store
+        if store is not None:
+            store.interrupt(thread)
+
+    def close(self) -> None:
+        """Close the store, for good; one that is being opened is closed as soon as it is open."""
+        self.closed = True
+        if self._lock.acquire(timeout=_PATIENCE):
+            try:
+                if self._store is not None:
+                    self._store.close()
+            finally:
+                self._lock.release()
+
 
 # Changed paths of a folder from which on the folder is looked through at once, as after a checkout.
 _MANY = 50
@@ -95,9 +161,10 @@ _AGAIN = 5.0
 
 @dataclass(eq=False)
 class FolderWatch:
-    """Follows the watched folders of a store that ``admits`` is true for, in the thread that calls ``run``.
+    """Follows the watched folders of a store that ``admits`` is true for.
 
-    ``applied`` is called with how many changes made a difference; it ``waits`` while another process follows them.
+    ``applied`` is called with how many changes made a difference; it ``waits`` while another process follows them;
+    ``error`` is what ended its thread.
     """
 
     store: Callable[[], MemoryStore]
@@ -107,12 +174,39 @@ class FolderWatch:
     say: Callable[[str], object] = lambda text: None
     problem: Callable[[Exception], object] = lambda error: None
     waits: bool = field(default=False, init=False)
+    error: Exception | None = field(default=None, init=False)
+    _stop: Event = field(default_factory=Event, init=False)
+    _thread: Thread | None = field(default=None, init=False)
 
-    def run(self, stop: Event) -> None:
-        """Follow the folders until ``stop`` is set; raise ``InputError`` if the system cannot watch so many."""
+    @property
+    def runs(self) -> bool:
+        """Return whether its thread still runs."""
+        return self._thread is not None and self._thread.is_alive()
+
+    def start(self) -> Self:
+        """Follow the folders in a thread, until it is closed or the process ends."""
+
+        def run() -> None:
+            try:
+                self.run()
+            except (JupyterMemoryError, OSError) as error:
+                self.error = error
+
+        self._thread = Thread(target=run, name="jupyter-memory watch", daemon=True)
+        self._thread.start()
+        return self
+
+    def close(self, patience: float = 2.0) -> None:
+        """End the thread; wait for it up to so many seconds."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join(patience)
+
+    def run(self) -> None:
+        """Follow the folders in this thread until it is closed; raise ``InputError`` if they are too many."""
         from filelock import FileLock, Timeout
 
-        while not stop.is_set():
+        while not self._stop.is_set():
             beside = companion(self.store().path)
             make_private(beside.parent)
             try:
@@ -121,14 +215,14 @@ class FolderWatch:
                 if not self.waits:
                     self.waits = True
                     self.say("Another process watches the folders of this store; this one takes over when it ends.")
-                stop.wait(_AGAIN)
+                self._stop.wait(_AGAIN)
                 continue
             with held:
                 self.waits = False
-                self._follow(stop)
+                self._follow()
 
-    def _follow(self, stop: Event) -> None:
-        store = self.store()
+    def _follow(self) -> None:
+        store, stop = self.store(), self._stop
         while not stop.is_set() and self.store() is store:
             if not (folders := self._folders(store)):
                 stop.wait(_AGAIN)
@@ -193,30 +287,3 @@ def _changes(folders: frozenset[Path], stop: Event) -> Iterator[set[Path]]:
             f"The folders cannot be watched here ({type(error).__name__}). Set WATCHFILES_FORCE_POLLING=1 to look "
             "at them again and again instead."
         ) from None
-
-
-class WatchThread:
-    """A thread that follows the watched folders of a store until ``close`` is called or the process ends."""
-
-    def __init__(self, watch: FolderWatch) -> None:
-        self.watch = watch
-        self.error: Exception | None = None
-        self._stop = Event()
-        self._thread = Thread(target=self._run, name="jupyter-memory watch", daemon=True)
-        self._thread.start()
-
-    @property
-    def runs(self) -> bool:
-        """Return whether it still runs."""
-        return self._thread.is_alive()
-
-    def close(self, patience: float = 2.0) -> None:
-        """End the thread; wait for it up to so many seconds."""
-        self._stop.set()
-        self._thread.join(patience)
-
-    def _run(self) -> None:
-        try:
-            self.watch.run(self._stop)
-        except (JupyterMemoryError, OSError) as error:
-            self.error = error
