@@ -13,7 +13,7 @@ import click
 
 from jupyter_memory.config import default_path, store_path
 from jupyter_memory.errors import ClientConfigError, JupyterMemoryError, MissingExtra
-from jupyter_memory.interface.clients.client import CLIENTS, Bounds, Places, Target, command_of, full
+from jupyter_memory.interface.clients.client import BOUNDS, CLIENTS, Places, Target, command_of, full
 from jupyter_memory.interface.clients.config_files import backup_of
 from jupyter_memory.interface.commands.command import Argument, Call, Command, Front, SeveralErrors, WrongUsage, usage
 from jupyter_memory.interface.options import Option, yes
@@ -51,15 +51,9 @@ def connect(front: Front, call: Call) -> None:
             errors.append(str(error))
     if not remove and any(client.name in written for client in CLIENTS):
         try:
-            found = version("mcp")
-        except PackageNotFoundError:
-            front.note("The server needs a package that is not installed here: pip install 'jupyter-memory[mcp]'")
-        else:
-            if found.startswith(("0.", "1.")):
-                front.note(
-                    f"The server needs version 2 of the package mcp, and {found} is installed here: pip install "
-                    "'jupyter-memory[mcp]', in an environment of its own if another program needs the older one."
-                )
+            _check_sdk()
+        except JupyterMemoryError as error:
+            front.note(str(error))
     if errors:
         raise SeveralErrors(errors)
 
@@ -68,11 +62,8 @@ def _targets(front: Front, call: Call) -> list[Target]:
     # All that can be connected; what was typed is checked before anything is done.
     values = call.values
     project = None if values["project"] is None else absolute(values["project"])
-    bounds = Bounds(
-        values["read_only"], values["space"], tuple(values["path"]), values["history"], values["forget_any"]
-    )
     file = store_path(front.settings)
-    command = command_of(None if file == default_path() else file, bounds)
+    command = command_of(None if file == default_path() else file, values)
     every = [Target.of_client(client, Places(), project, command, values["skill"]) for client in CLIENTS]
     jupyter = Target.of_jupyter()
     every.append(jupyter)
@@ -80,11 +71,11 @@ def _targets(front: Front, call: Call) -> list[Target]:
     known = [target.name for target in every]
     if unknown := next((name for name in call.words if name not in known), None):
         raise WrongUsage(f"There is no client {unknown!r}. There are: {', '.join(known)}.")
-    if jupyter.name in call.words and (bounds != Bounds() or project or values["skill"]):
+    if jupyter.name in call.words and any(values[one.name] for one in (*BOUNDS, *_OF_CLIENTS)):
         raise WrongUsage(f"{jupyter.name} is a setting, which takes none of the options for clients.")
-    if any(not given.strip() for given in (bounds.space, *bounds.paths) if given is not None):
+    if any(not given.strip() for given in (values["space"], *values["path"]) if given is not None):
         raise WrongUsage("--space and --path need a name: the server would not start with an empty one.")
-    missing = [path for path in bounds.paths if is_missing(full(path))]
+    missing = [path for path in values["path"] if is_missing(full(path))]
     if missing and not values["remove"]:
         raise WrongUsage(f"--path: there is no file or folder {missing[0]!r}. Check its name.")
     if values["yes"] and not (call.words or values["skill_to"] is not None or values["remove"]):
@@ -139,14 +130,13 @@ def _carry_out(front: Front, target: Target, values: Mapping[str, Any]) -> bool:
     return True
 
 
-_CONNECT = (
+_OF_CLIENTS = (
     Option(("--project",), "write the configuration of this project instead of the user's", "FOLDER", path="folder"),
-    Option(("--read-only",), "the client cannot store or forget anything"),
-    Option(("--space",), "the client sees only this space", "SPACE"),
-    Option(("--path",), "the client sees only this file, or what lies below this folder", "PATH", many=True),
-    Option(("--history",), "the client may read what you ran, too"),
-    Option(("--forget-any",), "the client may forget anything that it sees, not only its own notes"),
     Option(("--skill",), "also write a skill that tells the agent when to search"),
+)
+_CONNECT = (
+    *BOUNDS,
+    *_OF_CLIENTS,
     Option(("--skill-to",), "write the skill into this folder of skills", "FOLDER"),
     Option(("--remove",), "end the connection: take out the entry and the skill"),
     Option(("--dry-run",), "show the changes, and write nothing"),
@@ -284,6 +274,12 @@ def mcp(front: Front, call: Call) -> None:
     What an agent reads may leave this machine, with what it sends to its model. It sees no history and may store notes,
     unless options say otherwise.
     """
+    _check_sdk()
+    # Doors do not import each other: like `python -m`, a command names the module that it starts.
+    import_module("jupyter_memory.mcp.server").run(front.settings, **call.values)
+
+
+def _check_sdk() -> None:
     try:
         found = version("mcp")
     except PackageNotFoundError:
@@ -293,20 +289,11 @@ def mcp(front: Front, call: Call) -> None:
             f"jupyter-memory mcp needs version 2 of the package mcp, and {found} is installed. "
             "Install jupyter-memory into an environment of its own: pip install 'jupyter-memory[mcp]'"
         )
-    # Doors do not import each other: like `python -m`, a command names the module that it starts.
-    import_module("jupyter_memory.mcp.server").run(front.settings, **call.values)
 
 
-_MCP = (
-    Option(("--read-only",), "do not let the agent store or forget anything"),
-    Option(("--space",), "the agent sees only this space, and stores its notes there", "SPACE"),
-    Option(("--path",), "the agent sees only this file, or what lies below this folder", "PATH", many=True),
-    Option(("--history",), "let the agent see what was run, too"),
-    Option(("--forget-any",), "let the agent forget anything that it sees, not only its own notes"),
-)
 COMMANDS: tuple[Command[Front], ...] = (
     Command("connect", connect, (Argument("CLIENT", many=True, required=False),), _CONNECT),
-    Command("mcp", mcp, options=_MCP),
+    Command("mcp", mcp, options=BOUNDS),
     Command("eval", eval_, (Argument("DIR", many=True),), _EVAL),
     Command("bench", bench, options=_BENCH),
 )

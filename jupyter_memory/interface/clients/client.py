@@ -18,6 +18,7 @@ from jupyter_core.paths import jupyter_config_dir
 from jupyter_memory.config import FILE_NAME
 from jupyter_memory.errors import ClientConfigError
 from jupyter_memory.interface.clients.config_files import ConfigChange, Entry, JsonEntry, Shape, Skill, TomlTable
+from jupyter_memory.interface.options import Option
 from jupyter_memory.text.paths import StorePath, absolute, store_at
 
 
@@ -103,22 +104,14 @@ class Client:
 CLIENTS = tuple(map(Client.of, tomllib.loads((files(__package__) / "clients.toml").read_text("utf-8"))["clients"]))
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """What a client may do: options of the server that its entry starts."""
-
-    read_only: bool = False
-    space: str | None = None
-    paths: tuple[str, ...] = ()
-    history: bool = False
-    forget_any: bool = False
-
-    def options(self) -> list[str]:
-        """Return the options as the command takes them."""
-        switches = [("--read-only", self.read_only), ("--history", self.history), ("--forget-any", self.forget_any)]
-        named = [("--space", self.space)] if self.space is not None else []
-        named += [("--path", full(path)) for path in self.paths]
-        return [*(name for name, on in switches if on), *(word for pair in named for word in pair)]
+# What an agent may see and do: options of the server, which the entry of a client names.
+BOUNDS = (
+    Option(("--read-only",), "the agent cannot store or forget anything"),
+    Option(("--history",), "the agent may read what you ran, too"),
+    Option(("--forget-any",), "the agent may forget anything that it sees, not only its own notes"),
+    Option(("--space",), "the agent sees only this space, and stores its notes there", "SPACE"),
+    Option(("--path",), "the agent sees only this file, or what lies below this folder", "PATH", many=True),
+)
 
 
 def full(path: str) -> str:
@@ -126,14 +119,17 @@ def full(path: str) -> str:
     return path if "://" in path else str(absolute(path))
 
 
-def command_of(store: StorePath | None, bounds: Bounds) -> tuple[str, list[str]]:
-    """Return the program that serves the memory, and its arguments; ``store`` is None for the default one."""
+def command_of(store: StorePath | None, values: Mapping[str, Any]) -> tuple[str, list[str]]:
+    """Return the program that serves the memory within the values of ``BOUNDS``; ``store`` is None for the default."""
     # This Python by its whole path, as a client may have another PATH; ``-P`` keeps it from importing the modules of
     # the client's project.
     if not sys.executable:
         raise ClientConfigError("This Python does not know where it is: run the command with its whole path.")
     chosen = [] if store is None else ["--store", str(store_at(store))]
-    return sys.executable, ["-P", "-m", "jupyter_memory", *chosen, "mcp", *bounds.options()]
+    bounds = [option.flags[0] for option in BOUNDS if values[option.name] is True]
+    bounds += [] if values["space"] is None else ["--space", values["space"]]
+    bounds += [word for path in values["path"] for word in ("--path", full(path))]
+    return sys.executable, ["-P", "-m", "jupyter_memory", *chosen, "mcp", *bounds]
 
 
 def setting(name: str) -> Entry:
