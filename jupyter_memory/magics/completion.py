@@ -16,9 +16,8 @@ from jupyter_memory.config import has_store
 from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.interface.commands.command import Command, offered
 from jupyter_memory.interface.options import ADD, SEARCH, Option
-from jupyter_memory.magics.magics import IN_A_NOTEBOOK
+from jupyter_memory.magics.magics import FIX, IN_A_NOTEBOOK
 from jupyter_memory.magics.memeval import MEMEVAL
-from jupyter_memory.magics.memfix import FIX
 from jupyter_memory.magics.parsing import MEMORY
 from jupyter_memory.magics.session import Session
 
