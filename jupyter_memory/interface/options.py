@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from typing import Any, Literal, TypeVar
 
 from jupyter_memory.errors import QueryError
-from jupyter_memory.text.moments import goes_on, parse_day, parse_moment
+from jupyter_memory.text.moments import goes_on, moment, parse_day, parse_moment
 from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Filters, as_tuple
 
 _T = TypeVar("_T")
@@ -119,8 +119,8 @@ def filters_of(values: Mapping[str, Any], now: datetime) -> Filters:
     since, until, on = (values.get(name) for name in ("since", "until", "on"))
     if on is not None and (since is not None or until is not None):
         raise QueryError("--on names the whole period: leave out --since and --until.")
-    start = None if since is None else _moment("--since", since, now)
-    end = None if until is None else _moment("--until", until, now, end=True)
+    start = None if since is None else _read("--since", since, lambda: parse_moment(since, now=now))
+    end = None if until is None else _read("--until", until, lambda: parse_moment(until, now=now, end=True))
     if start is not None and end is not None and start >= end:
         raise QueryError(f"Nothing lies between --since {since} and --until {until}: change one of them.")
     if on is not None:
@@ -129,6 +129,21 @@ def filters_of(values: Mapping[str, Any], now: datetime) -> Filters:
         option.name: tuple(dict.fromkeys(as_tuple(values.get(option.name)))) for option in FILTERS if option.many
     }
     return Filters(**{**facets, "tag": _tags(values)}, since=start, until=end)
+
+
+def period_of(given: Mapping[str, Any], now: datetime, wrong: Callable[[str, str], Exception]) -> dict[str, datetime]:
+    """Return ``since`` and ``until`` of a request that has them; raise what ``wrong`` makes of a field and a reason."""
+    bounds: dict[str, datetime] = {}
+    for name in ("since", "until"):
+        try:
+            at = moment(given.get(name), now, end=name == "until")
+        except QueryError:
+            raise wrong(name, "it cannot be read as a time. Write 2026-03-01, or: last week") from None
+        if at is not None:
+            bounds[name] = at
+    if len(bounds) == 2 and bounds["since"] >= bounds["until"]:
+        raise wrong("until", "it must be later than since")
+    return bounds
 
 
 def search_of(values: Mapping[str, Any], now: datetime) -> dict[str, Any]:
@@ -203,8 +218,8 @@ def memory_of(values: Mapping[str, Any], now: datetime) -> dict[str, Any]:
     given = {name: values[name] for name in names if values.get(name) is not None}
     if tags := _tags(values):
         given["tags"] = tags
-    if (moment := values.get("event_at")) is not None:
-        given["event_at"] = _moment("--on", moment, now)
+    if (written := values.get("event_at")) is not None:
+        given["event_at"] = _read("--on", written, lambda: parse_moment(written, now=now))
     return given
 
 
@@ -228,10 +243,6 @@ def refuse_unquoted_times(words: Sequence[str], now: datetime) -> None:
 def _tags(values: Mapping[str, Any]) -> tuple[str, ...]:
     parts = (part.strip() for given in as_tuple(values.get("tag")) for part in given.split(","))
     return tuple(dict.fromkeys(part for part in parts if part))
-
-
-def _moment(flag: str, text: str, now: datetime, *, end: bool = False) -> datetime:
-    return _read(flag, text, lambda: parse_moment(text, now=now, end=end))
 
 
 def _read(flag: str, text: str, read: Callable[[], _T]) -> _T:

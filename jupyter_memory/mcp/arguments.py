@@ -9,9 +9,8 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from jupyter_memory.errors import QueryError
+from jupyter_memory.interface.options import period_of
 from jupyter_memory.mcp.bound import ToolError
-from jupyter_memory.text.moments import moment
 from jupyter_memory.types import Filters
 
 # Keys that a schema need not have: an agent pays for the list of tools before it has asked anything.
@@ -139,17 +138,8 @@ class FilterArguments(Arguments):
 
     def filters(self) -> Filters:
         """Return them as filters."""
-        now, times = datetime.now(UTC), dict[str, datetime | None]()
-        for name, written in (("since", self.since), ("until", self.until)):
-            try:
-                times[name] = moment(written, now, end=name == "until")
-            except QueryError:
-                raise ToolError(
-                    f"filters.{name}: it cannot be read as a time. Write 2026-03-01, or: last week."
-                ) from None
-        since, until = times["since"], times["until"]
-        if since is not None and until is not None and since >= until:
-            raise ToolError("filters.until: it must be later than since.")
+        given = {"since": self.since, "until": self.until}
+        times = period_of(given, datetime.now(UTC), lambda name, why: ToolError(f"filters.{name}: {why}."))
         if not all(path.strip() for path in self.path or ()):
             raise ToolError("filters.path: it is empty. Name a file or a folder, or leave it out.")
         return Filters(
@@ -157,8 +147,7 @@ class FilterArguments(Arguments):
             tag=tuple(self.tag or ()),
             path=tuple(self.path or ()),
             lang=tuple(self.lang or ()),
-            since=since,
-            until=until,
+            **times,
         )
 
 

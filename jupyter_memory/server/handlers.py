@@ -21,7 +21,7 @@ from jupyter_server.utils import url_path_join
 from tornado import web
 
 from jupyter_memory.config import models_folder
-from jupyter_memory.errors import InputError, JupyterMemoryError, NoStore, QueryError
+from jupyter_memory.errors import InputError, JupyterMemoryError, NoStore
 from jupyter_memory.server.serializers import answered, folders, iso, item, typed
 from jupyter_memory.server.service import Service
 from jupyter_memory.server.threads import Pool, Ticket
@@ -389,21 +389,12 @@ def _forget(handler: _MemoryHandler, body: _Json) -> _Json:
 
 
 def _search_arguments(handler: _MemoryHandler, body: _Json) -> _Json:
+    from jupyter_memory.interface.options import period_of
     from jupyter_memory.search.profiles import PROFILES
-    from jupyter_memory.text.moments import moment
 
     default = handler.service.settings.profile
     chosen: _Json = {name: body[name] for name in ("limit", "profile", "filters", "prefix", "time") if name in body}
-    now, bounds = datetime.now(UTC), {}
-    for name in ("since", "until"):
-        try:
-            at = moment(body.get(name), now, end=name == "until")
-        except QueryError:
-            raise invalid(name, "it cannot be read as a time. Write 2026-03-01, or: last week") from None
-        if at is not None:
-            bounds[name] = at
-    if len(bounds) == 2 and bounds["since"] >= bounds["until"]:
-        raise invalid("until", "it must be later than since")
+    bounds = period_of(body, datetime.now(UTC), invalid)
     # A profile may also be a file; over the network only the one that the settings chose.
     if chosen.get("profile", default) not in (*PROFILES, default):
         raise invalid("profile", f"there is none of this name. Known: {', '.join(PROFILES)}")
