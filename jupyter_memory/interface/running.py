@@ -44,10 +44,7 @@ class StoreProvider:
         return may_exist(self.path)
 
     def store(self, *, create: bool = False) -> MemoryStore:
-        """Return the open store; with ``create`` it is created if it does not exist.
-
-        After a ``StoreError`` the next request tries again, unless the provider was closed for good.
-        """
+        """Return the open store; with ``create`` it is created if it does not exist."""
         with self._lock:
             if self._store is not None and (self._store.closed or self._store.replaced):
                 self._store.close()

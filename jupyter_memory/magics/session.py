@@ -20,7 +20,7 @@ from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.history.recorder import Recorder
 from jupyter_memory.interface.commands.command import Front, Shown, WrongUsage, as_typed
 from jupyter_memory.interface.commands.store import STARTUP_FILE
-from jupyter_memory.text.display import WholeText, html
+from jupyter_memory.text.display import html
 from jupyter_memory.text.unicode import marked
 from jupyter_memory.types.search import UNANSWERED
 
@@ -189,9 +189,6 @@ class Session(Front):
     def show_results(self, answer: Answer, *, short: bool) -> pd.DataFrame:
         self.ranked = self.latest = answer
         return self.frame(answer, short=short)
-
-    def show_text(self, text: WholeText) -> WholeText:
-        return text
 
     def open(self, memories: Sequence[Memory]) -> Links | None:
         hits = {} if self.latest is None else {hit.memory.id: hit.location for hit in self.latest.hits}

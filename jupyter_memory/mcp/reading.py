@@ -35,9 +35,8 @@ _WINDOW, _MOST_PLACES = 400, 2_000
 def stretches(text: str, words: str, tokens: int, shown: Callable[[str], str]) -> list[_Stretch]:
     """Return the stretches of a text that have most of these words, in their order, with so many tokens at most.
 
-    A text that has the words as they are written has one stretch, around them. Of any other, blocks of lines are
-    taken, since an answer is often in more than one place: those with the most words, where rarer ones count more, and
-    where words are near by as well.
+    A text that has the words as they are written has one stretch, around them. Of any other, the blocks of lines with
+    the most words are taken, where rarer ones count more, and those near by count as well.
     """
     if (at := _written(text, words)) >= 0:
         start = text.rfind("\n", 0, max(0, at - _LEAD) if at > _LEAD else at) + 1
@@ -135,15 +134,12 @@ _NAMED, _SHORT, _BARE = range(3)
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A memory, and what is asked for of its text: what follows ``start``, or the parts that have the words ``around``.
-
-    ``most`` bounds the tokens of the text, if they are bounded.
-    """
+    """A memory, and what is asked for of its text: what follows ``start``, or the parts with the words ``around``."""
 
     memory: Memory
     start: int = 0
     around: str | None = None
-    most: int | None = None
+    most: int | None = None  # tokens
 
     def shown(self, room: int) -> list[_Stretch]:
         """Return the stretches that are shown where there is room for so many tokens; none if nothing fits."""

@@ -140,14 +140,9 @@ _PIECE = re.compile(r"[^\n]{0,119}(?:\n|\s)|[^\n]{1,120}")
 _COUNTED = 20_000
 
 
-def serialized(answer: Result) -> str:
-    """Return an answer as a program gets it."""
-    return json_text(answer.values(), compact=True)
-
-
 def cost(answer: Result) -> int:
-    """Return the estimate of an answer's tokens."""
-    return estimated_tokens(serialized(answer))
+    """Return the estimate of an answer's tokens, as a program gets it."""
+    return estimated_tokens(json_text(answer.values(), compact=True))
 
 
 def stated(answer: _R, tokens: int) -> _R:
@@ -194,10 +189,7 @@ def text_tokens(text: str) -> int:
 
 
 def cut_end(text: str, start: int, tokens: int, shown: Callable[[str], str]) -> int:
-    """Return where a text is cut that is shown from ``start`` on in so many tokens: at a line's end, or a word's.
-
-    Where not even the first of them has room, it is cut within a word.
-    """
+    """Return where a text is cut that is shown from ``start`` on in so many tokens: at a line's end, else a word's."""
     end, spent = start, 0
     for found in _PIECE.finditer(text, start):
         # Pieces cost apart at least what they cost together: words, rules and blanks are counted twice at the cut.

@@ -40,10 +40,9 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.interface.running import StoreProvider
 from jupyter_memory.mcp.arguments import lean
 from jupyter_memory.mcp.bound import Bound, WriteLimit, bounded_path, client_name
-from jupyter_memory.mcp.results import serialized
 from jupyter_memory.mcp.tools import Tools
 from jupyter_memory.text.paths import is_missing
-from jupyter_memory.text.unicode import encodable
+from jupyter_memory.text.unicode import encodable, json_text
 
 NAME = "jupyter-memory"
 INSTRUCTIONS = (
@@ -97,8 +96,8 @@ def server_of(tools: Tools) -> Server[None]:
         if outcome.result is None:
             return CallToolResult(content=[TextContent(text=outcome.error)], is_error=True)
         # The same twice, as the protocol has it: programs show a model one of the two.
-        content = TextContent(text=serialized(outcome.result))
-        return CallToolResult(content=[content], structured_content=outcome.result.values())
+        values = outcome.result.values()
+        return CallToolResult(content=[TextContent(text=json_text(values, compact=True))], structured_content=values)
 
     return Server(
         NAME,

@@ -195,7 +195,8 @@ class Tools:
         else:
             chosen = asked.filters.filters() if asked.filters is not None else None
             search = partial(self._part(call.client).searches.hits, asked.query, filters=chosen)
-            answer = search(limit=_one_more(asked.limit))
+            # One more than a page has tells whether there is another page.
+            answer = search(limit=min(asked.limit + 1, MOST_HITS))
             if answer.hits and answer.verdict != "none":
                 notices = answer.query.notices if answer.verdict == "strong" else answer.notices
                 page = self._pages.first(answer, notices, partial(search, limit=MOST_HITS))
@@ -215,7 +216,7 @@ class Tools:
             [memory] = self._seen([asked.id], call.client, all_of=True)
             call.about = memory.title
             search = partial(self._part(call.client).searches.related, asked.id)
-            answer = search(limit=_one_more(asked.limit))
+            answer = search(limit=min(asked.limit + 1, MOST_HITS))
             page = self._pages.first(answer, () if answer.hits else (_NOTHING,), partial(search, limit=MOST_HITS))
         return self._page(page, asked.limit, False, asked.max_tokens, call)
 
@@ -288,8 +289,3 @@ class Tools:
             within = store.memories.bound(self.bound.filters(client))
             known = self._parts[client] = _Part(store, within, store.part(within))
         return known
-
-
-def _one_more(limit: int) -> int:
-    # One more than a page has tells whether there is another page.
-    return min(limit + 1, MOST_HITS)

@@ -1,7 +1,4 @@
-"""Paths of this machine and of Lab, which of them may be looked at; and the values of the store, with where they open.
-
-The JSON is field by field what ``labextension/src/types.ts`` says.
-"""
+"""Paths of this machine and of Lab, which of them may be looked at; values of the store, and where they open."""
 
 from __future__ import annotations
 

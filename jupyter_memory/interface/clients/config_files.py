@@ -488,8 +488,7 @@ class Entry:
         try:
             return _encoded(edit(_decoded(before)), before)
         except ClientConfigError as error:
-            reason = str(error)
-        raise ClientConfigError(f"{self.file} was left as it is: {reason}. Mend it, then try again.")
+            raise ClientConfigError(f"{self.file} was left as it is: {error}. Mend it, then try again.") from None
 
 
 @dataclass(frozen=True, slots=True)
