@@ -7,13 +7,11 @@ from commands import Run, runner
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(tmp_path / "config"))
-    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "data"))
-    monkeypatch.setenv("JUPYTER_MEMORY_PATH", str(tmp_path / "m.sqlite"))
+def home(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("JUPYTER_MEMORY_PATH", str(home / "m.sqlite"))
     monkeypatch.setenv("COLUMNS", "80")
-    return tmp_path
+    return home
 
 
 @pytest.fixture

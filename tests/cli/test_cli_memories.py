@@ -290,13 +290,3 @@ def test_no_guess_names_what_destroys(run: Run, typed: list[str], said: str) -> 
     assert done.code == 2 and said in done.err and "Did you mean" not in done.err
     assert said == "No such option" or "There are: " in done.err
     assert "Did you mean '--tag'?" in run("forget", "--tga", "draft").err
-
-
-@pytest.mark.parametrize("more", [[], ["--tag", "draft"], ["--source", "a.md"], ["--dry-run"]])
-def test_an_empty_source_is_refused_in_the_words_of_the_command(week: Run, more: list[str]) -> None:
-    """A variable that was never set chooses nothing, also beside other options, and no Python is shown."""
-    for empty in ("", "  "):
-        done = week("forget", "--source", empty, *more)
-        assert (done.code, memories(week)) == (2, 3)
-        assert "--source is empty. Name a file or a folder" in done.err
-        assert "forget()" not in done.err and "source=" not in done.err

@@ -25,6 +25,9 @@ from jupyter_memory import MemoryStore
         (["add", " "], "text is missing"),
         (["forget", "--everything", "abc"], "leave the rest out"),
         (["forget", "--everything", "--tag", "λ"], "leave the rest out"),
+        # A variable that was never set chooses nothing, also beside other options.
+        *((["forget", "--source", empty], "--source is empty. Name a file or a folder") for empty in ("", "  ")),
+        *((["forget", "--source", "", *more], "--source is empty") for more in (["--source", "a.md"], ["--dry-run"])),
         (["pin"], "Name a rank of the last results, or an id: jupyter-memory pin 1"),
         (["explain", "1"], 'jupyter-memory explain "prices" 1'),
         (["tag", "1"], "Name the hits, and then the tag: jupyter-memory tag 3 decision"),
@@ -35,7 +38,7 @@ def test_wrong_usage(run: Run, home: Path, arguments: list[str], says: str) -> N
     """Wrong usage exits with 2, says what is wrong, and makes no store."""
     done = run(*arguments)
     assert done.code == 2
-    assert says in done.err
+    assert says in done.err and "()" not in done.err
     assert not (home / "m.sqlite").exists()
 
 

@@ -159,25 +159,13 @@ def test_lines_fit_wide_characters(run: Run, monkeypatch: pytest.MonkeyPatch, co
         assert lines and max(map(width, lines)) <= int(columns)
 
 
-VERBS = ("open", "text", "tag", "related", "good", "bad", "pin", "unpin")
-
-
-@pytest.mark.parametrize("verb", VERBS)
-def test_what_goes_wrong_says_what_to_type(week, verb: str) -> None:
-    """Without a search, or a rank that there is, one line says so; a missing word is wrong usage."""
-    tag = ["decision"] if verb == "tag" else []
-    nothing = week(verb, "1", *tag)
-    assert nothing.code == 1 and "No search of the command line is kept" in nothing.err
-    week("search", "prices")
-    wrong = week(verb, "99", *tag)
-    assert wrong.code == 1 and "so there is no rank 99" in wrong.err and wrong.err.count("\n") == 1
-    assert week(verb).code == 2 and week(verb, "2-1", *tag).code == 2
-    assert week(verb, "three", *tag).code in (1, 2)
-
-
 def test_ranks_of_the_last_search_here(week) -> None:
     """The last search of a terminal counts, whatever was searched elsewhere; forgetting what it showed forgets it."""
+    assert (nothing := week("open", "1")).code == 1 and "No search of the command line is kept" in nothing.err
     best = memory_id(week, "scaled prices")
+    wrong = week("text", "99")
+    assert wrong.code == 1 and "so there is no rank 99" in wrong.err and wrong.err.count("\n") == 1
+    assert (wrong := week("pin", "2-1")).code == 2 and "write 1-2" in wrong.err
     with open_store() as store:
         store.note_search(store.hits("merge frames"), "magic")
 

