@@ -230,19 +230,6 @@ def memories(run: Run) -> int:
     return json.loads(run("status", "--json").out)["memories"]
 
 
-def test_forget(week: Run, home: Path) -> None:
-    """Memories go by id and by filter; a tag, a source or a time that nothing fits is told, with what is nearest."""
-    (home / "tariffs.md").write_text("Net of tax, says Frau Müller: λ.", encoding="utf-8")
-    week("index", str(home / "tariffs.md"))
-    assert "Did you mean 'decision'?" in week("forget", "--tag", "decisoin").err
-    assert f"Did you mean '{home / 'tariffs.md'}'?" in week("forget", "--source", "tarifs.md").err
-    assert "Nothing in this store is from that time" in week("forget", "--until", "2001").err
-    assert memories(week) == 4
-    assert week("forget", memory_id(week, "Müller wants")).out == "forgot 1 memory\n"
-    assert week("forget", "--until", "2026-03-02").out == "forgot 1 memory\n"
-    assert memories(week) == 2
-
-
 def test_a_dry_run_of_all_kinds(week: Run) -> None:
     """Everything, ids and searches are counted or named too, and stay; searches go alone, and nothing with them."""
     week("search", "Müller")

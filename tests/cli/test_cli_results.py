@@ -219,23 +219,6 @@ def test_undo(week, home: Path) -> None:
     assert week("undo").code == 1
 
 
-def test_update_and_open(week, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Known folders are indexed again; a file opens in the editor, and without one its place is printed."""
-    assert "Nothing was indexed yet" in week("update").err
-    folder = home / "notes"
-    folder.mkdir()
-    (folder / "walross.md").write_text("# Walross\n", encoding="utf-8")
-    week("index", str(folder))
-    (folder / "robbe.md").write_text("# Robbe\n", encoding="utf-8")
-    assert "1 file indexed (1 memory), 1 unchanged" in week("update").out
-    week("search", "Robbe")
-    monkeypatch.delenv("VISUAL", raising=False)
-    monkeypatch.setenv("EDITOR", "true")
-    assert week("open", "1").out == f"opened {folder / 'robbe.md'}\n"
-    monkeypatch.delenv("EDITOR")
-    assert week("open", "1").out.startswith(f"{folder / 'robbe.md'}\nTo open it in an editor, name one")
-
-
 @pytest.fixture
 def editor(home: Path, monkeypatch: pytest.MonkeyPatch):
     """Give a function that makes a program of a name, and one that returns with what it was started."""

@@ -132,6 +132,8 @@ def test_forget_by_id_filter_source_and_all(week, folder: Path) -> None:
     ids = week.ids("%memsearch -n 2 --tier note")
     for name in ("list", "forget"):
         assert "Did you mean 'decision'?" in week.noted(f"%memory {name} --tag decisoin")
+    assert f"Did you mean '{folder / 'prices.md'}'?" in week.noted("%memory forget --source price.md")
+    assert "Nothing in this store is from that time" in week.noted("%memory forget --until 2001")
     for line, said in (
         (" ".join(ids), "forgot 2 memories\n"),
         ("--tag people", "forgot 1 memory\n"),
@@ -398,11 +400,14 @@ def test_opening(week, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script = tmp_path / "fit.py"
     script.write_text("import numpy\n\n\ndef ridge_fit(x):\n    return x\n", encoding="utf-8")
     week.run(f"%memory index {script}")
+    monkeypatch.delenv("VISUAL", raising=False)
     monkeypatch.setenv("EDITOR", "echo")
     week.run("%memsearch ridge_fit --kind file")
     assert str(script) in week.printed("%memory open 1")
     monkeypatch.setenv("EDITOR", "/no/such/editor")
     assert "cannot be started" in week.mistake("%memory open 1")
+    monkeypatch.delenv("EDITOR")
+    assert "\nTo open it in an editor, name one" in week.printed("%memory open 1")
     script.unlink()
     assert "no longer exists" in week.mistake("%memory open 1")
 
