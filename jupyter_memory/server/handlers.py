@@ -22,10 +22,20 @@ from tornado import web
 
 from jupyter_memory.config import models_folder
 from jupyter_memory.errors import InputError, JupyterMemoryError, NoStore
-from jupyter_memory.server.serializers import answered, folders, iso, item, typed
+from jupyter_memory.server.exchange import (
+    ClientError,
+    answered,
+    check_count,
+    client_error,
+    folders,
+    invalid,
+    iso,
+    item,
+    typed,
+    validated,
+)
 from jupyter_memory.server.service import Service
 from jupyter_memory.server.threads import Pool, Ticket
-from jupyter_memory.server.validation import ClientError, check_count, client_error, invalid, validated
 from jupyter_memory.storage.journal import recording
 from jupyter_memory.text.unicode import json_text
 from jupyter_memory.types import Filters

@@ -19,9 +19,8 @@ from traitlets.config import Configurable
 from jupyter_memory.config import load_config
 from jupyter_memory.errors import NoStore
 from jupyter_memory.interface.running import Change, FolderWatch, StoreProvider, apply_changes
-from jupyter_memory.server.serializers import Root
+from jupyter_memory.server.exchange import ClientError, Root
 from jupyter_memory.server.threads import Job, Jobs, Pool, Progress
-from jupyter_memory.server.validation import ClientError
 from jupyter_memory.text.paths import plain_path
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
 from jupyter_memory.errors import JupyterMemoryError
-from jupyter_memory.server.validation import ClientError
+from jupyter_memory.server.exchange import ClientError
 
 if TYPE_CHECKING:
     from jupyter_memory.types import IndexReport
