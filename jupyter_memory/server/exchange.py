@@ -56,15 +56,15 @@ class ClientError(HTTPError):
         self.message = message
         self.kind = kind
 
-
-def client_error(error: errors.JupyterMemoryError) -> ClientError:
-    """Return an error of the library as one for a client, without anything that was sent."""
-    name = type(error).__name__
-    unquoted = error.unquoted if isinstance(error, errors.QueryError) else ""
-    for kind, status, message in _ANSWERS:
-        if isinstance(error, kind):
-            return ClientError(status, unquoted or message or str(error), name)
-    return ClientError(500, "Something went wrong in the memory.", name)
+    @classmethod
+    def of(cls, error: errors.JupyterMemoryError) -> ClientError:
+        """Return an error of the library as one for a client, without anything that was sent."""
+        name = type(error).__name__
+        unquoted = error.unquoted if isinstance(error, errors.QueryError) else ""
+        for kind, status, message in _ANSWERS:
+            if isinstance(error, kind):
+                return cls(status, unquoted or message or str(error), name)
+        return cls(500, "Something went wrong in the memory.", name)
 
 
 def check_count(number: int, agreed: int | None) -> None:
@@ -264,7 +264,7 @@ def answered(answer: Answer, root: Root) -> dict[str, Any]:
     notices = tuple(one for one in answer.notices if one != changes_notice(answer.hits))
     strength, temporal, time_read = answer.strength, answer.query.temporal, None
     if temporal is not None and temporal.sessions is None:
-        since, until = iso(temporal.since), iso(temporal.until)
+        since, until = _iso(temporal.since), _iso(temporal.until)
         time_read = {"phrase": temporal.phrase, "since": since, "until": until, "sure": temporal.sure}
     return {
         **replace(answer, hits=tuple(hits), notices=notices).to_json(),
@@ -346,11 +346,11 @@ def folders(store: MemoryStore, compared: Root | None = None) -> list[dict[str, 
         {
             **asdict(one),
             "changed": store.stale(one.path) if compared is not None and compared.admits(one.path) else None,
-            "indexed_at": iso(one.indexed_at),
+            "indexed_at": _iso(one.indexed_at),
         }
         for one in store.folders()
     ]
 
 
-def iso(moment: datetime | None) -> str | None:
+def _iso(moment: datetime | None) -> str | None:
     return None if moment is None else moment.isoformat()

@@ -22,18 +22,7 @@ from tornado import web
 
 from jupyter_memory.config import models_folder
 from jupyter_memory.errors import InputError, JupyterMemoryError, NoStore
-from jupyter_memory.server.exchange import (
-    ClientError,
-    answered,
-    check_count,
-    client_error,
-    folders,
-    invalid,
-    iso,
-    item,
-    typed,
-    validated,
-)
+from jupyter_memory.server.exchange import ClientError, answered, check_count, folders, invalid, item, typed, validated
 from jupyter_memory.server.service import Service
 from jupyter_memory.server.threads import Pool, Ticket
 from jupyter_memory.storage.journal import recording
@@ -121,7 +110,7 @@ class _MemoryHandler(APIHandler):
             return None
         except JupyterMemoryError as error:
             if not ticket.dropped:
-                raise client_error(error) from None
+                raise ClientError.of(error) from None
             return None
         return None if ticket.dropped else found
 
@@ -165,7 +154,7 @@ class _Status(_MemoryHandler):
                 store = self.store
                 stats, held, listed = store.stats(), store.history.status(), folders(store)
                 counts, model = {name: stats[name] for name in counts}, stats["model"]
-                history = {"runs": held.runs, "texts": held.texts, "since": iso(held.since)}
+                history = {"runs": held.runs, "texts": held.texts, "since": held.since and held.since.isoformat()}
             except NoStore:
                 pass
             except JupyterMemoryError as error:
