@@ -63,8 +63,7 @@ class Client:
     user_file: str
     project_file: str = ""
     packaged: str = ""
-    kind: str = ""
-    extra: Mapping[str, list[str]] = field(default_factory=dict)
+    extra: Mapping[str, str | list[str]] = field(default_factory=dict)
     skills: str = ""
     project_skills: str = ""
     program: str = ""
@@ -86,8 +85,7 @@ class Client:
 
     def entry(self, command: str, arguments: list[str]) -> dict[str, Any]:
         """Return what its configuration says about the server of this command."""
-        kind = {"type": self.kind} if self.kind else {}
-        return {**kind, "command": command, "args": arguments, **self.extra}
+        return {"command": command, "args": arguments, **self.extra}
 
     def is_here(self, places: Places) -> bool:
         """Return whether it seems to be installed."""
