@@ -31,7 +31,7 @@ def target(name: str, places: Places = LINUX, project: Path | None = None, *more
 
 
 @pytest.mark.parametrize(
-    ("platform", "name", "file"),
+    ("where", "name", "file"),
     [
         ("linux", "claude-code", ".claude.json"),
         ("linux", "claude-desktop", ".config/Claude/claude_desktop_config.json"),
@@ -49,26 +49,18 @@ def target(name: str, places: Places = LINUX, project: Path | None = None, *more
         ("win32", "claude-desktop", "AppData/Roaming/Claude/claude_desktop_config.json"),
         ("win32", "vscode", "AppData/Roaming/Code/User/mcp.json"),
         ("win32", "codex", ".codex/config.toml"),
+        # The variables that move a client's folder are followed.
+        ("CLAUDE_CONFIG_DIR", "claude-code", "/elsewhere/.claude.json"),
+        ("COPILOT_HOME", "copilot", "/elsewhere/mcp-config.json"),
+        ("CODEX_HOME", "codex", "/elsewhere/config.toml"),
+        ("GEMINI_CLI_HOME", "gemini", "/elsewhere/.gemini/settings.json"),
+        ("XDG_CONFIG_HOME", "vscode", "/elsewhere/Code/User/mcp.json"),
     ],
 )
-def test_where_the_file_is(platform: str, name: str, file: str) -> None:
+def test_where_the_file_is(where: str, name: str, file: str) -> None:
     """Each client's file is where its documentation says."""
-    assert target(name, Places(HOME, {}, platform)).file == HOME / file
-
-
-@pytest.mark.parametrize(
-    ("name", "variable", "file"),
-    [
-        ("claude-code", "CLAUDE_CONFIG_DIR", ".claude.json"),
-        ("copilot", "COPILOT_HOME", "mcp-config.json"),
-        ("codex", "CODEX_HOME", "config.toml"),
-        ("gemini", "GEMINI_CLI_HOME", ".gemini/settings.json"),
-        ("vscode", "XDG_CONFIG_HOME", "Code/User/mcp.json"),
-    ],
-)
-def test_a_variable_moves_the_file(name: str, variable: str, file: str) -> None:
-    """The variables that move a client's folder are followed."""
-    assert target(name, Places(HOME, {variable: "/elsewhere"}, "linux")).file == Path("/elsewhere") / file
+    environment, platform = ({where: "/elsewhere"}, "linux") if where.isupper() else ({}, where)
+    assert target(name, Places(HOME, environment, platform)).file == HOME / file
 
 
 def test_claude_desktop_from_a_package_reads_another_file(tmp_path: Path) -> None:
