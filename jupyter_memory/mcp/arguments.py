@@ -147,7 +147,8 @@ class FilterArguments(Arguments):
             tag=tuple(self.tag or ()),
             path=tuple(self.path or ()),
             lang=tuple(self.lang or ()),
-            **times,
+            since=times.get("since"),
+            until=times.get("until"),
         )
 
 
