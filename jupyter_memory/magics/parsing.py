@@ -101,7 +101,7 @@ class LineParser:
             self._parser.add_argument(
                 *option.flags,
                 action="append" if option.many else "store",
-                type=_whole_number if option.whole else _one_of(option.choices) if option.choices else _value,
+                type=_reader(option),
                 metavar=option.metavar,
                 dest=option.name,
                 help=option.help,
@@ -168,27 +168,22 @@ def unquote(text: str) -> str:
     return match[2] if match else str(text)
 
 
-def _value(text: str) -> str:
-    return unquote(text.removeprefix(SHIELD))
+# What argparse calls with each value of an option.
+def _reader(option: Option) -> Callable[[str], Any]:
+    def read(text: str) -> Any:
+        value = unquote(text.removeprefix(SHIELD))
+        if option.whole:
+            try:
+                return int(value)
+            except ValueError:
+                raise argparse.ArgumentTypeError(f"a whole number is needed, not {value}") from None
+        if not option.choices or value.lower() in option.choices:
+            return value.lower() if option.choices else value
+        near = get_close_matches(value.lower(), option.choices, n=1)
+        guess = f"Did you mean {near[0]}? " if near else ""
+        raise argparse.ArgumentTypeError(f"there is no {value!r}. {guess}Known: {', '.join(option.choices)}.")
 
-
-def _whole_number(text: str) -> int:
-    try:
-        return int(_value(text))
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"a whole number is needed, not {_value(text)}") from None
-
-
-def _one_of(choices: Sequence[str]) -> Callable[[str], str]:
-    def chosen(text: str) -> str:
-        value = _value(text).lower()
-        if value not in choices:
-            near = get_close_matches(value, choices, n=1)
-            guess = f"Did you mean {near[0]}? " if near else ""
-            raise argparse.ArgumentTypeError(f"there is no {_value(text)!r}. {guess}Known: {', '.join(choices)}.")
-        return value
-
-    return chosen
+    return read
 
 
 # Names that people try, and what to type instead.

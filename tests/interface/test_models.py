@@ -219,19 +219,6 @@ def test_magic_asks(magic, hub, monkeypatch, answer, asked):
     assert asked or refused in said
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("use", "Name the model"),
-        ("fetch nomic", "is followed by nothing, list, use NAME, drop, drop NAME or remove NAME"),
-        ("drop nomic", "no vectors of 'nomic'"),
-        ("drop one two", "is followed by"),
-    ],
-)
-def test_magic_wrong_input(magic, line, said):
-    assert said in magic(f"%memory model {line}")[1]
-
-
 def test_magic_follows_the_store(magic):
     """A session whose setting names another model searches with the one that was chosen, and is told."""
     magic("%config JupyterMemory.embedder = 'static'")

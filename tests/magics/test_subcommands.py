@@ -59,6 +59,10 @@ def test_each_has_help(shell, name: str) -> None:
         ("delete 3f2a", "That is %memory forget"),
         ("restore müller.sqlite", "That is `jupyter-memory restore FILE` in a terminal"),
         ("status now", "takes nothing but options"),
+        ("model use", "Name the model"),
+        ("model fetch nomic", "is followed by nothing, list, use NAME, drop, drop NAME or remove NAME"),
+        ("model drop nomic", "no vectors of 'nomic'"),
+        ("model drop one two", "is followed by"),
     ],
 )
 def test_other_names_get_a_suggestion(shell, typed: str, said: str) -> None:
