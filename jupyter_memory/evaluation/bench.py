@@ -35,23 +35,12 @@ class Outcome:
     found: tuple[str, ...]
 
 
-def checks() -> list[Check]:
-    """Return the checks, in the order of their categories."""
-    facets = {"tag": "tag", "path": "path", "in_space": "space", "since": "since", "until": "until"}
-    found = []
-    for given in _toml("checks.toml")["check"]:
-        within, *among = given.get("among", [0])
-        said: dict[str, Any] = {name: given.get(name, "") for name in ("category", "query", "why", "first", "space")}
-        names: dict[str, Any] = {name: tuple(given.get(name, ())) for name in ("above", "absent")}
-        filters = {facet: given[name] for name, facet in facets.items() if name in given}
-        found.append(Check(**said, **names, filters=filters, among=tuple(among), within=within))
-    return found
-
-
 def bench(
     profiles: Mapping[str, Profile], embedder: str | Embedder = "static", asked: Sequence[Check] | None = None
 ) -> list[Outcome]:
     """Return the outcome of every check, or of those in ``asked``, for every profile, over a store with the corpus."""
+    if asked is None:
+        asked = [Check(**given) for given in _toml("checks.toml")["check"]]
     with TemporaryDirectory(prefix="jupyter-memory-bench-") as scratch:
         # Resolved: sources are stored without the link where the temporary folder is one.
         folder = Path(scratch).resolve() / "radhaus"
@@ -68,7 +57,7 @@ def bench(
             store.add_many(notes, progress=False)
             outcomes = []
             for label, profile in profiles.items():
-                for check in checks() if asked is None else asked:
+                for check in asked:
                     filters = {**check.filters, "path": [str(folder / one) for one in check.filters.get("path", ())]}
                     answer = store.hits(check.query, limit=DEPTH, profile=profile, now=NOW, filters=filters)
                     memories = [hit.memory for hit in answer.hits]
@@ -125,10 +114,10 @@ class Check:
     why: str
     filters: Mapping[str, Any] = field(default_factory=dict)
     first: str = ""
-    among: tuple[str, ...] = ()
+    among: Sequence[str] = ()
     within: int = 0
-    above: tuple[str, ...] = ()
-    absent: tuple[str, ...] = ()
+    above: Sequence[str] = ()
+    absent: Sequence[str] = ()
     space: str = ""
 
     def judge(self, names: Sequence[str], spaces: Collection[str] = ()) -> str:
