@@ -262,31 +262,26 @@ def test_strength_and_the_command(judged, sources, capsys):
 
 
 @pytest.mark.parametrize(
-    ("meters", "renamed", "message"),
+    ("sets", "renamed", "message"),
     [
-        ("{", (), "meters.json is not JSON"),
-        ("{}", (), "meters.json is not a list of questions"),
-        ('[{"query": "Meter"}, {"query": 3}]', (), 'question 2, is not an object with "query"'),
-        ('[{"query": "Meter", "relevant": "meter.py"}]', (), "question 1, is not an object"),
-        ('[{"query": "Meter", "relevant": [3]}]', (), '"relevant", a list of files'),
-        (METERS, ("tariffs", "prices"), "has no folder tariffs"),
-        (METERS, ("tariffs/tariff.md", "tariffs/new.md"), "is it the version that was judged?"),
+        ({"meters": "{"}, (), "meters.json is not JSON"),
+        ({"meters": "{}"}, (), "meters.json is not a list of questions"),
+        ({"meters": '[{"query": "Meter"}, {"query": 3}]'}, (), 'question 2, is not an object with "query"'),
+        ({"meters": '[{"query": "Meter", "relevant": "meter.py"}]'}, (), "question 1, is not an object"),
+        ({"meters": '[{"query": "Meter", "relevant": [3]}]'}, (), '"relevant", a list of files'),
+        ({}, ("tariffs", "prices"), "has no folder tariffs"),
+        ({}, ("tariffs/tariff.md", "tariffs/new.md"), "is it the version that was judged?"),
+        # Who does not say where the files are is told to; a folder without any questions is no set.
+        ({}, None, "say where they are with --files FOLDER"),
+        ({"meters": None, "tariffs": None}, (), "corpus.jsonl is not there"),
     ],
 )
-def test_mistakes_about_files(judged, sources, meters, renamed, message, capsys):
+def test_mistakes_about_files(judged, sources, sets, renamed, message, capsys):
     if renamed:
         (sources / renamed[0]).rename(sources / renamed[1])
-    assert main(["eval", str(judged(meters=meters)), "--files", str(sources), "-p", "auto"]) == 1
+    files = [] if renamed is None else ["--files", str(sources)]
+    assert main(["eval", str(judged(**sets)), *files, "-p", "auto"]) == 1
     assert message in capsys.readouterr().err
-
-
-def test_without_the_files(judged, tmp_path, capsys):
-    """Who does not say where the files are is told to; a folder without any questions is no set."""
-    assert main(["eval", str(judged()), "-p", "auto"]) == 1
-    assert "say where they are with --files FOLDER" in capsys.readouterr().err
-    (tmp_path / "empty").mkdir()
-    assert main(["eval", str(tmp_path / "empty"), "--files", str(judged()), "-p", "auto"]) == 1
-    assert "corpus.jsonl is not there" in capsys.readouterr().err
 
 
 THEIRS = {
