@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -53,34 +53,30 @@ def beds(
     ``notebooks`` is the folder whose cells a set judges; ``files`` has a folder for each group of a set that judges
     files. Stores are built in ``work`` and used again the next time, or in a temporary folder.
     """
-    opened: dict[str, Bed] = {}
-    with TemporaryDirectory(prefix="jupyter-memory-eval-") as scratch:
+    with ExitStack() as opened:
+        scratch = opened.enter_context(TemporaryDirectory(prefix="jupyter-memory-eval-"))
         folder = Path(scratch) if work is None else work
-        try:
-            for group in judged.groups:
-                documents = judged.of_group(group)
-                sources = _sources(judged, group, notebooks, files)
-                # By its fingerprint: under the same name, another version may have another model.
-                origin = [open_embedder(embedder).fingerprint, str(sources and sources.resolve())]
-                digest = blake2b(json.dumps(origin).encode(), digest_size=6)
-                for one in documents:
-                    digest.update(json.dumps([one.id, one.title, one.text, one.date, one.session]).encode())
-                path = folder / f"{judged.name}-{digest.hexdigest()}.sqlite"
-                # Default settings, so that numbers can be compared between machines.
-                store = MemoryStore(path, embedder=embedder, settings=JupyterMemory())
-                opened[group] = Bed(store, {})  # closed below, should filling it fail
-                if sources is None:
-                    named = _fill(store, documents, progress)
-                else:
-                    report = store.index(sources, progress=progress)
-                    if report.failed:
-                        raise InputError(f"{report.failed[0][0]} cannot be read: {report.failed[0][1]}")
-                    named = (_cells if judged.unit == "cell" else _files)(store, sources, judged, group)
-                opened[group] = Bed(store, named)
-            yield opened
-        finally:
-            for bed in opened.values():
-                bed.store.close()
+        found: dict[str, Bed] = {}
+        for group in judged.groups:
+            documents = judged.of_group(group)
+            sources = _sources(judged, group, notebooks, files)
+            # By its fingerprint: under the same name, another version may have another model.
+            origin = [open_embedder(embedder).fingerprint, str(sources and sources.resolve())]
+            digest = blake2b(json.dumps(origin).encode(), digest_size=6)
+            for one in documents:
+                digest.update(json.dumps([one.id, one.title, one.text, one.date, one.session]).encode())
+            path = folder / f"{judged.name}-{digest.hexdigest()}.sqlite"
+            # Default settings, so that numbers can be compared between machines.
+            store = opened.enter_context(MemoryStore(path, embedder=embedder, settings=JupyterMemory()))
+            if sources is None:
+                named = _fill(store, documents, progress)
+            else:
+                report = store.index(sources, progress=progress)
+                if report.failed:
+                    raise InputError(f"{report.failed[0][0]} cannot be read: {report.failed[0][1]}")
+                named = (_cells if judged.unit == "cell" else _files)(store, sources, judged, group)
+            found[group] = Bed(store, named)
+        yield found
 
 
 def _fill(store: MemoryStore, documents: tuple[Document, ...], progress: bool) -> dict[str, str]:

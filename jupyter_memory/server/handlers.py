@@ -100,7 +100,7 @@ class _MemoryHandler(APIHandler):
 
     async def result(self, call: Callable[[], _Result], pool: Pool | None = None) -> _Result | None:
         # None if the client did not wait for it.
-        self.service.events.loop = asyncio.get_running_loop()
+        self.service.loop = asyncio.get_running_loop()
         ticket = self._ticket = (pool or self._usual_pool).put(call)
         try:
             found: _Result = await ticket.result()

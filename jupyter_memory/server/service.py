@@ -88,39 +88,7 @@ class Watcher:
             made = 1
             service.log_error(error)
         if made:
-            service.events.publish("changes", {"changes": made})
-
-
-_EVENTS = "https://jupyter-memory.readthedocs.io/events"
-
-
-# Publishes events from any thread, in the loop of the server; events hold counts only.
-class _EventPublisher:
-    def __init__(self, events: Any) -> None:
-        self._events = events
-        self._last: dict[str, tuple[str, float]] = {}
-        self.loop: asyncio.AbstractEventLoop | None = None
-        if events is not None:
-            for name in ("index", "changes"):
-                events.register_event_schema(Path(__file__).parent / "schemas" / f"event-{name}.yaml")
-
-    def job_changed(self, job: Job) -> None:
-        now = monotonic()
-        state, at = self._last.get(job.job_id, ("", 0.0))
-        if job.state == state and now - at < 0.25:
-            return
-        self._last[job.job_id] = (job.state, now)
-        if job.is_over:
-            del self._last[job.job_id]
-        self.publish("index", {"job_id": job.job_id, "phase": job.state, "done": job.done, "total": job.total})
-
-    def publish(self, name: str, data: dict[str, object]) -> None:
-        events = self._events
-        if events is None or self.loop is None or self.loop.is_closed():
-            return
-        # Listeners are tasks of the loop: an event can only be made there.
-        with suppress(RuntimeError):  # it was closed this moment
-            self.loop.call_soon_threadsafe(lambda: events.emit(schema_id=f"{_EVENTS}/{name}/v1", data=data))
+            service.publish("changes", {"changes": made})
 
 
 class JupyterMemoryServer(Configurable):  # type: ignore[misc,unused-ignore]
@@ -185,13 +153,17 @@ class Service:
         self.scan_pool = Pool(2, name="look")
         # One thread: folders are indexed one after the other.
         self.index_pool = Pool(1, waiting=1_000, name="index")
-        events = self._event_logger = server.event_logger
-        self.events = _EventPublisher(events)
-        self.jobs = Jobs(self.index_pool, self._index, self.events.job_changed, self.log_error)
+        self.jobs = Jobs(self.index_pool, self._index, self._job_changed, self.log_error)
         self.watcher = Watcher(self)
         # Follows what other programs do to the files, from the first request on.
         self._folder_watch: FolderWatch | None = None
+        # The loop of the server, once it has answered a request.
+        self.loop: asyncio.AbstractEventLoop | None = None
+        self._told: dict[str, tuple[str, float]] = {}
+        events = self._events = server.event_logger
         if events is not None:
+            for name in ("index", "changes"):
+                events.register_event_schema(Path(__file__).parent / "schemas" / f"event-{name}.yaml")
             events.add_listener(schema_id=SCHEMA, listener=self.watcher.on_event)
 
     def log_error(self, error: BaseException) -> None:
@@ -206,14 +178,14 @@ class Service:
                 self.provider.store,
                 ignore=self.settings.ignore,
                 admits=self.root.admits,
-                applied=lambda made: self.events.publish("changes", {"changes": made}),
+                applied=lambda made: self.publish("changes", {"changes": made}),
                 problem=self.log_error,
             ).start()
 
     def close(self) -> None:
         """Stop the jobs and the threads, and close the store; closing again does nothing."""
-        if self._event_logger is not None:
-            self._event_logger.remove_listener(schema_id=SCHEMA, listener=self.watcher.on_event)
+        if self._events is not None:
+            self._events.remove_listener(schema_id=SCHEMA, listener=self.watcher.on_event)
         self.watcher.close()
         if self._folder_watch is not None:
             self._folder_watch.close()
@@ -224,6 +196,23 @@ class Service:
         self.write_pool.close(wait=_GRACE)
         self.index_pool.close(wait=_GRACE)
         self.provider.close()
+
+    def publish(self, name: str, data: dict[str, object]) -> None:
+        """Publish an event of counts alone, from any thread: listeners are tasks of the loop of the server."""
+        events, address = self._events, f"https://jupyter-memory.readthedocs.io/events/{name}/v1"
+        if events is not None and self.loop is not None and not self.loop.is_closed():
+            with suppress(RuntimeError):  # it was closed this moment
+                self.loop.call_soon_threadsafe(lambda: events.emit(schema_id=address, data=data))
+
+    def _job_changed(self, job: Job) -> None:
+        now = monotonic()
+        state, at = self._told.get(job.job_id, ("", 0.0))
+        if job.state == state and now - at < 0.25:
+            return
+        self._told[job.job_id] = (job.state, now)
+        if job.is_over:
+            del self._told[job.job_id]
+        self.publish("index", {"job_id": job.job_id, "phase": job.state, "done": job.done, "total": job.total})
 
     def _index(self, job: Job, progress: Progress) -> IndexReport:
         from jupyter_memory.interface.commands.command import as_typed
