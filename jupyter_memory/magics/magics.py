@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import wraps
 from threading import get_ident
@@ -151,10 +151,7 @@ class MemFix:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._shown: list[Fix] = []
-        self._source = ""
-        self._number = 0
-        self._began = datetime.now(UTC)
-        self._raised: BaseException | None = None
+        self._last: tuple[BaseException, Run] | None = None
         self._running: list[_Running] = []
         session.shell.events.register("pre_run_cell", self._before)
         session.shell.events.register("post_run_cell", self._after)
@@ -165,7 +162,7 @@ class MemFix:
         for event, callback in (("pre_run_cell", self._before), ("post_run_cell", self._after)):
             if callback in events.callbacks[event]:
                 events.unregister(event, callback)
-        self._raised = None
+        self._last = None
         self._running.clear()
 
     def _before(self, info: ExecutionInfo) -> None:
@@ -192,9 +189,8 @@ class MemFix:
         # What our own magics say in one line is no error of the notebook's code.
         if raised is None or isinstance(raised, UsageError | JupyterMemoryError):
             return
-        self._raised, self._number = raised, result.execution_count or 0
-        self._source = "" if info is None else str(info.raw_cell)
-        self._began = datetime.now(UTC) if ended is None else ended.began
+        source, began = "" if info is None else str(info.raw_cell), datetime.now(UTC) if ended is None else ended.began
+        self._last = raised, Run(source, began, _HERE, result.execution_count or 0, "error")
         self._hint()
 
     def _hint(self) -> None:
@@ -233,7 +229,8 @@ class MemFix:
         self._shown = self._found(session.store_if_any, limit or _LIMIT)
         if not self._shown:
             store, failed = session.store_if_any, self._failed
-            session.say(nothing_found(failed, [] if store is None else store.fixes.similar(failed, self._earlier)))
+            similar = [] if store is None else store.fixes.similar(failed, self._before_it(failed))
+            session.say(nothing_found(failed, similar))
             is_interrupted = failed.error is not None and failed.error.is_interruption
             if not is_interrupted and (store is None or not store.history.status().runs):
                 session.note(
@@ -252,23 +249,21 @@ class MemFix:
 
     def _found(self, store: MemoryStore | None, limit: int) -> list[Fix]:
         run = self._failed
-        return [] if store is None else store.fixes.of_run(run, self._earlier, limit)
+        return [] if store is None else store.fixes.of_run(run, self._before_it(run), limit)
 
     @property
     def _failed(self) -> Run:
-        raised = self._raised
-        if raised is None:
+        if self._last is None:
             raise UsageError("No cell has failed yet: %memfix looks up the last exception of this notebook.")
+        raised, run = self._last
         # Python's own form of a traceback has groups and all chains, and costs a fraction of IPython's.
         told = TracebackException.from_exception(raised)
-        error = RunError(type(raised).__name__, str(told), "".join(told.format()))
-        return Run(self._source, self._began, _HERE, self._number, "error", error=error)
+        return replace(run, error=RunError(type(raised).__name__, str(told), "".join(told.format())))
 
-    # The cells before it, in which the variables of the one that failed are looked for.
-    @property
-    def _earlier(self) -> list[Run]:
+    # The cells in which the variables of the one that failed are looked for.
+    def _before_it(self, run: Run) -> list[Run]:
         manager = self._session.shell.history_manager
-        cells = [] if manager is None else manager.input_hist_raw[: self._number][-25:]
+        cells = [] if manager is None else manager.input_hist_raw[: run.number][-25:]
         now = datetime.now(UTC)
         return [Run(cell, now, _HERE, place, "ok") for place, cell in enumerate(cells) if cell]
 
