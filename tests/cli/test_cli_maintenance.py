@@ -8,20 +8,11 @@ from pathlib import Path
 
 import client_files as texts
 import pytest
-from commands import Run, Terminal
+from commands import Run, Terminal, configure, memories
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.interface import CLIENTS
 from jupyter_memory.search import PROFILES, profile_named
-
-
-def configure(home: Path, text: str) -> None:
-    (home / "config").mkdir(exist_ok=True)
-    (home / "config" / "jupyter_memory_config.json").write_text(text)
-
-
-def count(run: Run) -> int:
-    return json.loads(run("status", "--json").out)["memories"]
 
 
 def test_status(week: Run, home: Path) -> None:
@@ -32,7 +23,7 @@ def test_status(week: Run, home: Path) -> None:
     stats = json.loads(week("status", "--json").out)
     assert (stats["memories"], stats["store"]) == (3, str(home / "m.sqlite"))
     assert sum(stats["sizes"].values()) == stats["bytes"] and stats["budget"] is None
-    configure(home, '{"JupyterMemory": {"max_store_mb": 0.1}}')
+    configure(max_store_mb=0.1)
     told = week("status")
     assert re.search(r"^budget +\d{3}% of max_store_mb \(100\.0 kB\)$", told.out, re.MULTILINE)
     assert "max_store_mb" in told.err and "New texts are still stored" in told.err
@@ -71,7 +62,7 @@ def test_backup_and_restore(week: Run, home: Path) -> None:
     assert (refused.code, refused.err.count("\n")) == (1, 1)
     assert "--overwrite" in refused.err
     assert week("restore", "--overwrite", copy).code == 0
-    assert count(week) == 3
+    assert memories(week) == 3
 
 
 def test_export_and_import(week: Run, home: Path) -> None:
@@ -83,7 +74,7 @@ def test_export_and_import(week: Run, home: Path) -> None:
     week("forget", "--everything", "--yes")
     assert week("import", folder).out == "imported 3 memories\n"
     assert week("import", "--update", folder).out == "imported 0 memories, 3 known already and kept\n"
-    assert count(week) == 3
+    assert memories(week) == 3
 
 
 def test_copy(week: Run, home: Path) -> None:
@@ -124,9 +115,9 @@ def test_doctor(week: Run, home: Path) -> None:
 
 def test_settings_are_read(week: Run, home: Path) -> None:
     """The limit of the config file holds for the command line too; a broken file is one line, and the command done."""
-    configure(home, '{"JupyterMemory": {"limit": 1}}')
+    file = configure(limit=1)
     assert len(week("list").out.splitlines()) == 1
-    configure(home, "{broken")
+    file.write_text("{broken")
     done = week("list")
     assert (done.code, done.err.count("\n")) == (0, 1)
     assert "jupyter_memory_config.json cannot be read" in done.err

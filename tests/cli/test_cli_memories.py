@@ -12,7 +12,7 @@ from pathlib import Path
 from time import sleep
 
 import pytest
-from commands import PROGRAM, Run, Terminal, memory_id
+from commands import PROGRAM, Run, Terminal, memories, memory_id
 from programs import running
 from waiting import until
 
@@ -224,10 +224,6 @@ def test_several_memories_are_forgotten_after_a_question(several: Run, monkeypat
     done = several("forget", *choice)
     assert re.search(rf"Forget {number} memories \(\d note; 0 pinned, \d with tags\)\?", done.err)
     assert (done.out, memories(several)) == (f"forgot {number} memories\n", held - number)
-
-
-def memories(run: Run) -> int:
-    return json.loads(run("status", "--json").out)["memories"]
 
 
 def test_a_dry_run_of_all_kinds(week: Run) -> None:

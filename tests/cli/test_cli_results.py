@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from commands import Run, memory_id
+from commands import Run, configure, memory_id
 
 from jupyter_memory import open_store
 from jupyter_memory.text import estimated_tokens, width
@@ -183,14 +183,9 @@ def test_ranks_of_the_last_search_here(week) -> None:
     assert "A search is forgotten with what it showed" in week("text", "1").err
 
 
-def configure(home: Path, line: str) -> None:
-    (home / "config").mkdir(exist_ok=True)
-    (home / "config" / "jupyter_memory_config.py").write_text(f"c.JupyterMemory.{line}\n", encoding="utf-8")
-
-
 def test_ranks_need_the_log_of_searches(week, home: Path) -> None:
     """With log_searches off nothing is kept, so ids are needed, and the error says so."""
-    configure(home, "log_searches = False")
+    configure(log_searches=False)
     best = memory_id(week, "scaled prices")
     assert "log_searches is off: name memories by their ids" in week("text", "1").err
     assert week("text", best).out == "we scaled the prices to zero mean\n"
@@ -210,7 +205,7 @@ def test_undo(week, home: Path) -> None:
     """What is forgotten by one program comes back with the next, if the setting allows it; --now leaves nothing."""
     best = memory_id(week, "scaled prices")
     assert "undo_minutes is 0" in week("undo").err
-    configure(home, "undo_minutes = 10")
+    configure(undo_minutes=10)
     done = week("forget", best)
     assert done.out == "forgot 1 memory\n" and "its texts are still in the file" in done.err
     assert "undo" in week("status").out and week("search", "scaled prices", "--json").out.count(best) == 0

@@ -2,8 +2,10 @@
 
 import io
 import json
+import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -39,6 +41,19 @@ def runner(capsys: pytest.CaptureFixture[str]) -> Run:
         return Done(code, *capsys.readouterr())
 
     return run
+
+
+def configure(**settings: object) -> Path:
+    """Write the file of settings, and return it."""
+    file = Path(os.environ["JUPYTER_CONFIG_DIR"], "jupyter_memory_config.json")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps({"JupyterMemory": settings}))
+    return file
+
+
+def memories(run: Run) -> int:
+    held: int = json.loads(run("status", "--json").out)["memories"]
+    return held
 
 
 def memory_id(run: Run, query: str) -> str:

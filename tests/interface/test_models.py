@@ -11,7 +11,7 @@ import pytest
 import shells
 from blocked import run_without
 from calibrated import calibrated
-from commands import runner
+from commands import configure, runner
 from IPython.core.error import UsageError
 
 from jupyter_memory import MemoryStore, load_config, models_folder, store_path
@@ -49,12 +49,6 @@ def magic(capsys):
 
 def models():
     return models_folder(load_config())
-
-
-def configure(**settings):
-    folder = Path(os.environ["JUPYTER_CONFIG_DIR"])
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "jupyter_memory_config.json").write_text(json.dumps({"JupyterMemory": settings}))
 
 
 def states(run):
