@@ -7,7 +7,6 @@ import re
 import shlex
 import subprocess
 import sys
-import webbrowser
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -636,4 +635,7 @@ def _editing(editor: str, path: str, place: str) -> list[str]:
 
 
 def _browsed(address: str) -> str:
+    # Imported late: a kernel opens no browser.
+    import webbrowser
+
     return f"opened {address}" if webbrowser.open(address) else f"{address}\nNo browser was found to open it."
