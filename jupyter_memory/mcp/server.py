@@ -38,9 +38,8 @@ from mcp_types import Tool as ListedTool
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import InputError
 from jupyter_memory.interface.running import StoreProvider
-from jupyter_memory.mcp.arguments import lean
 from jupyter_memory.mcp.bound import Bound, WriteLimit, bounded_path, client_name
-from jupyter_memory.mcp.tools import Tools
+from jupyter_memory.mcp.tools import Tools, lean
 from jupyter_memory.text.paths import is_missing
 from jupyter_memory.text.unicode import encodable, json_text
 
