@@ -1,4 +1,4 @@
-"""What a client may see, how often it may write, what it called, and what goes wrong."""
+"""What a client may see, how often it may write, and what goes wrong."""
 
 from __future__ import annotations
 
@@ -8,19 +8,12 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING
-from uuid import uuid4
+from dataclasses import dataclass
 
 from jupyter_memory import errors
 from jupyter_memory.text.paths import plain_path
 from jupyter_memory.text.unicode import storable
 from jupyter_memory.types import Filters
-from jupyter_memory.types.report import Recent
-
-if TYPE_CHECKING:
-    from jupyter_memory.store.store import MemoryStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,35 +127,3 @@ class WriteLimit:
             with self._lock:
                 self._times.remove(now)
             raise
-
-
-@dataclass(slots=True)
-class Call:
-    """One call of a tool while it is answered: what it is about, and the memories that the program was shown."""
-
-    client: str
-    tool: str
-    about: str = ""
-    shown: list[str] = field(default_factory=list)
-    at: datetime = field(default_factory=lambda: datetime.now(UTC))
-
-
-class CallLog:
-    """Notes every call in the store; what a busy store does not take waits for the next call."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        # More are not expected while another program holds the lock of the store.
-        self._waiting: deque[tuple[Recent, list[str]]] = deque(maxlen=1_000)
-
-    def note(self, store: MemoryStore, call: Call) -> None:
-        """Note a call, and those before it that the store was too busy for."""
-        shown = list(call.shown)
-        noted = Recent(uuid4().hex, call.about[:500], "auto", call.at, "mcp", len(shown), call.client, call.tool)
-        self._waiting.append((noted, shown))
-        with self._lock:
-            while self._waiting:
-                noted, shown = self._waiting[0]
-                if not store.note_call(noted, shown):
-                    return
-                self._waiting.popleft()

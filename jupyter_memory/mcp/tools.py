@@ -4,32 +4,26 @@ from __future__ import annotations
 
 import json
 import logging
+import threading
 import traceback
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeVar
+from uuid import uuid4
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.interface.options import period_of
 from jupyter_memory.mcp import results
-from jupyter_memory.mcp.bound import (
-    NOT_HERE,
-    UNEXPECTED,
-    Bound,
-    Call,
-    CallLog,
-    ToolError,
-    WriteLimit,
-    sentence,
-    source_of,
-)
+from jupyter_memory.mcp.bound import NOT_HERE, UNEXPECTED, Bound, ToolError, WriteLimit, sentence, source_of
 from jupyter_memory.mcp.reading import get_result, parts_of
 from jupyter_memory.mcp.results import Page, Pages, Result, page_result, priced, status_result
 from jupyter_memory.types import Filters, Memory
+from jupyter_memory.types.report import Recent
 from jupyter_memory.types.search import EMPTY, NO_MATCH, UNANSWERED
 
 if TYPE_CHECKING:
@@ -260,6 +254,17 @@ class _Part(NamedTuple):
     searches: Searching
 
 
+@dataclass(slots=True)
+class Call:
+    """One call of a tool while it is answered: what it is about, and the memories that the program was shown."""
+
+    client: str
+    tool: str
+    about: str = ""
+    shown: list[str] = field(default_factory=list)
+    at: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What a call came to: a result, or the sentence of an error."""
@@ -324,7 +329,9 @@ class Tools:
         self.bound = bound if bound is not None else Bound()
         self._limit = limit if limit is not None else WriteLimit()
         self._pages = Pages()
-        self._log = CallLog()
+        self._lock = threading.Lock()
+        # More are not expected while another program holds the lock of the store.
+        self._unnoted: deque[tuple[Recent, list[str]]] = deque(maxlen=1_000)
         self._parts: dict[str, _Part] = {}
         self._run: Mapping[str, Callable[[Any, Call], Result]] = {
             "memory_search": self._search,
@@ -360,9 +367,18 @@ class Tools:
             return Outcome(error=UNEXPECTED)
         finally:
             try:
-                self._log.note(self.provider.store(), call)
+                self._note(self.provider.store(), call)
             except (JupyterMemoryError, OSError) as error:
                 log.info("a call was not noted: %s", type(error).__name__)
+
+    # What a busy store does not take waits for the next call.
+    def _note(self, store: MemoryStore, call: Call) -> None:
+        shown = list(call.shown)
+        noted = Recent(uuid4().hex, call.about[:500], "auto", call.at, "mcp", len(shown), call.client, call.tool)
+        self._unnoted.append((noted, shown))
+        with self._lock:
+            while self._unnoted and store.note_call(*self._unnoted[0]):
+                self._unnoted.popleft()
 
     def warm(self) -> None:
         """Open the store and search it once, so that the first call need not wait; that call reports what fails."""
