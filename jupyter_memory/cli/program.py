@@ -24,10 +24,6 @@ from jupyter_memory.text.unicode import marked
 _AS_IN_JSON = "jupyter_memory.as_in_json"
 
 
-class _Whole(click.IntRange):
-    name = "whole number"
-
-
 # Builds the command of click for a row of a table of commands.
 def _click_command(command: Command[Front]) -> click.Command:
     help_text = command.terminal_help or command.summary
@@ -73,7 +69,8 @@ def _option(option: Option) -> click.Option:
     if option.choices:
         kind = click.Choice(option.choices, case_sensitive=False)
     elif option.whole:
-        kind = _Whole(min=1)
+        kind = click.IntRange(min=1)
+        kind.name = "whole number"
     elif option.path:
         is_folder = option.path == "folder"
         kind = click.Path(path_type=Path, exists=is_folder, file_okay=not is_folder, dir_okay=is_folder)
