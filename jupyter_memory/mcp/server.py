@@ -38,7 +38,7 @@ from mcp_types import Tool as ListedTool
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import InputError
 from jupyter_memory.interface.running import StoreProvider
-from jupyter_memory.mcp.bound import Bound, WriteLimit, bounded_path, client_name
+from jupyter_memory.mcp.bound import Bound, bounded_path, client_name
 from jupyter_memory.mcp.tools import Tools, lean
 from jupyter_memory.text.paths import is_missing
 from jupyter_memory.text.unicode import encodable, json_text
@@ -178,7 +178,7 @@ def tools_of(
     # A call does not wait long for another program that writes: an agent can do something else meanwhile.
     settings.busy_seconds = min(settings.busy_seconds, 5.0)
     folder = bound.paths[0] if len(bound.paths) == 1 and "://" not in bound.paths[0] else None
-    return Tools(StoreProvider(settings, folder), bound, WriteLimit(clock))
+    return Tools(StoreProvider(settings, folder), bound, clock)
 
 
 def run(settings: JupyterMemory, **options: Any) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import logging
 import threading
+import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -19,7 +21,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.interface.options import period_of
 from jupyter_memory.mcp import results
-from jupyter_memory.mcp.bound import NOT_HERE, UNEXPECTED, Bound, ToolError, WriteLimit, sentence, source_of
+from jupyter_memory.mcp.bound import NOT_HERE, UNEXPECTED, Bound, ToolError, sentence, source_of
 from jupyter_memory.mcp.reading import get_result, parts_of
 from jupyter_memory.mcp.results import Page, Pages, Result, page_result, priced, status_result
 from jupyter_memory.types import Filters, Memory
@@ -321,13 +323,19 @@ TOOLS: Mapping[str, Tool] = {
 }
 
 
+# Seconds, and how many writes they may see: no agent has that much to say, but one in a loop has.
+_LIMITS = ((60.0, 20), (3600.0, 200))
+
+
 class Tools:
     """The tools over one store; a client sees what the bound lets through, in whatever way it asks."""
 
-    def __init__(self, provider: StoreProvider, bound: Bound | None = None, limit: WriteLimit | None = None) -> None:
+    def __init__(self, provider: StoreProvider, bound: Bound, clock: Callable[[], float] = time.monotonic) -> None:
         self.provider = provider
-        self.bound = bound if bound is not None else Bound()
-        self._limit = limit if limit is not None else WriteLimit()
+        self.bound = bound
+        self._clock = clock
+        self._writes: deque[float] = deque(maxlen=max(most for _, most in _LIMITS))
+        self._writing = threading.Lock()
         self._pages = Pages()
         self._lock = threading.Lock()
         # More are not expected while another program holds the lock of the store.
@@ -448,7 +456,7 @@ class Tools:
         from jupyter_memory.ingest.redaction.redactor import redact
 
         call.about = asked.title
-        with self._limit.one_write():
+        with self._one_write():
             memory = self.provider.store(create=True).add(
                 asked.text,
                 title=asked.title or None,
@@ -470,13 +478,33 @@ class Tools:
                 "Nothing was forgotten: you may forget only notes that you stored yourself and that nobody has pinned. "
                 "Ask the person to forget the others."
             )
-        with self._limit.one_write():
+        with self._one_write():
             forgotten = self.provider.store().forget([memory.id for memory in memories])
         return priced(results.ForgetResult(forgotten=forgotten, tokens=0), 999)
 
     def _status(self, _: Arguments, call: Call) -> results.StatusResult:
         searches = self._part(call.client).searches
         return status_result(searches.facets(), searches.folders(), self.bound)
+
+    # Whatever clients call themselves, what is done within counts as one write, unless it fails.
+    @contextmanager
+    def _one_write(self) -> Iterator[None]:
+        with self._writing:
+            now, times = self._clock(), list(self._writes)
+            for seconds, most in _LIMITS:
+                first = times[-most] if len(times) >= most else None
+                if first is not None and (wait := first + seconds - now) > 0:
+                    every = "a minute" if seconds == 60 else "an hour"
+                    raise ToolError(
+                        f"Nothing was changed: at most {most} changes in {every}. Try again in {round(wait) + 1} s."
+                    )
+            self._writes.append(now)
+        try:
+            yield
+        except BaseException:
+            with self._writing:
+                self._writes.remove(now)
+            raise
 
     def _seen(self, ids: Sequence[str], client: str, *, all_of: bool = False) -> list[Memory]:
         part = self._part(client)
