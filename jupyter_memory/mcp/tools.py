@@ -22,8 +22,7 @@ from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.interface.options import period_of
 from jupyter_memory.mcp import results
 from jupyter_memory.mcp.bound import NOT_HERE, UNEXPECTED, Bound, ToolError, sentence, source_of
-from jupyter_memory.mcp.reading import get_result, parts_of
-from jupyter_memory.mcp.results import Page, Pages, Result, page_result, priced, status_result
+from jupyter_memory.mcp.results import Page, Pages, Result, get_result, page_result, parts_of, priced, status_result
 from jupyter_memory.types import Filters, Memory
 from jupyter_memory.types.report import Recent
 from jupyter_memory.types.search import EMPTY, NO_MATCH, UNANSWERED
