@@ -254,7 +254,10 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[str]]:
     return answer
 
 
-@pytest.mark.parametrize("choice", ["--kind note", "--tag decision,people", "--since 2026-03-02", "--tier note"])
+@pytest.mark.parametrize(
+    "choice",
+    ["--kind note", "--tag decision,people", "--since 2026-03-02", "--until 2026-03-04", "--on 2026-03", "--tier note"],
+)
 def test_several_are_forgotten_after_a_question(week, answers, choice: str) -> None:
     """The question says how many and what they are; anything but yes leaves all of them."""
     found = len(week.run(f"%memory list {choice} -n 50"))
