@@ -5,21 +5,21 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from jupyter_memory.config import default_path, store_path
 from jupyter_memory.errors import ClientConfigError, JupyterMemoryError, MissingExtra
-from jupyter_memory.interface.clients.client import BOUNDS, CLIENTS, Places, Target, command_of, full
-from jupyter_memory.interface.clients.config_files import backup_of
 from jupyter_memory.interface.commands.command import Argument, Call, Command, Front, SeveralErrors, WrongUsage, usage
-from jupyter_memory.interface.options import Option, yes
+from jupyter_memory.interface.options import BOUNDS, Option, yes
 from jupyter_memory.text.display import columns
 from jupyter_memory.text.paths import absolute, is_missing
 from jupyter_memory.text.unicode import json_text, marked
+
+if TYPE_CHECKING:
+    from jupyter_memory.interface.clients.client import Target
 
 _LEAVES = (
     "A client may send what it reads from the memory to the service that runs its model, so it may leave this machine. "
@@ -33,6 +33,9 @@ def connect(front: Front, call: Call) -> None:
     Without a CLIENT, list those that are found here, and ask about each that is not connected. The change of each file
     is shown before it is made, and a copy of the file stays beside it.
     """
+    # Imported late, here and below: a search needs nothing of them.
+    from jupyter_memory.interface.clients.client import CLIENTS, Target
+
     values, remove = call.values, call.values["remove"]
     every = _targets(front, call)
     chosen = [target for name in call.words for target in every if target.name == name]
@@ -60,6 +63,8 @@ def connect(front: Front, call: Call) -> None:
 
 def _targets(front: Front, call: Call) -> list[Target]:
     # All that can be connected; what was typed is checked before anything is done.
+    from jupyter_memory.interface.clients.client import CLIENTS, Places, Target, command_of, full
+
     values = call.values
     project = None if values["project"] is None else absolute(values["project"])
     file = store_path(front.settings)
@@ -91,7 +96,7 @@ def _found(front: Front, every: Sequence[Target], values: Mapping[str, Any]) -> 
         rows = [(one.name, one.title, state, str(one.file)) for one, state in zip(here, states, strict=True)]
         front.say(columns([("client", "", "memory", "file"), *rows]))
     else:
-        front.note(f"No client is found here. These can be named: {', '.join(client.name for client in CLIENTS)}.")
+        front.note(f"No client is found here. These can be named: {', '.join(one.name for one in every)}.")
     remove = values["remove"]
     asked_about_all = values["skill"] and not remove
     left = [target for target in here if asked_about_all or (target.name in connected) == remove]
@@ -121,6 +126,8 @@ def _carry_out(front: Front, target: Target, values: Mapping[str, Any]) -> bool:
         if not click.confirm(marked("Remove this?" if remove else "Write this?"), err=True):
             front.note(f"{target.title}: left as it is.")
             return False
+    from jupyter_memory.interface.clients.config_files import backup_of
+
     for change in changes:
         change.apply()
         copy = backup_of(change.path)
@@ -280,6 +287,8 @@ def mcp(front: Front, call: Call) -> None:
 
 
 def _check_sdk() -> None:
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         found = version("mcp")
     except PackageNotFoundError:

@@ -97,6 +97,14 @@ FROM = Option(("--from",), "a folder that has the model's files; nothing is fetc
 DIMS = Option(("--dims",), "length of the vectors, such as 256", "N", whole=True)
 MODEL = (FROM, DIMS, yes("do not ask before a model is fetched or removed"), Option(("--json",), "the list as JSON"))
 OFF = Option(("--off",), "no longer watch these folders; what was indexed stays")
+# What an agent may see and do: options of the server, which the entry of a client names.
+BOUNDS = (
+    Option(("--read-only",), "the agent cannot store or forget anything"),
+    Option(("--history",), "the agent may read what you ran, too"),
+    Option(("--forget-any",), "the agent may forget anything that it sees, not only its own notes"),
+    Option(("--space",), "the agent sees only this space, and stores its notes there", "SPACE"),
+    Option(("--path",), "the agent sees only this file, or what lies below this folder", "PATH", many=True),
+)
 HISTORY = (
     Option(("--always",), "on or off for every kernel that loads the extension, too"),
     yes("do not ask before the history is forgotten"),

@@ -296,7 +296,8 @@ class SearchContext:
     def query_tokens(self) -> TokenIds:
         """Return the different tokens of the query; an unknown one tells nothing, as any other may be behind it."""
         # Few texts hold the marks of a quoted phrase, so they would weigh more than words.
-        found = np.unique(tokens([storable(self.query.text).replace('"', " ")]).ids)
+        found = tokens([storable(self.query.text).replace('"', " ")]).ids
+        found = np.array(sorted(set(found.tolist())), found.dtype)  # np.unique imports numpy.ma
         telling: TokenIds = found[found != unknown()]
         return telling
 

@@ -7,8 +7,6 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Protocol
 
 from jupyter_memory.errors import InputError, MissingExtra
-from jupyter_memory.storage.foreign import foreign_tables as foreign_tables
-from jupyter_memory.storage.foreign import ipython_runs as ipython_runs
 from jupyter_memory.storage.snapshot import Snapshot
 from jupyter_memory.storage.snapshot import Storage as Storage
 from jupyter_memory.storage.sqlite.database import BUSY_SECONDS, Database

@@ -14,8 +14,6 @@ from weakref import WeakMethod
 
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import InputError, StoreError
-from jupyter_memory.ingest import preparation
-from jupyter_memory.ingest.preparation import prepare
 from jupyter_memory.runtime import batches, shown
 from jupyter_memory.search.query.parser import filters_from
 from jupyter_memory.storage import journal
@@ -27,7 +25,6 @@ from jupyter_memory.types import Draft, Filters, Memory, Selection, Thumbnail, a
 from jupyter_memory.types.protocols import Embedder
 from jupyter_memory.types.report import Undoable
 
-_CHANGED = set(preparation.KNOWN) - {"kind", "source"}
 # Every memory has these: None leaves them unchanged.
 _NEVER_EMPTY = ("text", "tier", "event_at")
 
@@ -129,8 +126,12 @@ class Memories:
             InputError: another memory says the same already, or a value cannot be stored.
             UnknownMemory: no memory has this id.
         """
-        if unknown := sorted(set(changes) - _CHANGED):
-            raise InputError(f"update() cannot set {', '.join(unknown)}. It sets: {', '.join(sorted(_CHANGED))}.")
+        # Imported late, as everywhere in the store: a search needs nothing of what reads and prepares.
+        from jupyter_memory.ingest import preparation
+
+        known = sorted(set(preparation.KNOWN) - {"kind", "source"})
+        if unknown := sorted(set(changes).difference(known)):
+            raise InputError(f"update() cannot set {', '.join(unknown)}. It sets: {', '.join(known)}.")
         [memory] = self._found([memory_id])
         kept = {name for name in _NEVER_EMPTY if preparation.is_missing(changes.get(name))}
         changes = {name: value for name, value in changes.items() if name not in kept}
@@ -160,7 +161,7 @@ class Memories:
                     draft = replace(draft, context=snapshot.first_contexts([memory.id]).get(memory.id, ""))
             return self._model.writing(
                 lambda embedder: writer.update(
-                    memory.id, values, prepared=prepare([draft], embedder)[0], embedder=embedder
+                    memory.id, values, prepared=preparation.prepare([draft], embedder)[0], embedder=embedder
                 )
             )
         tags = draft.tags if set(draft.tags) != set(memory.tags) else None
@@ -181,6 +182,8 @@ class Memories:
         return [found[key] for key in keys]
 
     def _remember(self, drafts: Sequence[Draft], embedder: Embedder | None) -> list[Memory]:
+        from jupyter_memory.ingest.preparation import prepare
+
         return self._storage.writer.add(prepare(drafts, embedder), embedder)
 
     def _draft(self, record: Mapping[str, Any]) -> Draft:
@@ -189,7 +192,9 @@ class Memories:
                 f"A record is a dict such as {{'text': 'prices are net of tax'}}, not {type(record).__name__}. "
                 "Those of a DataFrame are df.to_dict('records')."
             )
-        return preparation.draft_from(record, space=self._scope.space, redacting=self._settings.redact)
+        from jupyter_memory.ingest.preparation import draft_from
+
+        return draft_from(record, space=self._scope.space, redacting=self._settings.redact)
 
 
 _LATER = 0.5  # seconds after the end of the time, so that it is over by any clock

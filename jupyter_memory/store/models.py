@@ -8,7 +8,6 @@ from typing import TypeVar
 
 from jupyter_memory.config import JupyterMemory, models_folder
 from jupyter_memory.embedders import damage, default_name, is_here, open_embedder
-from jupyter_memory.embedders.download.fetch import DOWNLOAD, missing
 from jupyter_memory.embedders.registry import MINILM, STATIC
 from jupyter_memory.embedders.static import runs_mlx
 from jupyter_memory.errors import EmbedderError, EmbedderUnavailable, EmbeddingMismatch, InputError, StoreError
@@ -81,6 +80,8 @@ class ModelChoice:
                 measured = None if model is None or model.name != STATIC.name else snapshot.calibration(model)
             if measured is None or measured.value >= WEAK or not storage.writer.note_once("offered minilm"):
                 return ""
+            from jupyter_memory.embedders.download.fetch import DOWNLOAD, missing
+
             runs_on = missing(MINILM, to_fetch=True)
             packages = f" and packages that it runs on (about {size(DOWNLOAD)} more)" if runs_on else ""
             cost = (

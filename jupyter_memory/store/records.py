@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass, replace
 from datetime import UTC, datetime
-from importlib.metadata import version
 from itertools import chain
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import IO, Any, TypeVar, get_args
@@ -280,6 +279,8 @@ def write(folder: Path, contents: Contents) -> dict[str, int]:
                 counts[kind] += 1
             stream.flush()
             os.fsync(stream.fileno())
+
+    from importlib.metadata import version  # late: it loads the package email
 
     about = {
         "format": _FORMAT,

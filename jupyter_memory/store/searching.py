@@ -13,7 +13,6 @@ from zoneinfo import ZoneInfo
 
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import QueryError, UnknownMemory
-from jupyter_memory.ingest.moves import DisconnectedDrives
 from jupyter_memory.search.engine import Pooled, QueryVectors, SearchEngine, SearchRequest
 from jupyter_memory.search.explanation import all_reasons, labels, why_here
 from jupyter_memory.search.presentation import folders, with_notices
@@ -39,7 +38,7 @@ _CHECKED = 1_000_000
 _SHOWN = 4
 
 
-def freshness(state: FileState, drives: DisconnectedDrives) -> Freshness:
+def freshness(state: FileState) -> Freshness:
     """Return whether a file is unchanged since it was indexed; ``"unknown"`` if its drive is not connected."""
     path = Path(state.path)
     try:
@@ -48,14 +47,16 @@ def freshness(state: FileState, drives: DisconnectedDrives) -> Freshness:
             return "current"
         if status.st_size != state.size or status.st_size > _CHECKED:
             return "changed"
-        # Imported late: a search does not need what walks through folders.
+        # Imported late: most searches need nothing of what reads files.
         from jupyter_memory.ingest.readers.registry import digest
 
         # What an earlier version of the reader read is current too: the file is the same.
         same = digest(path).partition(".")[0] == state.content_hash.partition(".")[0]
         return "current" if same else "changed"
     except (FileNotFoundError, NotADirectoryError):
-        return "gone" if drives.folder_of(state) is None else "unknown"
+        from jupyter_memory.ingest.moves import DisconnectedDrives
+
+        return "gone" if DisconnectedDrives().folder_of(state) is None else "unknown"
     except (OSError, ValueError):
         return "unknown"
 
@@ -309,8 +310,7 @@ class Searching:
         places = dict.fromkeys((memory.source, memory.space) for memory in from_files)
         with self._storage.snapshot() as snapshot:
             states = snapshot.file_states(list(places))
-        drives = DisconnectedDrives()
-        seen = {place: freshness(state, drives) for place, state in states.items()}
+        seen = {place: freshness(state) for place, state in states.items()}
         hits = tuple(
             replace(hit, freshness=seen.get((hit.memory.source, hit.memory.space), "unknown")) for hit in answer.hits
         )

@@ -236,7 +236,7 @@ def _is_shared(times: int, objects: int, *, top: bool) -> bool:
 def read_database(path: Path, /) -> Document:
     """Return a part for each table and view of a SQLite or DuckDB file; nothing for a store of ours."""
     # Imported late: only the process that parses needs SQLite.
-    from jupyter_memory.storage.databases import foreign_tables
+    from jupyter_memory.storage.foreign import foreign_tables
 
     found = foreign_tables(path)
     with path.open("rb") as opened:

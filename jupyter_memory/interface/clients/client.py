@@ -18,7 +18,7 @@ from jupyter_core.paths import jupyter_config_dir
 from jupyter_memory.config import FILE_NAME
 from jupyter_memory.errors import ClientConfigError
 from jupyter_memory.interface.clients.config_files import ConfigChange, Entry, JsonEntry, Shape, Skill, TomlTable
-from jupyter_memory.interface.options import Option
+from jupyter_memory.interface.options import BOUNDS
 from jupyter_memory.text.paths import StorePath, absolute, store_at
 
 
@@ -100,16 +100,6 @@ class Client:
 
 
 CLIENTS = tuple(map(Client.of, tomllib.loads((files(__package__) / "clients.toml").read_text("utf-8"))["clients"]))
-
-
-# What an agent may see and do: options of the server, which the entry of a client names.
-BOUNDS = (
-    Option(("--read-only",), "the agent cannot store or forget anything"),
-    Option(("--history",), "the agent may read what you ran, too"),
-    Option(("--forget-any",), "the agent may forget anything that it sees, not only its own notes"),
-    Option(("--space",), "the agent sees only this space, and stores its notes there", "SPACE"),
-    Option(("--path",), "the agent sees only this file, or what lies below this folder", "PATH", many=True),
-)
 
 
 def full(path: str) -> str:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import asdict
 from datetime import datetime
-from importlib.metadata import version
 from pathlib import Path
 from platform import platform
 from typing import TYPE_CHECKING, Any, get_args
@@ -144,6 +143,8 @@ def autoload(front: Front, call: Call) -> None:
 
 def doctor(front: Front, call: Call) -> None:
     """Check the installation, the settings and the store; say what is wrong and how to fix it."""
+    from importlib.metadata import version
+
     from jupyter_memory.embedders import damage
     from jupyter_memory.embedders.registry import MODELS
     from jupyter_memory.storage.databases import versions

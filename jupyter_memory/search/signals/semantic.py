@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import nan
-from statistics import fmean
+from math import fsum, nan
 from typing import ClassVar, Protocol
 
 import numpy as np
@@ -50,7 +49,7 @@ def semantic_margins(context: SearchContext) -> dict[int, float]:
     # answers to one question: then nothing is taken off.
     if context.calibration > 1:
         hubness = context.hubness
-        mean = fmean(hubness.values()) if hubness else 0.0
+        mean = fsum(hubness.values()) / len(hubness) if hubness else 0.0
         excess = np.array([hubness.get(one.chunk, mean) - mean for one in context], dtype=np.float64)
         cosines -= HUBNESS * (1 - 1 / context.calibration) * excess
     margins = background.margin(cosines)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -146,7 +145,7 @@ class SqliteStorage(Storage):
         if within:
             return memories.evenly(memories.chunks_where(session, within), count)
         last = session.value(session.dialect.newest_chunk)
-        wanted = np.unique(np.linspace(1, last, min(count, last)).astype(np.int64)).tolist() if last else []
+        wanted = sorted(set(np.linspace(1, last, min(count, last)).astype(np.int64).tolist())) if last else []
         there = f"select id from chunks where {session.dialect.among('id', 'wanted')} order by id"
         return session.column(there, wanted=wanted)
 
@@ -213,4 +212,6 @@ def _pages(session: Session, pragma: str) -> int:
 
 def versions() -> dict[str, str]:
     """Return the versions of SQLite and of its extension for vectors, by name."""
+    from importlib.metadata import version
+
     return {"SQLite": apsw.sqlite_lib_version(), "sqlite-vec": version("sqlite-vec")}
