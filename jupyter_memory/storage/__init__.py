@@ -8,7 +8,7 @@ __getattr__, __dir__, __all__ = exports(
         "base": "Arriving Corpus EmbeddedParts Level Model Noted NotedFile NotedFolder Passage "
         "Prepared QueryVector RunFilter Stored mismatch",
         "databases": "SearchStorage Storage open_storage open_team versions",
-        "foreign": "foreign_tables ipython_runs",
+        "foreign": "ipython_runs",
         "journal": "CAN_RECORD Journal abandoned empty ending note recording runs",
         "postgres.storage": "keyword",
         "snapshot": "Snapshot",

@@ -14,7 +14,6 @@ from pathlib import Path
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import EmbedderError, JupyterMemoryError, StoreError
 from jupyter_memory.runtime import batches
-from jupyter_memory.storage import databases
 from jupyter_memory.storage import journal as journals
 from jupyter_memory.storage.base import Noted, RunFilter
 from jupyter_memory.storage.databases import Storage
@@ -142,11 +141,13 @@ class History:
         ran nor how it ended. Raises ``InputError`` if there is no such file, it is not a history of IPython, or another
         program keeps it locked.
         """
+        from jupyter_memory.storage.foreign import ipython_runs
+
         since = self._since()
         # Numbers tell which runs are known: their starts differ where the time zone changed.
         changed = self.record(
             run
-            for session, runs in groupby(databases.ipython_runs(absolute(path)), key=lambda run: run.session)
+            for session, runs in groupby(ipython_runs(absolute(path)), key=lambda run: run.session)
             for known in [self._storage.runs.numbers(session)]
             for run in runs
             if run.number not in known and (since is None or run.started >= since)
