@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from jupyter_memory.embedders import cpu_math
 from jupyter_memory.embedders.cpu_math import LOG2_E
-from jupyter_memory.embedders.mlx import mx, nn, on_cpu
+from jupyter_memory.embedders.mlx_runtime import mx, nn, on_cpu
 
 # From this many tokens on, the CPU computes the attention of each text by itself: products of this width are fast.
 _LONG = 256

@@ -18,8 +18,7 @@ from jupyter_memory.embedders.base import RECIPE, readable
 from jupyter_memory.embedders.bert import Bert, BertShape, NomicShape
 from jupyter_memory.embedders.download import cache
 from jupyter_memory.embedders.lifecycle import computing, in_mlx_thread
-from jupyter_memory.embedders.mlx import mx, nn, on_cpu
-from jupyter_memory.embedders.mlx_runtime import Tokenise, embedded, read_tensors, shorten
+from jupyter_memory.embedders.mlx_runtime import Tokenise, embedded, mx, nn, on_cpu, read_tensors, shorten
 from jupyter_memory.embedders.registry import MODELS
 from jupyter_memory.embedders.tokenizer import UNKNOWN, WordPiece, safetensors_header
 from jupyter_memory.errors import EmbedderUnavailable, InputError

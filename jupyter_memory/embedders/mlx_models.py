@@ -19,8 +19,7 @@ from jupyter_memory.embedders.base import RECIPE, readable
 from jupyter_memory.embedders.bert_models import check_length, read_json, read_model
 from jupyter_memory.embedders.download import cache
 from jupyter_memory.embedders.lifecycle import computing, in_mlx_thread
-from jupyter_memory.embedders.mlx import mx, nn, on_cpu
-from jupyter_memory.embedders.mlx_runtime import Compute, embedded, read_tensors, shorten
+from jupyter_memory.embedders.mlx_runtime import Compute, embedded, mx, nn, on_cpu, read_tensors, shorten
 from jupyter_memory.embedders.registry import MLX
 from jupyter_memory.errors import EmbedderUnavailable, InputError, UnknownEmbedder
 from jupyter_memory.types.protocols import Vectors
