@@ -23,7 +23,7 @@ __getattr__, __dir__, __all__ = exports(
         "download.hub": "address disk_explained",
         "lifecycle": "computing",
         "mlx_runtime": "batches",
-        "bert_models": "BertEmbedder",
+        "bert": "BertEmbedder",
         "registry": "MINILM STATIC ModelEntry",
         "static": "StaticEmbedder arithmetic runs_mlx",
         "tokenizer": "Tokens WordPiece chunk_tokens starts token_vectors tokens unknown",
@@ -119,7 +119,7 @@ def _by_name(name: str, dimensions: int | None, models: Path | None) -> Embedder
                 f"The weights of {base} are not on this machine. To fetch them ({size(cached.entry.download)}), type "
                 f"%memory model use {base}, or in a terminal jupyter-memory model use {base}."
             )
-        from jupyter_memory.embedders.bert_models import BertEmbedder
+        from jupyter_memory.embedders.bert import BertEmbedder
 
         return BertEmbedder(base, folder, wanted or 0)
     except ImportError as missing:

@@ -16,7 +16,7 @@ from tokenizers import Tokenizer
 
 from jupyter_memory.embedders import cpu_math
 from jupyter_memory.embedders.base import RECIPE, readable
-from jupyter_memory.embedders.bert_models import check_length, read_json, read_model
+from jupyter_memory.embedders.bert import check_length, read_json, read_model
 from jupyter_memory.embedders.download import cache
 from jupyter_memory.embedders.lifecycle import computing, in_mlx_thread
 from jupyter_memory.embedders.mlx_runtime import Compute, embedded, mx, nn, on_cpu, read_tensors, shorten

