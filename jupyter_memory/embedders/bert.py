@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 from jupyter_memory.embedders import cpu_math
 from jupyter_memory.embedders.base import RECIPE, readable
 from jupyter_memory.embedders.cpu_math import LOG2_E
-from jupyter_memory.embedders.download import cache
 from jupyter_memory.embedders.lifecycle import computing, in_mlx_thread
 from jupyter_memory.embedders.mlx_runtime import Tokenise, embedded, mx, nn, on_cpu, read_tensors, shorten
-from jupyter_memory.embedders.registry import MODELS
+from jupyter_memory.embedders.registry import MODELS, identity
 from jupyter_memory.embedders.tokenizer import UNKNOWN, WordPiece, safetensors_header
 from jupyter_memory.errors import EmbedderUnavailable, InputError
 from jupyter_memory.types.protocols import Vectors
@@ -434,7 +433,7 @@ def read_folder(folder: Path, family: Family = _NOMIC) -> tuple[Bert, Tokenise]:
 
 # One model of each, as it takes half a gigabyte.
 _OPENED = {name: computing.kept(partial(read_folder, family=family)) for name, family in _FAMILIES.items()}
-_revision = lru_cache(maxsize=8)(cache.identity)
+_revision = lru_cache(maxsize=8)(identity)
 
 
 def forget_folders() -> None:

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from jupyter_memory.config import JupyterMemory, models_folder
 from jupyter_memory.embedders import damage, default_name, is_here, open_embedder
-from jupyter_memory.embedders.download.fetch import DOWNLOAD, missing
+from jupyter_memory.embedders.download import DOWNLOAD, missing
 from jupyter_memory.embedders.registry import MINILM, STATIC
 from jupyter_memory.embedders.static import runs_mlx
 from jupyter_memory.errors import EmbedderError, EmbedderUnavailable, EmbeddingMismatch, InputError, StoreError
