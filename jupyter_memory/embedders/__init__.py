@@ -13,14 +13,13 @@ from jupyter_memory.types.protocols import Embedder
 __getattr__, __dir__, __all__ = exports(
     __name__,
     {
-        "base": "TokenEmbedder",
         "download": "DOWNLOAD address check_allowed disk_explained fetch missing take",
         "lifecycle": "computing",
         "mlx_runtime": "batches",
         "bert": "BertEmbedder",
         "registry": "MINILM STATIC CachedModel ModelEntry",
         "static": "StaticEmbedder arithmetic runs_mlx",
-        "tokenizer": "Tokens WordPiece chunk_tokens starts token_vectors tokens unknown",
+        "base": "TokenEmbedder Tokens WordPiece chunk_tokens starts token_vectors tokens unknown",
     },
 )
 __all__ += ["check_name", "default_name", "is_here", "names", "open_embedder"]

@@ -16,12 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jupyter_memory.embedders import cpu_math
-from jupyter_memory.embedders.base import RECIPE, readable
+from jupyter_memory.embedders.base import RECIPE, UNKNOWN, WordPiece, readable, safetensors_header
 from jupyter_memory.embedders.cpu_math import LOG2_E
 from jupyter_memory.embedders.lifecycle import computing, in_mlx_thread
 from jupyter_memory.embedders.mlx_runtime import Tokenise, embedded, mx, nn, on_cpu, read_tensors, shorten
 from jupyter_memory.embedders.registry import MODELS, identity
-from jupyter_memory.embedders.tokenizer import UNKNOWN, WordPiece, safetensors_header
 from jupyter_memory.errors import EmbedderUnavailable, InputError
 from jupyter_memory.types.protocols import Vectors
 
