@@ -29,41 +29,31 @@ _LONG = 256
 
 
 @dataclass(frozen=True, slots=True)
-class NomicShape:
-    """BERT with rotary positions, a gated MLP and no biases; the defaults are the sizes of nomic-embed-text-v1.5."""
+class Shape:
+    """The sizes of a BERT: as published, with learnt ``positions``, biases and GELU, or with a ``rotary_base``.
 
-    vocabulary: int = 30_528
-    width: int = 768
-    layers: int = 12
-    heads: int = 12
-    inner: int = 3_072
-    token_types: int = 2
-    rotary_base: float = 1_000.0
-    epsilon: float = 1e-12
+    Then the positions rotate the halves of queries and keys, the MLP is gated, and there are no biases.
+    """
 
-
-@dataclass(frozen=True, slots=True)
-class BertShape:
-    """BERT as it was published, with learnt positions, biases and GELU; the defaults are those of all-MiniLM-L6-v2."""
-
-    vocabulary: int = 30_522
-    width: int = 384
-    layers: int = 6
-    heads: int = 12
-    inner: int = 1_536
-    positions: int = 512
-    token_types: int = 2
-    epsilon: float = 1e-12
+    vocabulary: int
+    width: int
+    layers: int
+    heads: int
+    inner: int
+    token_types: int
+    epsilon: float
+    positions: int = 0
+    rotary_base: float | None = None
 
 
 class Bert(nn.Module):  # type: ignore[misc]
     """Token ids to token vectors."""
 
-    def __init__(self, shape: NomicShape | BertShape) -> None:
+    def __init__(self, shape: Shape) -> None:
         super().__init__()
         self.shape = shape
         self.words = nn.Embedding(shape.vocabulary, shape.width)
-        if isinstance(shape, BertShape):
+        if shape.rotary_base is None:
             self.positions = nn.Embedding(shape.positions, shape.width)
         self.types = nn.Embedding(shape.token_types, shape.width)
         self.norm = _Norm(shape.width, eps=shape.epsilon)
@@ -90,7 +80,7 @@ class _Norm(nn.LayerNorm):  # type: ignore[misc]
 
 
 class _Layer(nn.Module):  # type: ignore[misc]
-    def __init__(self, shape: NomicShape | BertShape) -> None:
+    def __init__(self, shape: Shape) -> None:
         super().__init__()
         self.attention = _Attention(shape)
         self.attention_norm = _Norm(shape.width, eps=shape.epsilon)
@@ -104,9 +94,9 @@ class _Layer(nn.Module):  # type: ignore[misc]
 
 
 class _Mlp(nn.Module):  # type: ignore[misc]
-    def __init__(self, shape: NomicShape | BertShape) -> None:
+    def __init__(self, shape: Shape) -> None:
         super().__init__()
-        gated = isinstance(shape, NomicShape)
+        gated = shape.rotary_base is not None
         if gated:
             self.gate = nn.Linear(shape.width, shape.inner, bias=False)
         self.up = nn.Linear(shape.width, shape.inner, bias=not gated)
@@ -124,12 +114,10 @@ class _Mlp(nn.Module):  # type: ignore[misc]
 
 
 class _Attention(nn.Module):  # type: ignore[misc]
-    # With a base, positions rotate the halves of queries and keys.
-
-    def __init__(self, shape: NomicShape | BertShape) -> None:
+    def __init__(self, shape: Shape) -> None:
         super().__init__()
         self.heads = shape.heads
-        self.base = shape.rotary_base if isinstance(shape, NomicShape) else None
+        self.base = shape.rotary_base
         self.query, self.key, self.value, self.out = (
             nn.Linear(shape.width, shape.width, bias=self.base is None) for _ in range(4)
         )
@@ -388,6 +376,7 @@ class Family:
     parts: int
     expected: Mapping[str, Sequence[object]]
     sizes: Mapping[str, Sequence[str]]
+    usual: Mapping[str, Any]
     names: Mapping[str, str]
     unused: str
     made: Sequence[str]
@@ -448,15 +437,14 @@ def width_of(folder: Path, kind: str) -> int:
     return shape_in(read_config(folder, family), family).width
 
 
-def shape_in(config: Mapping[str, Any], family: Family = _NOMIC) -> NomicShape | BertShape:
-    """Return the sizes in a configuration."""
+def shape_in(config: Mapping[str, Any], family: Family) -> Shape:
+    """Return the sizes in a configuration, and the family's for those that it leaves out."""
     said = {**config, **(config.get("rope_parameters") or {})}
     found = [(ours, said.get(theirs)) for ours, words in family.sizes.items() for theirs in words]
-    shape: type[NomicShape | BertShape] = NomicShape if family is _NOMIC else BertShape
-    return shape(**{ours: size for ours, size in found if size is not None})
+    return Shape(**{**family.usual, **{ours: size for ours, size in found if size is not None}})
 
 
-def renamed(tensors: Mapping[str, mx.array], family: Family = _NOMIC) -> dict[str, mx.array]:
+def renamed(tensors: Mapping[str, mx.array], family: Family) -> dict[str, mx.array]:
     """Return the tensors under the names of `Bert`, stacked ones taken apart."""
     renamed: dict[str, mx.array] = {}
     for name, value in tensors.items():
