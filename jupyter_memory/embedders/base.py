@@ -347,8 +347,6 @@ def token_vectors() -> TokenVectors:
     return TokenVectors(half_precision(bundled_file("weights")))
 
 
-# What an embedder may declare beyond the protocol `Embedder`, and its vectors.
-
 # Part of every fingerprint: counts up when the text that an embedder receives is composed in another way.
 RECIPE = "ctx1"
 NO_DIRECTION = (

@@ -131,8 +131,7 @@ Tree = TypeVar("Tree")
 class Definitions(NamedTuple):
     """The names that a source defines, each once, in their order, separated by blanks.
 
-    ``defined`` are the classes and functions of its top level, ``assigned`` its variables, ``nested`` the classes and
-    functions within others. A search looks at those of hundreds of files.
+    ``defined`` are classes and functions of its top level, ``assigned`` its variables, ``nested`` those within others.
     """
 
     defined: str = ""
