@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from jupyter_memory.embedders.registry import MLX, MODELS, NOMIC, built_in, names, parted, registered
+from jupyter_memory.embedders.registry import MLX, MODELS, NOMIC, CachedModel, built_in, names, parted, registered
 from jupyter_memory.errors import EmbedderError, EmbedderUnavailable, InputError, UnknownEmbedder
 from jupyter_memory.lazy import exports
 from jupyter_memory.text.display import size
 from jupyter_memory.types.protocols import Embedder
 
-if TYPE_CHECKING:
-    from jupyter_memory.embedders.download.cache import CachedModel
-
 __getattr__, __dir__, __all__ = exports(
     __name__,
     {
-        "base": "TokenEmbedder",
-        "download.cache": "CachedModel",
-        "download.fetch": "DOWNLOAD check_allowed fetch missing take",
-        "download.hub": "address disk_explained",
+        "download": "DOWNLOAD address check_allowed disk_explained fetch missing take",
         "lifecycle": "computing",
         "mlx_runtime": "batches",
-        "bert_models": "BertEmbedder",
-        "registry": "MINILM STATIC ModelEntry",
+        "bert": "BertEmbedder",
+        "registry": "MINILM STATIC CachedModel ModelEntry",
         "static": "StaticEmbedder arithmetic runs_mlx",
-        "tokenizer": "Tokens WordPiece chunk_tokens starts token_vectors tokens unknown",
+        "base": "TokenEmbedder Tokens WordPiece chunk_tokens starts token_vectors tokens unknown",
     },
 )
 __all__ += ["check_name", "default_name", "is_here", "names", "open_embedder"]
@@ -119,7 +112,7 @@ def _by_name(name: str, dimensions: int | None, models: Path | None) -> Embedder
                 f"The weights of {base} are not on this machine. To fetch them ({size(cached.entry.download)}), type "
                 f"%memory model use {base}, or in a terminal jupyter-memory model use {base}."
             )
-        from jupyter_memory.embedders.bert_models import BertEmbedder
+        from jupyter_memory.embedders.bert import BertEmbedder
 
         return BertEmbedder(base, folder, wanted or 0)
     except ImportError as missing:
@@ -155,6 +148,5 @@ def _open_registered(name: str, dimensions: int | None) -> Embedder:
 def _cached(name: str, models: Path | None) -> CachedModel:
     # Imported late: a worker process, which only prepares files, has no settings.
     from jupyter_memory.config import load_config, models_folder
-    from jupyter_memory.embedders.download.cache import CachedModel
 
     return CachedModel(models or models_folder(load_config(on_problem=lambda problem: None)), MODELS[name])

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from jupyter_memory.embedders.lifecycle import computing
-from jupyter_memory.embedders.mlx import mx
+from jupyter_memory.embedders.mlx_runtime import mx
 
 LOG2_E = math.log2(math.e)
 # For smaller values `root` returns the power of this one; above 25 it returns too little, yet more than 2**25.

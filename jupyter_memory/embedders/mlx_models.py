@@ -16,12 +16,10 @@ from tokenizers import Tokenizer
 
 from jupyter_memory.embedders import cpu_math
 from jupyter_memory.embedders.base import RECIPE, readable
-from jupyter_memory.embedders.bert_models import check_length, read_json, read_model
-from jupyter_memory.embedders.download import cache
+from jupyter_memory.embedders.bert import check_length, read_json, read_model
 from jupyter_memory.embedders.lifecycle import computing, in_mlx_thread
-from jupyter_memory.embedders.mlx import mx, nn, on_cpu
-from jupyter_memory.embedders.mlx_runtime import Compute, embedded, read_tensors, shorten
-from jupyter_memory.embedders.registry import MLX
+from jupyter_memory.embedders.mlx_runtime import Compute, embedded, mx, nn, on_cpu, read_tensors, shorten
+from jupyter_memory.embedders.registry import MLX, weights_identity
 from jupyter_memory.errors import EmbedderUnavailable, InputError, UnknownEmbedder
 from jupyter_memory.types.protocols import Vectors
 
@@ -349,13 +347,13 @@ class MlxEmbedder:
 
     @cached_property
     def fingerprint(self) -> str:
-        weights = cache.weights_identity(self.path)
+        weights = weights_identity(self.path)
         if not weights:
             raise EmbedderUnavailable(f"There are no weights in {self.path}: model.safetensors is missing.")
         files = sorted(file for pattern in _RECIPE_FILES for file in self.path.glob(pattern) if file.name not in _OWN)
         digest = hashlib.sha256()
         for folder in self.recipe.dense:
-            digest.update(cache.weights_identity(self.path / folder).encode())
+            digest.update(weights_identity(self.path / folder).encode())
         for file in files:
             digest.update(f"\0{file.relative_to(self.path)}\0".encode() + file.read_bytes())
         pooling = "+".join(self.recipe.pooling)

@@ -1,8 +1,9 @@
-"""What runs on MLX: batches of texts of similar lengths, and vectors made shorter."""
+"""MLX on a fast BLAS: batches of texts of similar lengths, and vectors made shorter."""
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -12,10 +13,21 @@ from threading import local
 import numpy as np
 
 from jupyter_memory.embedders.base import NO_DIRECTION
+from jupyter_memory.embedders.blas import fast_blas
 from jupyter_memory.embedders.lifecycle import clear_cache, in_mlx_thread
-from jupyter_memory.embedders.mlx import BLAS, mx, on_cpu
 from jupyter_memory.errors import EmbedderError, InputError
 from jupyter_memory.types.protocols import Vectors
+
+# It has to be loaded before MLX. So other modules import ``mx`` and ``nn`` from here.
+BLAS = fast_blas()
+# Wider graphs are walked depth first, so that batches on different streams wait for each other; by default from 20 on.
+if sys.platform == "linux":
+    os.environ.setdefault("MLX_BFS_MAX_WIDTH", "400")
+
+import mlx.core as mx  # noqa: E402
+from mlx import nn  # noqa: E402
+
+__all__ = ["batches", "embedded", "mx", "nn", "on_cpu", "read_tensors", "shorten"]
 
 # The share of a batch that may be padding.
 _MOST_PADDING = 0.12
@@ -29,6 +41,11 @@ _BLOCK = 1_024
 Compute = Callable[[mx.array, mx.array | None], mx.array]
 Finish = Callable[[mx.array], mx.array]
 Tokenise = Callable[[Sequence[str]], list[list[int]]]
+
+
+def on_cpu() -> bool:
+    """Return whether MLX computes on the CPU."""
+    return bool(mx.default_device() == mx.Device(mx.cpu))
 
 
 @dataclass(frozen=True, slots=True)

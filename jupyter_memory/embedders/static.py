@@ -14,8 +14,17 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.embedders.base import NO_DIRECTION, RECIPE, readable
-from jupyter_memory.embedders.tokenizer import WEIGHTS, Tokens, bundled_file, half_precision, tokens, unknown
+from jupyter_memory.embedders.base import (
+    NO_DIRECTION,
+    RECIPE,
+    WEIGHTS,
+    Tokens,
+    bundled_file,
+    half_precision,
+    readable,
+    tokens,
+    unknown,
+)
 from jupyter_memory.errors import EmbedderError, InputError
 from jupyter_memory.runtime import one_core
 from jupyter_memory.text.identifiers import without_cjk

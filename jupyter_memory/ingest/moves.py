@@ -196,11 +196,8 @@ class MissingFiles:
         self._similar: _SimilarFiles | None = None
 
     def displaced(self) -> list[tuple[str, str]]:
-        """Return the old and new names of files that took each other's places, and no longer count them as missing.
-
-        Called before the files are read: one by one, a file that moves to a known name would replace the file that
-        moved away from it.
-        """
+        """Return the old and new names of files that took each other's places, and no longer count them as missing."""
+        # Before the files are read: one that moves to a known name would replace the file that moved away from it.
         moves = _DisplacedFiles(self._files, self._known).moves(self._left) if self._left else []
         for old, new in moves:
             self._placed.add(new)

@@ -17,8 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from jupyter_memory.embedders import base
-from jupyter_memory.embedders.base import TokenEmbedder
-from jupyter_memory.embedders.tokenizer import chunk_tokens, starts, tokens
+from jupyter_memory.embedders.base import TokenEmbedder, chunk_tokens, starts, tokens
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.dates import in_name
 from jupyter_memory.ingest.pictures import PictureReader

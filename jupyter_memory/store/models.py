@@ -80,7 +80,7 @@ class ModelChoice:
                 measured = None if model is None or model.name != STATIC.name else snapshot.calibration(model)
             if measured is None or measured.value >= WEAK or not storage.writer.note_once("offered minilm"):
                 return ""
-            from jupyter_memory.embedders.download.fetch import DOWNLOAD, missing
+            from jupyter_memory.embedders.download import DOWNLOAD, missing
 
             runs_on = missing(MINILM, to_fetch=True)
             packages = f" and packages that it runs on (about {size(DOWNLOAD)} more)" if runs_on else ""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import builtins
+import json
 import re
 import symtable
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import islice
+from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from jupyter_memory.text.markdown import source_of
@@ -21,7 +23,6 @@ _PYTHON = re.compile(
     r"|from [\w.]++ import \w|import [\w.]++(?: as \w++)?[ \t]*+$)",
     re.MULTILINE,
 )
-# A language that is told by its look.
 PYTHON = "python"
 _PROSE = frozenset({"text", "markdown", "rst"})
 # Who writes one of these words in a question does not ask for all prose, nor for all files of data.
@@ -31,25 +32,12 @@ _DOCUMENTS = frozenset({"pdf", "docx", "pptx", "odt", "odp"})
 _FOR_PEOPLE = (
     _PROSE | _DOCUMENTS | {"", "md", "txt", "plain", "restructuredtext", "html", "latex", "org", "asciidoc", "bibtex"}
 )
-# Languages by other names that kernels, magics and chunks give them.
-_ALIASES = {
-    "ipython": PYTHON, "ipython3": PYTHON, "python3": PYTHON, "python2": PYTHON, "py": PYTHON, "cython": PYTHON,
-    "c++": "cpp", "c++11": "cpp", "c++14": "cpp", "c++17": "cpp", "c++20": "cpp", "c++23": "cpp", "xcpp": "cpp",
-    "js": "javascript", "node": "javascript", "ojs": "javascript", "ts": "typescript", "rs": "rust",
-    "sh": "bash", "shell": "bash", "zsh": "bash", "bigquery": "sql", "sqlite": "sql", "jl": "julia", "ir": "r",
-    "md": "markdown", "tex": "latex", "svg": "html", "pyspark": PYTHON, "pypy": PYTHON, "sparkr": "r", "spark": "scala",
-    "sparksql": "sql", "c#": "csharp", "cs": "csharp", "f#": "fsharp", "fs": "fsharp", "pwsh": "powershell",
-    "shellscript": "bash", "kusto": "kql",
-}  # fmt: skip
-# Magics of IPython and its extensions whose cell is in another language than the kernel's, with its name.
-_MAGICS = {
-    "bash": "bash", "sh": "bash", "zsh": "bash", "cmd": "batch", "powershell": "powershell", "perl": "perl",
-    "ruby": "ruby", "r": "r", "julia": "julia", "octave": "octave", "cython": "cython", "sql": "sql", "bigquery": "sql",
-    "html": "html", "svg": "html", "javascript": "javascript", "js": "javascript", "latex": "latex",
-    "markdown": "markdown", "md": "markdown", "python": PYTHON, "python3": PYTHON, "pyspark": PYTHON, "pypy": PYTHON,
-    "spark": "scala", "scala": "scala", "sparksql": "sql", "sparkr": "r", "csharp": "csharp", "fsharp": "fsharp",
-    "pwsh": "powershell", "kql": "kql", "mermaid": "mermaid", "typescript": "typescript",
-}  # fmt: skip
+# JSON, as in `languages`: other names that kernels, magics and chunks give to languages, and the magics of IPython and
+# its extensions whose cell is in another language than the kernel's.
+_DATA = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+_ALIASES: dict[str, str] = {alias: name for name, aliases in _DATA["aliases"].items() for alias in aliases.split()}
+_MAGICS: dict[str, str] = {magic: _ALIASES.get(magic, magic) for magic in " ".join(_DATA["magics"]).split()}
+_MAGICS |= _DATA["magics with a language of their own"]
 # A magic in the first line of a cell; `%%script bash` names its program. `#!fsharp` is .NET Interactive's, and `%sql`
 # with nothing after it that of Databricks.
 _CELL_MAGIC = re.compile(
@@ -131,7 +119,6 @@ _NAMED = "<source of a memory>"
 # Functions without a name, as `symtable` calls them.
 _NAMELESS = frozenset({"lambda", "genexpr", "listcomp", "setcomp", "dictcomp"})
 _IS_DEFINED = frozenset({"class", "function"})
-# Without one of these, nothing is defined.
 _DEFINING = re.compile(r"\b(?:def|class|for|with)\b|=")
 # What only IPython understands: magics, commands of the shell, questions; alone, or with their result assigned.
 _COMMAND = re.compile(r"^([ \t]*+)(?:[%!?][^\n]*|[\w.]++\?{1,2}[ \t]*+)$", re.MULTILINE)
@@ -144,8 +131,7 @@ Tree = TypeVar("Tree")
 class Definitions(NamedTuple):
     """The names that a source defines, each once, in their order, separated by blanks.
 
-    ``defined`` are the classes and functions of its top level, ``assigned`` its variables, ``nested`` the classes and
-    functions within others. A search looks at those of hundreds of files.
+    ``defined`` are classes and functions of its top level, ``assigned`` its variables, ``nested`` those within others.
     """
 
     defined: str = ""
@@ -227,7 +213,6 @@ def _few(names: Iterable[str]) -> str:
 _LONGEST_VALUE = 40
 _LONGEST_TEXT = 10_000
 _WORD = re.compile(r"\w+")
-# The module that a path names.
 _FILE = re.compile(r"(?<!\w)(\w+)\.py\b")
 _BODIES = ("body", "orelse", "finalbody", "handlers", "cases")
 _BUILTINS = frozenset(dir(builtins))
@@ -404,32 +389,29 @@ _KEYWORDS: dict[tuple[object, object], str] = {
 _SWITCHES = {"secondary_y": _TWO_Y, **dict.fromkeys(("logx", "logy", "loglog", "log_x", "log_y"), _LOG)}
 _INDEPENDENT: dict[str | None, str] = {"x": _TWO_X, "y": _TWO_Y}  # of altair
 _SCALES = frozenset({"xscale", "yscale", "set_xscale", "set_yscale"})
-# Without one of these, nothing is said.
 _ANY = re.compile("|".join((*_CALLS, *_SCALES, *_SWITCHES, "overlaying", "projection", "resolve_scale")))
 
 
 def look(source: str) -> list[str]:
     """Return what the plots of a source in Python look like, each thing once."""
     tree = syntax_tree(source) if _ANY.search(source) else None
-    nodes = ast.walk(tree) if tree is not None else ()
-    return sorted(set(chain.from_iterable(map(_seen, nodes))))
-
-
-def _seen(node: ast.AST) -> Iterator[str]:
-    if isinstance(node, ast.Call):
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-        if name in _CALLS:
-            yield _CALLS[name]
-        if name in _SCALES and node.args and _constant(node.args[0]) == "log":
-            yield _LOG
-        if name == "resolve_scale":
-            independent = [one.arg for one in node.keywords if _constant(one.value) == "independent"]
-            yield from (_INDEPENDENT[arg] for arg in independent if arg in _INDEPENDENT)
-        for keyword in node.keywords:
-            yield from _of_value(keyword.arg, keyword.value)
-    elif isinstance(node, ast.Dict):
-        for key, value in zip(node.keys, node.values, strict=True):
-            yield from _of_value(_constant(key), value)
+    found: set[str] = set()
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, ast.Call):
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+            if name in _CALLS:
+                found.add(_CALLS[name])
+            if name in _SCALES and node.args and _constant(node.args[0]) == "log":
+                found.add(_LOG)
+            if name == "resolve_scale":
+                independent = [one.arg for one in node.keywords if _constant(one.value) == "independent"]
+                found |= {_INDEPENDENT[arg] for arg in independent if arg in _INDEPENDENT}
+            for keyword in node.keywords:
+                found.update(_of_value(keyword.arg, keyword.value))
+        elif isinstance(node, ast.Dict):
+            for key, value in zip(node.keys, node.values, strict=True):
+                found.update(_of_value(_constant(key), value))
+    return sorted(found)
 
 
 def _of_value(name: object, value: ast.expr) -> Iterator[str]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, time, timedelta
 from functools import cache
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from jupyter_memory.text.dates import (
@@ -105,7 +107,6 @@ def _reads(*patterns: str) -> Callable[[Reader], Reader]:
 _COMMON = {"may", "march", "mar", "dec", "jan", "jun", "sep", "oct", "apr", "jul", "feb", "nov", "aug", "sept"}
 # How exactly a unit names a time; those that are not here name a day.
 _EXACTNESS = {"quarter": "year", "week": "week", "month": "month", "year": "year"}
-# A quarter or a half.
 _PART = "(?:q[1-4]|h[12])"
 
 
@@ -126,9 +127,28 @@ def _is_word(word: str) -> bool:
     return word.rstrip(".").lower() in _COMMON and not word[0].isupper()
 
 
-@_reads(r"(?P<y>\d{4})(?P<s>[-/])(?P<m>\d\d)(?P=s)(?P<d>\d\d)(?:[T ]\d\d:\d\d(?::\d\d)?(?:Z| UTC)?)?")
-def _iso(match: re.Match[str], local: datetime) -> Named | None:
-    return _naming(match, _day(int(match["y"]), int(match["m"]), int(match["d"])), "day", 0.98)
+def _fixed(pattern: str, unit: str, sure: float, of: Callable[[re.Match[str]], Period], *, alone: bool = True) -> None:
+    # A time that is the same whenever it is read.
+    _reads(pattern)(lambda match, local: _naming(match, of(match), unit, sure, alone=alone))
+
+
+_fixed(
+    r"(\d{4})([-/])(\d\d)\2(\d\d)(?:[T ]\d\d:\d\d(?::\d\d)?(?:Z| UTC)?)?", "day", 0.98,
+    lambda match: _day(int(match[1]), int(match[3]), int(match[4])),
+)  # fmt: skip
+_fixed(rf"({MONTH}),? (?:of )?({YEAR})", "month", 0.9, lambda match: _months(int(match[2]), _month(match[1])))
+_fixed(
+    r"(\d{4})-(0[1-9]|1[0-2])(?!\d)", "month", 0.85, lambda match: _months(int(match[1]), int(match[2])), alone=False
+)
+_fixed(
+    r"(\d{4})-?W(\d\d)(?!\d)", "week", 0.95,
+    lambda match: whole("week", datetime.fromisocalendar(int(match[1]), int(match[2]), 1)),
+)  # fmt: skip
+# Without a year, H1 is a heading or a hypothesis.
+_fixed(
+    rf"h(?P<a>[12])[ /-]+(?:of )?(?P<y>{YEAR})|(?P<z>20\d\d)[ /-]?h(?P<b>[12])\b", "year", 0.9,
+    lambda match: _part_of_year(int(match["y"] or match["z"]), f"h{match['a'] or match['b']}"),
+)  # fmt: skip
 
 
 @_reads(r"(\d{1,2})([/.])(\d{1,2})\2(\d{4})")
@@ -153,11 +173,6 @@ def _month_and_day(match: re.Match[str], local: datetime) -> Named | None:
     return _yearless(match, lambda year: _day(year, month, day), local, "day", 0.9, alone=alone)
 
 
-@_reads(rf"(?P<m>{MONTH}),? (?:of )?(?P<y>{YEAR})")
-def _month_and_year(match: re.Match[str], local: datetime) -> Named | None:
-    return _naming(match, _months(int(match["y"]), _month(match["m"])), "month", 0.9)
-
-
 @_reads(rf"(?:(?P<which>{WHICH}) )?(?P<m>{MONTH})")
 def _month_alone(match: re.Match[str], local: datetime) -> Named | None:
     month = _month(match["m"])
@@ -178,16 +193,6 @@ def _year(match: re.Match[str], local: datetime) -> Named | None:
     return _naming(match, _months(year, 1, 12), "year", 0.7, alone=False)
 
 
-@_reads(r"(\d{4})-(0[1-9]|1[0-2])(?!\d)")
-def _year_and_month(match: re.Match[str], local: datetime) -> Named | None:
-    return _naming(match, _months(int(match[1]), int(match[2])), "month", 0.85, alone=False)
-
-
-@_reads(r"(\d{4})-?W(\d\d)(?!\d)")
-def _iso_week(match: re.Match[str], local: datetime) -> Named | None:
-    return _naming(match, whole("week", datetime.fromisocalendar(int(match[1]), int(match[2]), 1)), "week", 0.95)
-
-
 @_reads(
     rf"q(?P<a>[1-4])(?:[ /-]+(?:of )?(?P<y>{YEAR}))?|(?P<z>20\d\d)[ /-]?q(?P<b>[1-4])\b"
     rf"|(?:the )?(?P<c>{ORDINAL}) quarter (?:of )?(?P<w>{YEAR})"
@@ -200,12 +205,6 @@ def _quarter(match: re.Match[str], local: datetime) -> Named | None:
     if year:
         return _naming(match, _part_of_year(int(year), f"q{quarter}"), "year", 0.9)
     return _yearless(match, lambda year: _part_of_year(year, f"q{quarter}"), local, "year", 0.75, alone=False)
-
-
-# Without a year, H1 is a heading or a hypothesis.
-@_reads(rf"h(?P<a>[12])[ /-]+(?:of )?(?P<y>{YEAR})|(?P<z>20\d\d)[ /-]?h(?P<b>[12])\b")
-def _half(match: re.Match[str], local: datetime) -> Named | None:
-    return _naming(match, _part_of_year(int(match["y"] or match["z"]), f"h{match['a'] or match['b']}"), "year", 0.9)
 
 
 @_reads(
@@ -403,7 +402,6 @@ def _latest(weekday: int, local: datetime) -> datetime:
 
 
 def _counted(text: str) -> tuple[int, int]:
-    # The least and the most that it means: "a few" is not one number.
     words = text.lower()
     for word, (low, high) in _FUZZY.items():
         if word in words:
@@ -429,32 +427,9 @@ _FRAMEWORK = re.compile(
 
 # By their names without apostrophes: the month and the day, or the days after Easter Sunday, or the last day on which
 # Thanksgiving may be; how many days they are; and the days before and after that may be meant too.
-_HOLIDAYS: Mapping[str, tuple[tuple[int, int] | int, int, int, int]] = {
-    "new years eve": ((12, 31), 1, 0, 0),
-    "new years day": ((1, 1), 1, 0, 0),
-    "new years": ((1, 1), 1, 1, 0),
-    "new year": ((1, 1), 1, 1, 0),
-    "valentines day": ((2, 14), 1, 0, 0),
-    "ash wednesday": (-46, 1, 0, 0),
-    "palm sunday": (-7, 1, 0, 0),
-    "good friday": (-2, 1, 0, 0),
-    "easter weekend": (-2, 4, 0, 0),
-    "easter sunday": (0, 1, 0, 0),
-    "easter monday": (1, 1, 0, 0),
-    "easter": (0, 1, 2, 1),
-    "ascension day": (39, 1, 0, 0),
-    "pentecost": (49, 1, 1, 1),
-    "whitsun": (49, 1, 1, 1),
-    "halloween": ((10, 31), 1, 0, 0),
-    "thanksgiving weekend": ((11, 28), 4, 0, 0),
-    "thanksgiving day": ((11, 28), 1, 0, 0),
-    "thanksgiving": ((11, 28), 1, 0, 3),
-    "christmas eve": ((12, 24), 1, 0, 0),
-    "christmas day": ((12, 25), 1, 0, 0),
-    "christmas": ((12, 25), 1, 1, 1),
-    "xmas": ((12, 25), 1, 1, 1),
-    "boxing day": ((12, 26), 1, 0, 0),
-}
+_HOLIDAYS: Mapping[str, tuple[list[int] | int, int, int, int]] = json.loads(
+    Path(__file__).with_suffix(".json").read_text("utf-8")
+)
 _SEASON = "|".join(_SEASONS)
 _HOLIDAY = "|".join(_HOLIDAYS).replace("years", "year['’]?s").replace("valentines", "valentine['’]?s")
 
@@ -501,8 +476,9 @@ def _of_holiday(name: str) -> _OfYear:
     date, length, _, _ = _HOLIDAYS[name]
 
     def of(year: int) -> Period:
-        if isinstance(date, tuple):
-            first = datetime(year, *date)  # noqa: DTZ001
+        if isinstance(date, list):
+            month, day = date
+            first = datetime(year, month, day)  # noqa: DTZ001
             if name.startswith("thanksgiving"):
                 first -= timedelta(days=(first.weekday() - 3) % 7)
         else:

@@ -166,7 +166,6 @@ def _fit_title(title: str, cells: int) -> str:
     if sign:
         room = cells - width(sign + heading)
         return fit(notebook, room) + sign + visible(heading) if room > _FEW else fit(heading, cells)
-    # The end of a path says more than its beginning.
     return fit_end(title, cells) if "/" in title and not any(map(str.isspace, title)) else fit(title, cells)
 
 

@@ -61,7 +61,6 @@ COLUMNS = ("title", "context", "text", "tags", "ident")
 IDENTIFIER = re.compile(r"[^\W_]\w*+(?:\.\w++)*+|(?<!_)_++[^\W_]\w*+")
 _WORD = re.compile(r"\w+")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
-# A word of one part, as most words are.
 _SIMPLE = re.compile(r"[A-Z]?[a-z]++|[A-Z]++|[0-9]++")
 # Longer ones are data, not names.
 _LONGEST = 200

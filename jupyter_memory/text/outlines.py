@@ -27,10 +27,7 @@ class Block:
 
 
 def around(blocks: Sequence[Block], places: Iterable[int]) -> Iterator[list[Block]]:
-    """Yield for each place, in ascending order, the blocks around it, outermost first.
-
-    Blocks are in the order in which they begin; two of them are apart, or one is within the other.
-    """
+    """Yield for each place, in ascending order, the blocks around it, outermost first; they are in order."""
     rest = iter(blocks)
     coming = next(rest, None)
     found: list[Block] = []

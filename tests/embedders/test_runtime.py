@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+import tomllib
 import traceback
 from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
@@ -21,6 +22,8 @@ from waiting import until
 
 from jupyter_memory import EmbedderError, JupyterMemory
 from jupyter_memory.embedders import batches, computing, open_embedder
+
+PROGRAMS = tomllib.loads(Path(__file__).with_name("programs.toml").read_text("utf-8"))
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere MLX has a fast BLAS of its own")
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
@@ -184,30 +187,10 @@ def test_batches_of_notebooks():
     assert len({batch.tokens for length in range(1, 2049) for batch in batches([length], 64)}) <= 80
 
 
-LEVEL = """
-import sys, threading
-from pathlib import Path
-from jupyter_memory.embedders import StaticEmbedder, open_embedder
-
-def threads():
-    return len(list(Path("/proc/self/task").iterdir()))
-
-embedders = [StaticEmbedder(), open_embedder("nomic-64", models=Path(sys.argv[1]))]
-for embedder in embedders:
-    embedder.embed_documents(["Die Preise in Zürich", "The λ of the Poisson model is 3.2 orders an hour"])
-before = threads()
-for number in range(100):
-    for embedder in embedders:
-        thread = threading.Thread(target=embedder.embed_query, args=(f"prices of week {number}",))
-        thread.start(), thread.join()
-print(threads() - before)
-"""
-
-
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="the system does not list threads as files")
 def test_short_lived_threads_that_embed_leave_no_thread_behind(nomic):
     # A thread that has just ended may still be listed, and a tokenizer starts some of its own.
-    assert int(run(LEVEL, nomic.models)) < 5
+    assert int(run(PROGRAMS["level"], nomic.models)) < 5
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")
@@ -250,95 +233,17 @@ def test_no_program_waits_for_a_computation(nomic):
     assert said == "done"
 
 
-SEARCH = """
-import os, sys
-from threading import Thread
-from jupyter_memory import MemoryStore
-
-store = MemoryStore(sys.argv[1])
-store.add("Die Preise in Zürich sind netto", title="Prices")
-store.add("The λ of the Poisson model is 3.2 orders an hour", title="Poisson")
-
-def titles(question):
-    return [hit.memory.title for hit in store.hits(question).hits][:1]
-
-assert titles("prices netto") == ["Prices"]
-child = os.fork()
-if child == 0:
-    assert titles("orders by the hour") == ["Poisson"]
-    store.add("umsatz = df.groupby('shop')", title="Umsatz")
-    found = []
-    thread = Thread(target=lambda: found.extend(titles("groupby shop")))
-    thread.start(), thread.join(100)
-    os._exit(0 if found == ["Umsatz"] else 1)
-print(os.waitpid(child, 0)[1], titles("groupby shop"))
-"""
-BUSY = """
-import os, threading
-from jupyter_memory.embedders import StaticEmbedder
-
-texts = ["λ", "Die Preise in Zürich sind netto", "Ask Müller about the λ " * 8]
-embedder = StaticEmbedder()
-going, begun, left = True, threading.Event(), []
-
-def work():
-    while going:
-        begun.set()
-        embedder.embed_documents(texts * 20)
-
-thread = threading.Thread(target=work)
-thread.start(), begun.wait(100)
-# The first of them while the thread still loads the model.
-for number in range(8):
-    child = os.fork()
-    if child == 0:
-        os._exit(0 if embedder.embed_documents(texts).shape == (3, 256) else 1)
-    left.append(os.waitpid(child, 0)[1])
-going = False
-thread.join()
-print(left)
-"""
-FIRST = """
-import sys
-from jupyter_memory.embedders import StaticEmbedder
-embedder, before = StaticEmbedder(), set(sys.modules)
-embedder.embed_query("λ"), embedder.embed_documents(["λ", "prices " * 9000])
-print(set(sys.modules) - before)
-"""
-TIMER = """
-import os, threading, time
-from jupyter_memory.embedders import computing
-own = type(computing)(0.05 / 60)
-read = own.kept(lambda: object())
-inside, done = threading.Event(), threading.Event()
-def work():
-    with own:
-        read(), inside.set(), done.wait(100)
-thread = threading.Thread(target=work)
-thread.start(), inside.wait(100)
-child = os.fork()
-if child == 0:
-    with own:
-        assert read.cache_info().currsize == 1
-    for _ in range(6000):
-        time.sleep(0.01)
-        if not read.cache_info().currsize:
-            os._exit(0)
-    os._exit(1)
-done.set(), thread.join(100)
-print(os.waitpid(child, 0)[1])
-"""
-
-
 @forks
 def test_a_forked_child_searches_and_adds(tmp_path):
     """A child of a process that has searched finds by meaning and writes, in each thread; its parent goes on."""
-    assert run(SEARCH, tmp_path / "memory.sqlite") == "0 ['Umsatz']"
+    assert run(PROGRAMS["search"], tmp_path / "memory.sqlite") == "0 ['Umsatz']"
 
 
 @forks
 @pytest.mark.parametrize(
-    ("code", "left"), [(BUSY, str([0] * 8)), (FIRST, "set()"), (TIMER, "0")], ids=["lock", "import", "timer"]
+    ("code", "left"),
+    [(PROGRAMS["busy"], str([0] * 8)), (PROGRAMS["first"], "set()"), (PROGRAMS["timer"], "0")],
+    ids=["lock", "import", "timer"],
 )
 def test_a_forked_child_waits_for_no_thread_of_its_parent(code, left):
     """Forked while its parent loads or embeds, a child has its own locks and timer; nothing is imported then."""

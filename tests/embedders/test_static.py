@@ -4,6 +4,7 @@ import hashlib
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -15,18 +16,15 @@ import jupyter_memory
 from jupyter_memory import InputError, embedders
 from jupyter_memory.embedders import MODELS, StaticEmbedder, Tokens, tokens, unknown
 
+PROGRAMS = tomllib.loads(Path(__file__).with_name("programs.toml").read_text("utf-8"))
 BUNDLED = Path(embedders.__file__).parent / "bundled"
 
 NOTES = [
-    "Monthly sales in Zürich rose by 4 % after the price cut",
-    "The λ of the Poisson model is 3.2 orders an hour",
-    "df.groupby('shop')['price'].transform('mean')",
-    "Asked Łukasz for the warehouse extract of March",
-    "x",
-    "東京の売上は先月より増えた",
-    "🚚 late again",
+    "Monthly sales in Zürich rose by 4 % after the price cut", "The λ of the Poisson model is 3.2 orders an hour",
+    "df.groupby('shop')['price'].transform('mean')", "Asked Łukasz for the warehouse extract of March", "x",
+    "東京の売上は先月より増えた", "🚚 late again",
     "def load(path):\n    return pd.read_parquet(path, columns=['price', 'shop'])\n",
-]
+]  # fmt: skip
 # More than one piece for the tokenizer, with some words found nowhere else.
 REPORT = " ".join(f"{note} ({number} of the quarter)." for number in range(60) for note in NOTES)
 
@@ -236,53 +234,16 @@ def test_damaged_files(tmp_path, name, fault, said):
     assert "pip install --force-reinstall --no-deps jupyter-memory" in found
 
 
-STORE = """
-from pathlib import Path
-from jupyter_memory import MemoryStore
-from jupyter_memory.cli import main
-folder = Path(sys.argv[1])
-(folder / "prices.md").write_text("# Prices\\n\\nNet of tax, in Zürich.\\n", encoding="utf-8")
-with MemoryStore(folder / "memory.sqlite") as store:
-    store.index(folder / "prices.md", progress=False)
-    store.add("The cat sleeps on the warm windowsill", title="Cat")
-    hits = store.hits("kitten").hits
-    print([hit.memory.title for hit in hits][:1], "semantic_margin" in hits[0].signals, "mlx" in sys.modules)
-    print(store.doctor())
-main(["--store", str(folder / "memory.sqlite"), "status"])
-"""
-TAKE = """
-from pathlib import Path
-from jupyter_memory import FetchError
-from jupyter_memory.embedders import MODELS, CachedModel, take
-name, source, models = sys.argv[1:]
-try:
-    take(CachedModel(Path(models), MODELS[name]), source, progress=False)
-except FetchError as error:
-    print(error, Path(models).exists())
-"""
-# All names but those of the models that run on MLX.
-IMPORTS = """
-from pathlib import Path
-import jupyter_memory
-for init in Path(jupyter_memory.__file__).parent.glob("*/__init__.py"):
-    scope = {}
-    exec(f"import jupyter_memory.{init.parent.name} as room", scope)
-    for name in getattr(scope["room"], "__all__", []):
-        name in ("batches", "BertEmbedder") or getattr(scope["room"], name)
-print("all")
-"""
-
-
 def test_a_store_works(tmp_path):
     """Files and notes are taken in and found by meaning, the store is well, and its status names the arithmetic."""
-    said = run_without(["mlx"], STORE, str(tmp_path)).splitlines()
+    said = run_without(["mlx"], PROGRAMS["store"], str(tmp_path)).splitlines()
     assert said[:2] == ["['Cat'] True False", "[]"]
     assert any(line.split()[:2] == ["arithmetic", "NumPy,"] for line in said)
 
 
 def test_everything_is_imported():
     """No name of any room needs MLX or tokenizers, but for those of the models that run on them."""
-    assert run_without(["mlx", "tokenizers"], IMPORTS) == "all"
+    assert run_without(["mlx", "tokenizers"], PROGRAMS["imports"]) == "all"
 
 
 @pytest.mark.parametrize("name", ["minilm", "nomic"])
@@ -291,7 +252,7 @@ def test_nothing_is_copied(name, tmp_path):
     wheel = tmp_path / MODELS["minilm"].wheel.file
     wheel.write_bytes(b"not looked at")
     source = {"minilm": wheel, "nomic": Path(__file__).parent / "nomic_small"}[name]
-    said = run_without(["mlx"], TAKE, name, str(source), str(tmp_path / "models"))
+    said = run_without(["mlx"], PROGRAMS["take"], name, str(source), str(tmp_path / "models"))
     assert said.startswith(f"{name} needs mlx, which this Python environment does not have, so nothing was fetched")
     assert "pip install 'jupyter-memory[hub]'" in said and said.endswith("False")
 

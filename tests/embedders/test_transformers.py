@@ -20,11 +20,8 @@ TEXTS = [
     "We scaled the electricity prices to zero mean and unit variance before fitting the forecast.",
     "The λ of the Poisson model is 3.2 orders an hour; at night it falls to 0.4.",
     "Sales in Zürich rose by four percent after the price cut, in Genève they fell.",
-    "prices " * 30,
-    "df.groupby('shop')['price'].transform('mean')",
-    "",
-    "ü",
-]
+    "prices " * 30, "df.groupby('shop')['price'].transform('mean')", "", "ü",
+]  # fmt: skip
 TRANSFORMERS = {
     "emb_ln.": "embeddings.LayerNorm.", "encoder.layers.": "layers.", ".attn.out_proj.": ".self_attn.o_proj.",
     ".fc11.": ".up_proj.", ".fc12.": ".gate_proj.", ".fc2.": ".down_proj.",

@@ -14,39 +14,25 @@ PROFILES = ("auto", "covalence", "vault", "trovella", "memini", "memini-rrf")
 
 # What is asked of the sample archive, and how: words, code, paraphrases, phrases, typed filters, times, mistakes.
 OF_SAMPLES: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("how did we normalise the prices last month", {}),
-    ("FileSyncService", {}),
-    ("clip_outliers", {}),
-    ("customers.merge(installations, on='meter_id')", {}),
-    ("which people are likely to cancel their contract", {}),
-    ('"zero mean and unit variance"', {}),
-    ('tag:decision scaling "per zone"', {}),
+    ("how did we normalise the prices last month", {}), ("FileSyncService", {}), ("clip_outliers", {}),
+    ("customers.merge(installations, on='meter_id')", {}), ("which people are likely to cancel their contract", {}),
+    ('"zero mean and unit variance"', {}), ('tag:decision scaling "per zone"', {}),
     ("kind:cell lang:python read_csv -prices", {}),
     ("what did we decide in the first week of August 2026", {}),
-    ("forcast of the hourly demnad", {}),
-    ("東京の価格", {}),
-    ("zzyzx quuxly", {}),
-    ("the of and", {}),
+    ("forcast of the hourly demnad", {}), ("東京の価格", {}), ("zzyzx quuxly", {}), ("the of and", {}),
     ("what was agreed in session 2", {}),
     ("loss of files", {"tags": ["bug"], "domain": "infrastructure"}),
     ("price", {"filters": {"tier": "file", "not_kind": "cell"}, "since": "2026-08-01", "until": "2026-09-20"}),
-    ("parque", {"prefix": True}),
-    ("FileSyncService yesterday", {"time": False}),
-    ("tag:rule", {}),
-)
+    ("parque", {"prefix": True}), ("FileSyncService yesterday", {"time": False}), ("tag:rule", {}),
+)  # fmt: skip
 # Those that carry most of what a profile can do, asked of the second store as well.
 OF_CORPUS: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("which stations have the same rhythm", {}),
-    ("haversine_km distance of two places", {}),
+    ("which stations have the same rhythm", {}), ("haversine_km distance of two places", {}),
     ("demand review", {"since": "2025-01-01", "until": "2025-12-31"}),
-    ("what milk does Frau Müller take in her coffee", {}),
-    ("tag:result backtest error with the timetable", {}),
-    ("roadmap 1.4", {}),
-    ("model of the Bahnhof", {"filters": {"space": "home"}}),
-    ("what happened last week", {}),
-    ("nightly rebalancing with two vans", {}),
-    ("drop_ghst_trips", {}),
-)
+    ("what milk does Frau Müller take in her coffee", {}), ("tag:result backtest error with the timetable", {}),
+    ("roadmap 1.4", {}), ("model of the Bahnhof", {"filters": {"space": "home"}}), ("what happened last week", {}),
+    ("nightly rebalancing with two vans", {}), ("drop_ghst_trips", {}),
+)  # fmt: skip
 TRACED = ("how did we normalise the prices last month", "clip_outliers", "who decided to drop the weather features")
 LIMIT = 4
 

@@ -125,15 +125,11 @@ MARKDOWN: Mapping[str, Shape] = {
 }
 TEXT: Mapping[str, Shape] = {
     "identifiers": lambda n: "".join(f"priceOfShop_{i}.netOfTax{i}()\n" for i in range(n // 32)),
-    "one identifier": lambda n: "price_of_shop." * (n // 14),
-    "underscores": lambda n: "λ" + "_" * n,
-    "capitals": lambda n: "λ " + "A" * n,
-    "one line": lambda n: "net of tax, " * (n // 12),
-    "one word": lambda n: "x" * n,
-    "one word in Japanese": lambda n: "価格" * (n // 2),
-    "colours": lambda n: "\x1b]" * (n // 2),
-    "combining marks": lambda n: "e" + "\u0301" * n,
-}
+    "one identifier": lambda n: "price_of_shop." * (n // 14), "underscores": lambda n: "λ" + "_" * n,
+    "capitals": lambda n: "λ " + "A" * n, "one line": lambda n: "net of tax, " * (n // 12),
+    "one word": lambda n: "x" * n, "one word in Japanese": lambda n: "価格" * (n // 2),
+    "colours": lambda n: "\x1b]" * (n // 2), "combining marks": lambda n: "e" + "\u0301" * n,
+}  # fmt: skip
 NOTEBOOKS: Mapping[str, Shape] = {
     "a heading above cells": lambda n: _notebook(_prose(f"# {'Prices ' * (n // 14)}"), *_cells(n)),
     "words above cells": lambda n: _notebook(*(one for cell in _cells(n) for one in (_prose("x" * 200), cell))),

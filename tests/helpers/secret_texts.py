@@ -17,15 +17,10 @@ HEX = "9f8c1e2ab7d04c55e1f02a3b4c5d6e7f"
 BASE = "aB3dE5gH7jK9mN1pQ4sT6vW8yZ0bC2eF5hJ7"
 _DIGITS, _LOWER, _MIXED = string.digits, string.ascii_lowercase, string.ascii_letters
 ALPHABETS = {
-    "h": "0123456789abcdef",
-    "H": "0123456789ABCDEF",
-    "d": _DIGITS,
-    "a": _LOWER + _DIGITS,
-    "U": string.ascii_uppercase + _DIGITS,
-    "A": _MIXED + _DIGITS,
-    "w": _MIXED + _DIGITS + "-_",
+    "h": "0123456789abcdef", "H": "0123456789ABCDEF", "d": _DIGITS, "a": _LOWER + _DIGITS,
+    "U": string.ascii_uppercase + _DIGITS, "A": _MIXED + _DIGITS, "w": _MIXED + _DIGITS + "-_",
     "b": _MIXED + _DIGITS + "+/",
-}
+}  # fmt: skip
 WORDS = tuple(
     re.findall(
         r"\w+",

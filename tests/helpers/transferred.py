@@ -19,19 +19,15 @@ TEXTS = st.lists(WORDS, min_size=1, max_size=8).map(" ".join)
 TIMES = st.integers(0, 10**14).map(lambda micros: EPOCH + timedelta(microseconds=micros))
 NOTES = st.fixed_dictionaries(
     {
-        "text": TEXTS,
-        "title": st.one_of(st.just(""), TEXTS),
+        "text": TEXTS, "title": st.one_of(st.just(""), TEXTS),
         "tags": st.lists(st.sampled_from(["decision", "λ", "a b", "draft"]), unique=True),
-        "tier": st.sampled_from(["note", "mcp", "core"]),
-        "event_at": TIMES,
-        "valid_until": st.one_of(st.none(), TIMES),
+        "tier": st.sampled_from(["note", "mcp", "core"]), "event_at": TIMES, "valid_until": st.one_of(st.none(), TIMES),
         "severity": st.sampled_from([None, "critical", "warning"]),
-        "session": st.sampled_from([None, "monday"]),
-        "domain": st.sampled_from([None, "sales"]),
+        "session": st.sampled_from([None, "monday"]), "domain": st.sampled_from([None, "sales"]),
         "space": st.sampled_from([None, "work", "private"]),
         "metadata": st.dictionaries(st.sampled_from(["a", "ü"]), st.one_of(st.integers(), st.none(), TEXTS)),
     }
-)
+)  # fmt: skip
 RUNS = st.builds(
     Run,
     source=TEXTS,

@@ -18,15 +18,11 @@ GENES = "\n".join("ACGT" * 20 for _ in range(400))
 def notebook(*sources):
     cells = [
         {
-            "cell_type": "code",
-            "execution_count": None,
-            "id": f"c{place}",
-            "metadata": {},
-            "outputs": [],
+            "cell_type": "code", "execution_count": None, "id": f"c{place}", "metadata": {}, "outputs": [],
             "source": [one],
         }
         for place, one in enumerate(sources)
-    ]
+    ]  # fmt: skip
     metadata = {"kernelspec": {"language": "R", "name": "ir"}}
     return json.dumps({"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}, indent=1)
 
@@ -102,13 +98,10 @@ def test_data_among_words_are_bounded_and_noted(tmp_path, name, content, kept, n
 @pytest.mark.parametrize(
     "text",
     [
-        GENES,
-        "-" * 3_000,
-        "a/b_c" * 500,
-        "9" * 2_000,
+        GENES, "-" * 3_000, "a/b_c" * 500, "9" * 2_000,
         "\n".join(["/data/run/" + "sample" * 9 + str(n) for n in range(99)]),
     ],
-)
+)  # fmt: skip
 def test_what_is_no_encoded_data_stays(tmp_path, text):
     """Genes, rules, paths and numbers are somebody's text."""
     (tmp_path / "a.txt").write_text(text)

@@ -41,8 +41,7 @@ def test_data_files_of_any_size_are_taken_and_none_is_read_whole():
 @pytest.mark.parametrize(
     ("name", "content", "says"),
     [
-        ("a.csv", b"a,b\n\0\0\0\1", "binary"),
-        ("a.csv", b'a,b\n1,"' + b"x" * 200_000, "quote"),
+        ("a.csv", b"a,b\n\0\0\0\1", "binary"), ("a.csv", b'a,b\n1,"' + b"x" * 200_000, "quote"),
         ("a.csv", b"PAR1\0\0", "binary"),
         *(("a.csv.gz", content, "not compressed with gzip") for content in (b"a,b\n1,2\n", b"\x1f\x8b")),
         *(
@@ -51,23 +50,18 @@ def test_data_files_of_any_size_are_taken_and_none_is_read_whole():
         ),
         *(("a.jsonl", content, "not JSON") for content in (b"{", b"no json\n", b"[" * 100_000 + b"\n")),
         ("a.jsonl", b'{"a": "' + b"x" * 3_000_000, "longer than 2 MB"),
-        ("a.xlsx", b"", "another format"),
-        ("a.xlsx", b"customer,price\n", "another format"),
-        ("a.xlsx", ZIP + b"x" * 100, "damaged"),
-        ("a.xlsx", OLE + b"x" * 600, "before 2007"),
+        ("a.xlsx", b"", "another format"), ("a.xlsx", b"customer,price\n", "another format"),
+        ("a.xlsx", ZIP + b"x" * 100, "damaged"), ("a.xlsx", OLE + b"x" * 600, "before 2007"),
         ("a.xlsx", OLE + "EncryptedPackage".encode("utf-16-le"), "password"),
         ("a.parquet", b"PAR1" + b"x" * 100, "damaged"),
         ("a.parquet", b"PAR1" + b"\0" * 40 + b"\xff\xff\xff\x7fPAR1", "damaged"),
-        ("a.parquet", b"", "damaged"),
-        ("a.parquet", b"PARE" + b"x" * 100, "encrypted"),
-        ("a.parquet", b"customer,price\n1,2\n", "another format"),
-        ("a.feather", b"FEA1" + b"x" * 100, "version 1"),
+        ("a.parquet", b"", "damaged"), ("a.parquet", b"PARE" + b"x" * 100, "encrypted"),
+        ("a.parquet", b"customer,price\n1,2\n", "another format"), ("a.feather", b"FEA1" + b"x" * 100, "version 1"),
         ("a.feather", b"ARROW1" + b"x" * 100, "damaged"),
         ("a.arrow", b"\xff\xff\xff\xff\xff\xff\xff\x7f" + b"x" * 100, "damaged|memory"),
         ("a.db", b"customer,price\n", "neither"),
         ("a.db", b"SQLite format 3\0" + b"\xff" * 5_000, "no SQLite|damaged"),
-        ("a.db", b"SQLite format 3\0", "no SQLite|damaged"),
-        ("a.db", random.Random(1).randbytes(4_096), "neither"),
+        ("a.db", b"SQLite format 3\0", "no SQLite|damaged"), ("a.db", random.Random(1).randbytes(4_096), "neither"),
         ("a.duckdb", b"\0" * 8 + b"DUCK" + b"\xff" * 20_000, "damaged|crash"),
         *(
             (f"a{ending}", content, "^The file is")
@@ -77,7 +71,7 @@ def test_data_files_of_any_size_are_taken_and_none_is_read_whole():
         ("a.pdf", b"%PDF-1.7\nxxx", "^The file is"),
     ],
     ids=lambda one: one if isinstance(one, str) else repr(one[:9]),
-)
+)  # fmt: skip
 def test_what_is_damaged_or_something_else_says_so(read, name, content, says):
     """In words of ours, without any of its text."""
     if name[1:] not in SUFFIXES:
@@ -115,13 +109,10 @@ def pa():
 @pytest.fixture
 def table(pa):
     columns = {
-        "customer_id": pa.array([4711, 4712]),
-        "churnDate": pa.array([None, None], pa.timestamp("us")),
-        "price": pa.array([3.25, 9.75]),
-        "home": pa.array([{"city": "Zürich"}] * 2),
-        "plan": pa.array(["gold", "silver"]).dictionary_encode(),
-        "tags": [["vip"], ["new"]],
-    }
+        "customer_id": pa.array([4711, 4712]), "churnDate": pa.array([None, None], pa.timestamp("us")),
+        "price": pa.array([3.25, 9.75]), "home": pa.array([{"city": "Zürich"}] * 2),
+        "plan": pa.array(["gold", "silver"]).dictionary_encode(), "tags": [["vip"], ["new"]],
+    }  # fmt: skip
     plain = pa.table(columns)
     noted = [one.with_metadata({"unit": "EUR"}) if one.name == "price" else one for one in plain.schema]
     return plain.cast(pa.schema(noted))

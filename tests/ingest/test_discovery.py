@@ -32,15 +32,8 @@ def found(root, **options):
 def test_files_of_known_kinds_in_order(tmp_path):
     """Every known suffix, however written, at every depth, sorted and absolute; nothing else."""
     names = [
-        "a.ipynb",
-        "b/c/d.md",
-        "b/ü.markdown",
-        "e.TXT",
-        "env/notes.md",
-        "f.rst",
-        "g.py",
-        "/".join("d" * 400) + ".md",
-    ]
+        "a.ipynb", "b/c/d.md", "b/ü.markdown", "e.TXT", "env/notes.md", "f.rst", "g.py", "/".join("d" * 400) + ".md",
+    ]  # fmt: skip
     grow(tmp_path, *names, "h.bin", "i.png", "README", "b/notes.md.bak")
     assert found(tmp_path) == sorted(names)
     assert all(path.is_absolute() for path in walk(tmp_path).files)
@@ -71,9 +64,7 @@ def test_what_tools_and_keys_leave_behind_is_not_taken(tmp_path):
         (
             ["a.md", "b.md", "sub/a.md", "sub/c.md", "d.md"],
             {"GIT": "/a.md\nd.md\n", "OURS": "!d.md\nb.*\n", "sub__GIT": "c.md"},
-            "",
-            {},
-            ["d.md", "sub/a.md"],
+            "", {}, ["d.md", "sub/a.md"],
         ),
         # ``ignore`` leaves out more, and brings back what an ignore file left out.
         (["a.md", "b.md", "c/d.md"], {"GIT": "b.md"}, "", {"ignore": ["c/", "!b.md"]}, ["a.md", "b.md"]),
@@ -83,18 +74,15 @@ def test_what_tools_and_keys_leave_behind_is_not_taken(tmp_path):
         ([".git/HEAD", "sub/a.md", "sub/b.md"], {"GIT": "/sub/a.md"}, "sub", {}, ["b.md"]),
         # With an exclude file of git a folder is a work tree.
         (
-            ["sub/a.md", "sub/b.md", "sub/c.md", "sub/d.md"],
-            {"GIT": "/sub/a.md\nb.md", ".git__info__exclude": "c.md"},
-            "sub",
-            {},
-            ["d.md"],
+            ["sub/a.md", "sub/b.md", "sub/c.md", "sub/d.md"], {"GIT": "/sub/a.md\nb.md", ".git__info__exclude": "c.md"},
+            "sub", {}, ["d.md"],
         ),
         # A folder of data that git ignores can still be remembered by naming it.
         ([".git/HEAD", "data/raw/a.md"], {"GIT": "data/\n*.md"}, "", {}, []),
         ([".git/HEAD", "data/raw/a.md"], {"GIT": "data/\n*.md"}, "data", {}, ["raw/a.md"]),
         ([".git/HEAD", "data/raw/a.md"], {"GIT": "data/\n*.md"}, "data/raw", {}, ["a.md"]),
     ],
-)
+)  # fmt: skip
 def test_ignore_files_count(tmp_path, names, contents, below, options, expected):
     """Those of git and our own, in the folder and above it within a work tree."""
     assert found(grow(tmp_path, *names, **contents) / below, **options) == expected

@@ -9,17 +9,12 @@ RUSSIAN = "Вчера мы проверили насос у старой мел�
 CZECH = "Včera jsme u starého mlýna změřili hladinu. Voda stoupla o tři centimetry, protože několik dní pršelo."
 CHINESE = "昨天我们在旧磨坊检查了水泵。水位上升了三厘米，看守人把它写进了日志。明天要更换传感器的电池。"
 TEXTS = [
-    ("gb18030", CHINESE),
-    ("gbk", CHINESE),
+    ("gb18030", CHINESE), ("gbk", CHINESE),
     ("big5", "昨天我們在舊磨坊檢查了水泵。水位上升了三厘米，看守人把它寫進了日誌。明天要更換感測器的電池。"),
     ("shift_jis", "昨日、古い水車小屋でポンプを点検しました。水位は三センチ上がり、番人がそれを日誌に書きました。"),
     ("euc_jp", "昨日、古い水車小屋でポンプを点検しました。水位は三センチ上がり、番人がそれを日誌に書きました。"),
     ("cp949", "어제 우리는 오래된 방앗간에서 펌프를 점검했습니다. 수위가 삼 센티미터 올라갔고 적었습니다."),
-    ("cp1251", RUSSIAN),
-    ("koi8_r", RUSSIAN),
-    ("cp866", RUSSIAN),
-    ("cp1250", CZECH),
-    ("iso8859_2", CZECH),
+    ("cp1251", RUSSIAN), ("koi8_r", RUSSIAN), ("cp866", RUSSIAN), ("cp1250", CZECH), ("iso8859_2", CZECH),
     ("cp1252", "Gestern prüften wir die Pumpe an der Mühle. Das Wasser stieg über die Schwelle, höher als üblich."),
     ("cp1253", "Χθες ελέγξαμε την αντλία στον παλιό μύλο. Το νερό ανέβηκε τρία εκατοστά και ο φύλακας το έγραψε."),
     ("cp1255", "אתמול בדקנו את המשאבה בטחנה הישנה. המים עלו בשלושה סנטימטרים והשומר רשם זאת ביומן."),

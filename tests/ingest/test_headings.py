@@ -1,13 +1,17 @@
 """Headings, tags and dates as other programs write them: HTML, front matter in TOML, Logseq, Org mode."""
 
 import json
+import tomllib
 from datetime import UTC, date, datetime
+from pathlib import Path
 
 import pytest
 from growing import cpu_exponent
 
 from jupyter_memory.ingest import read_file
 from jupyter_memory.text import headings
+
+TEXTS = tomllib.loads(Path(__file__).with_name("texts.toml").read_text("utf-8"))
 
 
 @pytest.mark.parametrize(
@@ -71,35 +75,9 @@ def test_properties_of_logseq_for_itself_are_not_read(tmp_path):
     assert draft.text.split("Worms")[0].count("\n") == 5 and "std::sort id::x" in draft.text
 
 
-ORG = """#+TITLE: Logbook
-#+FILETAGS: :iron:smithy:
-# a comment
-
-* TODO [#A] Hinges for the gate            :church:
-  :PROPERTIES:
-  :ID:       6f1f0a44-52b1
-  :END:
-Two of them.
-** Heat
-#+begin_src python :results output
-bloom = anneal(hinge)
-# not a heading
-** nor this
-#+end_src
-
-#+RESULTS:
-: straw yellow
-
-* Orders
-  #+BEGIN_SRC emacs-lisp
-  (sort orders)
-  #+END_SRC
-"""
-
-
 def test_an_org_file_is_read_block_by_block(tmp_path):
     """Each in its language, at its line, under its headings, which have neither states nor tags."""
-    (tmp_path / "a.org").write_text(ORG)
+    (tmp_path / "a.org").write_text(TEXTS["org"])
     drafts = read_file(tmp_path / "a.org", root=tmp_path)
     code = [draft for draft in drafts if draft.metadata["cell_type"] == "code"]
     assert [(one.lang, one.text, one.context.split("\n")[1], one.metadata["line"]) for one in code] == [
@@ -113,22 +91,15 @@ def test_an_org_file_is_read_block_by_block(tmp_path):
 
 def test_an_org_file_without_code_is_one_text(tmp_path):
     """With its own headings, and without drawers."""
-    (tmp_path / "a.org").write_text(ORG.partition("** Heat")[0])
+    (tmp_path / "a.org").write_text(TEXTS["org"].partition("** Heat")[0])
     [draft] = read_file(tmp_path / "a.org", root=tmp_path)
     assert (draft.lang, draft.kind) == ("org", "file") and "* TODO [#A] Hinges" in draft.text
     assert "6f1f0a44" not in draft.text and set(draft.tags) == {"iron", "smithy", "church"}
 
 
 PIECES = [
-    "#+begin_src a\n",
-    ":PROPERTIES:\n",
-    "* a :b\n",
-    "* " + " " * 999 + "\n",
-    "<b>\n",
-    "<h1>\n",
-    "tags:: a\n",
-    "<b>",
-]
+    "#+begin_src a\n", ":PROPERTIES:\n", "* a :b\n", "* " + " " * 999 + "\n", "<b>\n", "<h1>\n", "tags:: a\n", "<b>",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("suffix", [".org", ".md"])

@@ -123,11 +123,14 @@ def test_the_language_is_the_kernels(drafts, metadata, language):
         ("%R summary(prices)", "python"), ("x = '%%sql'", "python"), ("#!fsharp\nlet x = 1", "fsharp"),
         ("#!pwsh\nls", "powershell"), ("#!/bin/sh\nls", "python"), ("%sql\nSELECT 1", "sql"), ("%md ## λ", "markdown"),
         ("%sql SELECT 1", "python"), ("%%pyspark\nx", "python"), ("%%csharp\nvar x = 1;", "csharp"),
-        ("%%sparksql\nSELECT 1", "sql"), ("#!time\nx", "python"),
+        ("%%sparksql\nSELECT 1", "sql"), ("#!time\nx", "python"), ("%%sh -e\nls", "bash"), ("%bash", "python"),
+        ("%%script --bg ruby\nputs 1", "ruby"), ("\n%%script /usr/bin/bash\nls", "bash"),
+        ("%%capture out\n%%time\n%%sql\nselect 1", "sql"), ("%%our_own_magic\nrates.mean()", "python"),
+        ("rates = 3\n%%bash", "python"),
     ],
 )  # fmt: skip
 def test_a_magic_says_the_language_of_its_cell(drafts, source, language):
-    """A cell of SQL in a notebook of Python is found as SQL; a magic that only measures changes nothing."""
+    """A cell of SQL in a notebook of Python is SQL; one that only measures or captures is as what is below it."""
     assert drafts(code(source))[0].lang == language
 
 
@@ -193,8 +196,7 @@ def test_a_language_is_asked_for_by_any_of_its_names(notebook, index):
         "%memsearch wie haben wir die Preise normalisiert", "%%memsearch --limit 3\nPreise in Zürich",
         "import pandas\ndf = %memsearch --tag λ prices", "%memadd We use λ = 3", "%%memadd --tag λ\ntext",
         "%memory history on", "  %memeval run", "%memfix --insert 1", "%time %memsearch prices",
-        "%load_ext jupyter_memory",
-        "# load it\n%reload_ext jupyter_memory  # λ\n\n",
+        "%load_ext jupyter_memory", "# load it\n%reload_ext jupyter_memory  # λ\n\n",
         "get_ipython().run_line_magic('memsearch', 'prices')", "! jupyter-memory search prices",
     ],
 )  # fmt: skip
@@ -383,9 +385,7 @@ COLOURED = ("\x1b[31m-----\x1b[39m", "File \x1b[32mprices.py:3\x1b[0m", "\x1b[31
                     text_plain="alt.Chart(...)",
                     **{
                         VEGA: {
-                            "title": "λ",
-                            "datasets": {"d": [{"title": "no"}]},
-                            "encoding": {"x": {"field": "Pegel"}},
+                            "title": "λ", "datasets": {"d": [{"title": "no"}]}, "encoding": {"x": {"field": "Pegel"}},
                         }
                     },
                 )
@@ -403,8 +403,7 @@ COLOURED = ("\x1b[31m-----\x1b[39m", "File \x1b[32mprices.py:3\x1b[0m", "\x1b[31
             ],
             "an: λ\nc: x\nn: 0.5",
         ),
-        ([shown(application_json="λ")], "λ"),
-        ([shown(application_json=None)], "[application/json]"),
+        ([shown(application_json="λ")], "λ"), ([shown(application_json=None)], "[application/json]"),
         # Of a drawing the labels, also those that matplotlib wrote as paths; what describes a picture is read.
         (
             [shown(**{"image/svg+xml": DRAWING})],
@@ -434,7 +433,7 @@ COLOURED = ("\x1b[31m-----\x1b[39m", "File \x1b[32mprices.py:3\x1b[0m", "\x1b[31
         ([{"output_type": "error", "traceback": 3, "ename": 1}], ""),
         ([{"output_type": "display_data", "data": []}], ""),
     ],
-)
+)  # fmt: skip
 def test_what_a_cell_printed_and_showed_is_text(drafts, outputs, text):
     """Outputs come in order, as a person reads them."""
     [draft] = drafts(code("λ", outputs=outputs))

@@ -216,15 +216,12 @@ def test_pictures_within_a_picture_are_drawn_but_no_other_file(made, tmp_path):
 @pytest.mark.parametrize(
     "picture",
     [
-        svg("", before="<!DOCTYPE svg [<!ENTITY a 'b'>]>"),
-        svg("<g>" * 100_000),
-        "<svg xmlns='http://www.w3.org/2000/svg'><g",
-        svg("", size="width='0' height='0'"),
-        "<?xml version='1.0'?><html/>",
-        "<svg/>ÿ\x00þ<<<",
+        svg("", before="<!DOCTYPE svg [<!ENTITY a 'b'>]>"), svg("<g>" * 100_000),
+        "<svg xmlns='http://www.w3.org/2000/svg'><g", svg("", size="width='0' height='0'"),
+        "<?xml version='1.0'?><html/>", "<svg/>ÿ\x00þ<<<",
     ],
     ids=["entities", "nested", "cut", "no size", "HTML", "bytes"],
-)
+)  # fmt: skip
 def test_what_cannot_be_drawn_is_left_out(made, picture):
     """A hostile or broken picture is left out with the reason, though it crashes what draws it; the next is drawn."""
     assert made(picture).left_out == (NOT_DRAWN,)
@@ -350,24 +347,21 @@ def test_the_doctor_sees_a_damaged_picture(indexed):
 @pytest.mark.parametrize(
     ("cell", "pictures"),
     [
-        ({}, ()),
-        ({"outputs": 3}, ()),
+        ({}, ()), ({"outputs": 3}, ()),
         ({"outputs": [None, 7, {"data": None}, {"data": {"text/plain": "x"}}]}, ()),
-        ({"attachments": {"a": {"image/png": "x"}}}, ()),
-        ({"cell_type": "markdown", "attachments": [1]}, ()),
+        ({"attachments": {"a": {"image/png": "x"}}}, ()), ({"cell_type": "markdown", "attachments": [1]}, ()),
         # Of several media types of one output, the first that can be read is taken.
         (
             {
                 "outputs": [
                     {"data": {"image/svg+xml": "<svg/>", "image/jpeg": "jpeg", "image/png": ["p", "ng"]}},
-                    {"data": {"image/png": 3}},
-                    {"data": {"image/svg+xml": ["<svg>", "λ</svg>"]}},
+                    {"data": {"image/png": 3}}, {"data": {"image/svg+xml": ["<svg>", "λ</svg>"]}},
                 ]
             },
             ("png", None, "<svg>λ</svg>".encode()),
         ),
     ],
-)
+)  # fmt: skip
 def test_the_pictures_of_odd_cells(tmp_path, cell, pictures):
     """Whatever a notebook has where outputs and attachments belong, it is a picture, or none, and no error."""
     path = saved(tmp_path / "odd.ipynb", {"cell_type": "code", "metadata": {}, "source": "x"} | cell)

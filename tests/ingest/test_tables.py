@@ -86,20 +86,17 @@ def test_a_header_is_told_from_the_rows_below_it(read, lines):
 @pytest.mark.parametrize(
     "lines",
     [
-        PEOPLE,
-        ("Anna,23", "Bob,42", "Carl,17"),
+        PEOPLE, ("Anna,23", "Bob,42", "Carl,17"),
         ("Anna,n/a", "Bob,42", "Carl,17", "Dora,18"),  # a missing value above numbers
         ("Anna Meier,absent", "Bob Rossi,42", "Carl Weber,17", "Dora Wolf,18"),
-        ("anna@example.org,name", "bob@example.org,x"),
-        ("name,2026-03-02", "x,2026-03-03"),
+        ("anna@example.org,name", "bob@example.org,x"), ("name,2026-03-02", "x,2026-03-03"),
         ("name,+41 44 123 45 67", "x,+41 44 123 45 68"),
         ("user,9f8c1e2ab7d04c55e1f02a3b", "x,1f8c1e2ab7d04c55e1f02a3c"),
         ("name,name", "x,1"),  # one name twice
-        ("1,2", "3,4"),
-        ("Zürich,Genf",),
+        ("1,2", "3,4"), ("Zürich,Genf",),
         ("name,city", "name,city"),  # it recurs: it is a value
     ],
-)
+)  # fmt: skip
 def test_what_may_be_data_is_no_header(read, lines):
     """When in doubt, the first row is a row."""
     [part] = read("a.csv", "\n".join(lines) + "\n").parts

@@ -2,6 +2,7 @@
 
 import json
 import os
+import tomllib
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from jupyter_memory import InputError
 from jupyter_memory.ingest import prepare, read_file, walk
 from jupyter_memory.types import Draft
 
+TEXTS = tomllib.loads(Path(__file__).with_name("texts.toml").read_text("utf-8"))
 DATA = Path(os.environ.get("JUPYTER_MEMORY_TEST_DATA", Path(__file__).parents[2].parent / "shared" / "data"))
 SECRET = "9f8c1e2ab7d04c55e1f02a3b"
 TEXT = "# Preise in Zürich\n\nλ = 3\n"
@@ -97,29 +99,7 @@ def test_the_suffix_tells_the_language(read, name, language):
 
 def test_a_notebook_of_polyglot_is_read_by_cell(read):
     """Each cell has the language of the line above it; other such lines are part of a cell, and settings are none."""
-    text = """#!meta
-
-{"kernelInfo":{"defaultKernelName":"fsharp","items":[]}}
-
-#!markdown
-
-# Ferries
-
-In Malmö.
-
-#!fsharp
-
-#!time
-let ferries = 3
-
-#!sql-prices
-
-select tariff from prices
-
-#!pwsh
-Get-Date
-"""
-    found = read("ferries.dib", text)
+    found = read("ferries.dib", TEXTS["polyglot"])
     assert [(part.language, part.line, part.headings, part.text) for part in found.parts] == [
         ("markdown", 7, ("Ferries",), "# Ferries\n\nIn Malmö."),
         ("fsharp", 13, ("Ferries",), "#!time\nlet ferries = 3"),
@@ -191,14 +171,11 @@ def test_a_file_that_cannot_be_read_is_an_input_error(tmp_path, common_folder, a
 @pytest.mark.parametrize(
     ("block", "tags"),
     [
-        ("tags: [preise, 'λ', preise]", ("preise", "λ")),
-        ("title: x\nTags: preise, Zürich", ("preise", "Zürich")),
+        ("tags: [preise, 'λ', preise]", ("preise", "λ")), ("title: x\nTags: preise, Zürich", ("preise", "Zürich")),
         ('tags:\n  - preise\n  - "λ"\nother:\n  - no', ("preise", "λ")),
-        ("tags: '#preise'", ("preise",)),
-        ("tags:", ()),
-        ("title: tags", ()),
+        ("tags: '#preise'", ("preise",)), ("tags:", ()), ("title: tags", ()),
     ],
-)
+)  # fmt: skip
 def test_front_matter_names_tags(draft, block, tags):
     """Tags written in any of YAML's usual ways are the memory's tags, and the text keeps its front matter."""
     text = f"---\n{block}\n---\n\n# λ\n"
@@ -345,30 +322,9 @@ def read_as(found):
     return [(part.text.strip(), part.language, part.headings, part.line) for part in found.parts]
 
 
-SPIN = """#' ---
-#' title: Takelage
-#' ---
-#' # Wanten
-#'
-#' Erneuert zu **Lichtmess**.
-
-#+ spannung, fig.width=5, tags=c("rig", "λ")
-wanten <- spannung(mast)
-
-#' Länge in Metern
-#' @param x ein Mast
-laenge <- function(x) x$laenge
-
-#' ## Stage
-stag <- messen(x)
-#+ bild, fig.cap="Der Wind"
-plot(stag)
-"""
-
-
 def test_a_script_for_spin_is_prose_and_chunks(read):
     """Prose is Markdown with its headings, a chunk has its label and caption, a documented function its comment."""
-    found = read("rig.R", SPIN)
+    found = read("rig.R", TEXTS["spin"])
     wanten = "wanten <- spannung(mast)\n\n#' Länge in Metern\n#' @param x ein Mast\nlaenge <- function(x) x$laenge"
     assert read_as(found) == [
         ("---\ntitle: Takelage\n---\n# Wanten\n\nErneuert zu **Lichtmess**.", "markdown", (), 1),
@@ -412,32 +368,10 @@ def test_an_example_of_a_gallery_is_prose_and_code(read, mark):
     assert len(read("a.py", f'"""Pegel am Wehr."""\nx = "# {mark}"\n').parts) == 1
 
 
-DATABRICKS = """# Databricks notebook source
-# MAGIC %md
-# MAGIC # Fahrten
-# MAGIC
-# MAGIC Nur sonntags.
-
-# COMMAND ----------
-
-# MAGIC %sql
-# MAGIC SELECT 1
-
-# COMMAND ----------
-
-# DBTITLE 1,Kaputte Drehkreuze
-display(x)
-
-# COMMAND ----------
-
-# MAGIC %run ./andere
-"""
-
-
 @pytest.mark.parametrize(("name", "comment"), [("a.py", "#"), ("a.scala", "//"), ("a.sql", "--"), ("a.r", "#")])
 def test_a_source_of_databricks_is_read_by_command(read, name, comment):
     """Each command is a part in its language, whatever comments the file has; a title is a heading."""
-    text = DATABRICKS.replace("# MAGIC", f"{comment} MAGIC").replace("# COMMAND", f"{comment} COMMAND")
+    text = TEXTS["databricks"].replace("# MAGIC", f"{comment} MAGIC").replace("# COMMAND", f"{comment} COMMAND")
     text = text.replace("# Databricks", f"{comment} Databricks").replace("# DBTITLE", f"{comment} DBTITLE")
     assert read_as(read(name, text)) == [
         ("# Fahrten\n\nNur sonntags.", "markdown", ("Fahrten",), 3),
@@ -447,68 +381,9 @@ def test_a_source_of_databricks_is_read_by_command(read, name, comment):
     ]
 
 
-MARIMO = """import marimo
-
-__generated_with = "0.14.7"
-app = marimo.App()
-
-with app.setup:
-    import polars as pl
-
-
-@app.cell(hide_code=True)
-def _(mo, n):
-    mo.md(
-        rf\"\"\"
-    # Kähne
-
-    Es sind {n + 1}.
-    \"\"\"
-    )
-    return
-
-
-@app.cell
-def _(pl):
-    # Laden
-
-    kaehne = pl.read_csv("a.csv")
-    tiefgang = kaehne.mean()
-    return kaehne, tiefgang
-
-
-@app.cell
-def _(kaehne, mo):
-    _df = mo.sql(f"SELECT 1")
-    return
-
-
-@app.cell
-def _():
-    return
-
-
-app._unparsable_cell(
-    r\"\"\"
-    kaehne[
-    \"\"\",
-    name="_"
-)
-
-
-@app.function
-def last(t):
-    return t * 0.6
-
-
-if __name__ == "__main__":
-    app.run()
-"""
-
-
 def test_a_notebook_of_marimo_is_read_by_cell(read):
     """Each cell has its own lines; what marimo wrote around them is not stored, and empty cells are none."""
-    assert read_as(read("kaehne.py", MARIMO)) == [
+    assert read_as(read("kaehne.py", TEXTS["marimo"])) == [
         ("import polars as pl", "", (), 7),
         ("# Kähne\n\nEs sind {n + 1}.", "markdown", ("Kähne",), 14),
         ('# Laden\n\nkaehne = pl.read_csv("a.csv")\ntiefgang = kaehne.mean()', "", ("Kähne",), 24),
@@ -516,7 +391,7 @@ def test_a_notebook_of_marimo_is_read_by_cell(read):
         ("kaehne[", "", ("Kähne",), 44),
         ("def last(t):\n    return t * 0.6", "", ("Kähne",), 51),
     ]
-    assert len(read("broken.py", MARIMO + "def (").parts) == 1
+    assert len(read("broken.py", TEXTS["marimo"] + "def (").parts) == 1
 
 
 @pytest.mark.parametrize(
@@ -646,38 +521,9 @@ def test_a_directive_is_prose(read, directive):
         assert directive in prose.text and "Auf der Galerie." in prose.text
 
 
-JUPYTEXT = """---
-jupyter:
-  jupytext:
-    formats: md
-  kernelspec:
-    language: julia
----
-
-# Kräne
-
-<!-- #region Am Kai tags=["aside"] -->
-Der Ausleger.
-
-```python
-kein Code
-```
-<!-- #endregion -->
-
-```julia tags=["parameters"]
-last = 5
-```
-
-```bash
-ls
-```
-<!-- #region -->
-Ende"""
-
-
 def test_markdown_as_jupytext_writes_it(read):
     """Each cell is a part in its language; the marks around Markdown are not stored, their tags and titles are."""
-    found = read("a.md", JUPYTEXT)
+    found = read("a.md", TEXTS["jupytext"])
     assert (found.language, [(one.text, one.language, one.tags, one.line) for one in found.parts]) == (
         "julia",
         [
@@ -698,21 +544,6 @@ def test_the_fence_of_a_front_matter_is_not_part_of_it(read, front):
     assert read("birds.Rmd", f"---\n{front}\n---\n\nText.\n").parts[0].text == front
 
 
-NOTE = """---
-tags: [rates]
-aliases: [Verspätung]
----
-# Delays #ops
-
-> [!warning]- Ask [[Zoë Müller|Zoë]]
-> See [[Rates 2026#Night shift]] and ![[plot.png|300]] #team/night.
-
-```python
-x[[0, 1]]  # [[not a link]] #nottag
-```
-"""
-
-
 @pytest.mark.parametrize(
     ("text", "plain"),
     [
@@ -731,11 +562,11 @@ def test_what_only_looks_like_a_mark_stays(read, text, plain):
 
 def test_marks_are_read_as_their_text(read):
     """A link is its alias with its target, an embed its name, a callout its title; lines stay where they are."""
-    text = read("note.md", NOTE).parts[0].text
+    text = read("note.md", TEXTS["note"]).parts[0].text
     assert "> Ask Zoë (Zoë Müller)\n> See Rates 2026 > Night shift and 300 (plot.png) #team/night." in text
-    assert "x[[0, 1]]  # [[not a link]] #nottag" in text and text.count("\n") == NOTE.count("\n")
+    assert "x[[0, 1]]  # [[not a link]] #nottag" in text and text.count("\n") == TEXTS["note"].count("\n")
     # Headings, numbers, anchors and code hold no tags.
-    assert read("note.md", NOTE).tags == ("rates", "ops", "team/night")
+    assert read("note.md", TEXTS["note"]).tags == ("rates", "ops", "team/night")
     assert read("note.md", "# Title\n#12 a#b [x](#y) `#z` ## two").tags == ()
 
 
@@ -744,7 +575,7 @@ def test_a_vault_is_searched_by_link_and_tag(index, folder):
     for hidden in (".obsidian", ".trash"):
         (folder / hidden).mkdir()
         (folder / hidden / "old.md").write_text("[[Zoë Müller]] was here.")
-    (folder / "delays.md").write_text(NOTE)
+    (folder / "delays.md").write_text(TEXTS["note"])
     assert index(folder).files == 1
     [hit] = index.memory.hits("Zoë Müller", filters={"tag": "team/night"}).hits
     assert set(hit.memory.tags) == {"rates", "ops", "team/night"} and "[[Zoë" not in hit.memory.text

@@ -21,19 +21,16 @@ from jupyter_memory import (
 from jupyter_memory.types import Filters
 
 ODD = {
-    "NUL bytes": "net\0 of \0tax",
-    "lone surrogates": "net of \ud800 tax \udfff",
+    "NUL bytes": "net\0 of \0tax", "lone surrogates": "net of \ud800 tax \udfff",
     "surrogate escape": b"net of \xff tax".decode("utf-8", "surrogateescape"),
-    "emoji": "net 👩‍🔬 of 🏳️‍🌈 tax 🚚",
-    "right to left": "net \u202eof\u202c مِن tax שלום",
+    "emoji": "net 👩‍🔬 of 🏳️‍🌈 tax 🚚", "right to left": "net \u202eof\u202c مِن tax שלום",
     "combining": "net o\u0301\u0302\u0303\u0304f tax " + "Z\u0351\u036b\u0343\u036a\u0302",
-    "zero width": "\ufeffnet\u200b of \u2060tax",
-    "control": "net \x02of\x03 \x1b[31mtax\x7f",
+    "zero width": "\ufeffnet\u200b of \u2060tax", "control": "net \x02of\x03 \x1b[31mtax\x7f",
     "line ends": "net\r\nof\rtax\u2028and\u2029more\x85",
     "quotes": """net "of' ` tax \\ %s {} $(rm) '; drop table memories; --""",
     "astral": "net of tax 𝒳 𠀀 \U0010ffff",
     "markup": "<script>alert('net')</script> of <b>tax</b> &amp;",
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("text", ODD.values(), ids=ODD)

@@ -20,22 +20,10 @@ PAGES = [*ROOT.glob("docs/**/*.md"), ROOT / "README.md", *ROOT.glob("notebooks/*
 SPECS = sorted(ROOT.glob("ui-tests/tests/*.ts"))
 # Names that a room exports for tests alone, as room.NAME: each is there for a promise that shows nowhere else.
 FOR_TESTS_ALONE = (
-    "embedders.Tokens",
-    "embedders.WordPiece",
-    "embedders.batches",
-    "evaluation.interval",
-    "evaluation.p_value",
-    "ingest.Isolation",
-    "ingest.suspicious",
-    "ingest.walk",
-    "mcp.server_of",
-    "mcp.tools_of",
-    "search.Confidence",
-    "search.coverage_of",
-    "search.snippet",
-    "storage.Database",
-    "storage.keyword",
-)
+    "embedders.Tokens", "embedders.WordPiece", "embedders.batches", "evaluation.interval", "evaluation.p_value",
+    "ingest.Isolation", "ingest.suspicious", "ingest.walk", "mcp.server_of", "mcp.tools_of", "search.Confidence",
+    "search.coverage_of", "search.snippet", "storage.Database", "storage.keyword",
+)  # fmt: skip
 # A module of the package below a room, or one beside the rooms, as it is written in code or in a string.
 DEEP = re.compile(rf"\bjupyter_memory\.(?:(?:{'|'.join(ROOMS)})\.[a-z_]+|(?!(?:{'|'.join(ROOMS)})\b)[a-z_]+)\b")
 TEXT_FILES = re.compile(r"\.(?:json|toml|ya?ml|md|sqlite)\b")

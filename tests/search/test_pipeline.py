@@ -200,12 +200,9 @@ def test_what_is_better_never_loses_places(filled_with, profile, records, chosen
 
 # Words and meaning turned down, turned off, turned up; a term that the query does not wake.
 SETTINGS = (
-    {},
-    {"keyword": 0.0},
-    {"vector": 0.0, "semantic_margin": 0.0},
-    {"recency": 40.0},
+    {}, {"keyword": 0.0}, {"vector": 0.0, "semantic_margin": 0.0}, {"recency": 40.0},
     {"tier": 5.0, "quality": 3.0, "severity": 2.0, "keyword": 0.001},
-)
+)  # fmt: skip
 QUERY = "how did we scale the electricity prices in Zürich"
 
 

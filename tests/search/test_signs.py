@@ -19,15 +19,10 @@ TEXTS = {
 @pytest.mark.parametrize(
     ("query", "found"),
     [
-        ("mould*", "ab"),
-        ("mouldb*", "b"),
-        ("oaken wains*", "ad"),
-        ("🚀", "c"),
-        ("cake 🎂", "e"),
-        ("wainscot NOT oak", "a"),
-        ("wainscot AND NOT lime", "d"),
+        ("mould*", "ab"), ("mouldb*", "b"), ("oaken wains*", "ad"), ("🚀", "c"), ("cake 🎂", "e"),
+        ("wainscot NOT oak", "a"), ("wainscot AND NOT lime", "d"),
     ],
-)
+)  # fmt: skip
 def test_signs_are_understood(store, query, found, profile):
     """By each profile with words."""
     memory = store(embedder=None)
@@ -49,16 +44,10 @@ def test_what_is_excluded_is_said(store):
 @pytest.mark.parametrize(
     ("text", "prefix"),
     [
-        ("mould*", "mould"),
-        ("a* Prices* of", "prices"),
-        ("import *", None),
-        ("a**b x**", None),
-        ("**bold** f(*args)", None),
-        ('"mould*" x', None),
-        ("int *p", None),
-        ("x*y", None),
+        ("mould*", "mould"), ("a* Prices* of", "prices"), ("import *", None), ("a**b x**", None),
+        ("**bold** f(*args)", None), ('"mould*" x', None), ("int *p", None), ("x*y", None),
     ],
-)
+)  # fmt: skip
 def test_an_asterisk_behind_a_word_lets_it_go_on(text, prefix):
     """One of code or Markdown does not."""
     assert parse(text, now=datetime.now(UTC)).terms.prefix == prefix

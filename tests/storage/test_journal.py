@@ -189,14 +189,11 @@ def test_a_field_of_a_newer_version_is_passed_over():
         # Zeros of somebody who cleared the journal, half a record, and text.
         *(b"\0" * 300, b"\xff\xfeJM", b"\xff\xfeJM" + b"\0" * 300, b"\xff\xfeJM\x05\0\0\0\0\0\0\0half", b"text\n" * 50),
         # An outcome, a time or a form that this version does not know.
-        with_changes(note(RUN), number=3, outcome="aborted"),
-        with_changes(note(RUN), number=3, started="yesterday"),
-        with_changes(note(RUN), number=3, error=["KeyError"]),
-        with_changes(note(RUN), number=[3]),
-        framed({"source": "x = 1"}),
-        framed([1, 2]),
+        with_changes(note(RUN), number=3, outcome="aborted"), with_changes(note(RUN), number=3, started="yesterday"),
+        with_changes(note(RUN), number=3, error=["KeyError"]), with_changes(note(RUN), number=[3]),
+        framed({"source": "x = 1"}), framed([1, 2]),
     ],
-)
+)  # fmt: skip
 def test_what_is_no_record_is_passed_over(odd):
     """What cannot be read leaves out that one record, and hides no later one."""
     assert runs(odd + written(RUN) + odd + written(FAILED) + odd) == [RUN, FAILED]

@@ -184,8 +184,7 @@ def test_no_byte_is_left(store, bytes_of, way):
     gone = {
         "clear": opened.history.clear,
         "forget": lambda: opened.forget(sorted({one.memory_id for one in opened.history.runs(limit=500)})),
-        "age": opened.history.retain,
-        "number": opened.history.retain,
+        "age": opened.history.retain, "number": opened.history.retain,
     }[way]()  # fmt: skip
     assert gone == 300 and traces(opened, words, bytes_of) == set()
     assert opened.recent() == [] and opened.feedbacks() == [] and opened.doctor() == []

@@ -28,12 +28,8 @@ def test_add_gives_the_memory_back(store):
 def test_everything_that_was_given_is_kept(store):
     memory = store()
     given = {
-        "title": "Preise für Zürich",
-        "tags": ("decision", "λ"),
-        "tier": "mcp",
-        "kind": "history",
-        "source": "chat:42",
-    }
+        "title": "Preise für Zürich", "tags": ("decision", "λ"), "tier": "mcp", "kind": "history", "source": "chat:42",
+    }  # fmt: skip
     given |= {"severity": "critical", "domain": "sales", "session": "s1", "space": "shops"}
     given |= {
         "event_at": datetime(2026, 3, 2, 9, 15, 1, 123456, tzinfo=UTC),

@@ -328,16 +328,12 @@ def test_pictures_without_room_are_counted_and_read_from_their_notebook_later(il
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("memory", "0" * 32),
-        ("media_type", "image/svg+xml"),
-        ("media_type", "text/html"),
-        ("image", "not base64: ü"),
+        ("memory", "0" * 32), ("media_type", "image/svg+xml"), ("media_type", "text/html"), ("image", "not base64: ü"),
         ("image", base64(b"<script>alert(1)</script>")),
         ("image", base64(b"RIFF\x00\x00\x00\x00WEBP" + b"\x00" * 12_000)),
-        ("width", 0),
-        ("origin", "'; drop table memories"),
+        ("width", 0), ("origin", "'; drop table memories"),
     ],
-)
+)  # fmt: skip
 def test_what_is_no_picture_is_refused(illustrated, opened, name, value):
     """A line that holds anything but a small WebP or PNG of a memory there is named, and nothing is stored."""
     file, store = illustrated[0] / "pictures.jsonl", opened("empty")

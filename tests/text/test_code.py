@@ -4,7 +4,9 @@ import ast
 import pickle
 import subprocess
 import sys
+import tomllib
 import warnings
+from pathlib import Path
 
 import kinds
 import pytest
@@ -13,7 +15,6 @@ from jupyter_memory.text import (
     Block,
     Definitions,
     around,
-    cell_language,
     changed_names,
     definitions,
     definitions_and_places,
@@ -28,6 +29,8 @@ from jupyter_memory.text import (
     with_outputs,
     words_of,
 )
+
+SOURCES = tomllib.loads(Path(__file__).with_name("sources.toml").read_text("utf-8"))
 
 
 @pytest.mark.parametrize(
@@ -52,62 +55,13 @@ def test_a_note_is_known_by_its_look(text, known):
     assert (language("markdown", text), language("R", text)) == ("markdown", "r")
 
 
-@pytest.mark.parametrize(
-    ("source", "known"),
-    [
-        ("%%bash\nls zürich", "bash"), ("%%sh -e\nls", "bash"), ("%%R -i rates\nplot(rates)", "r"),
-        ("%%script --bg ruby\nputs 1", "ruby"), ("\n%%script /usr/bin/bash\nls", "bash"),
-        ("%%capture out\n%%time\n%%sql\nselect 1", "sql"), ("%%time\nrates.mean()", "python"),
-        ("%%our_own_magic\nrates.mean()", "python"), ("rates = 3\n%%bash", "python"), ("%bash", "python"),
-        ("", "python"),
-    ],
-)  # fmt: skip
-def test_a_cell_magic_names_the_language(source, known):
-    """A cell is in the language of its magic, below those that only measure or capture; else in the kernel's."""
-    assert cell_language("python", source) == known
-
-
-SOURCE = '''
-"""A module, in which the words class Docstring: and def docstring(): stand."""
-import os
-from typing import Any as Anything
-
-RATE: float = 0.3
-first, (second, *rest) = os.path.split(RATE)
-os.environ["A"] = 1
-os.sep = 2
-if RATE:
-    import json
-    def conditional(argument, other=lambda hidden: 1): local = 1
-else:
-    chosen = 2
-@os.decorated
-class Meter(dict):
-    attribute = 1
-    @property
-    def read(self):
-        def inner(): ...
-        return [comprehended for comprehended in self]
-    async def __flush(self): ...
-    class Config: ...
-async def λ(): ...
-def read(): ...
-# def commented(): ...
-text = """
-def quoted():
-"""
-with open("f") as handle:
-    for number in handle: ...
-'''
-
-
 def defined_by(source):
     return definitions("note", "python", source)
 
 
 def test_every_definition_once():
     """Classes and functions, variables, and what is within others, each in its order; no import, comment or string."""
-    found = defined_by(SOURCE)
+    found = defined_by(SOURCES["definitions"])
     assert found.defined.split() == ["conditional", "Meter", "λ", "read"]
     assert found.assigned.split() == ["RATE", "first", "second", "rest", "chosen", "text", "handle", "number"]
     assert found.nested.split() == ["read", "inner", "__flush", "Config"]
@@ -195,14 +149,11 @@ def test_statements():
 @pytest.mark.parametrize(
     "source, names",
     [
-        ("frame.columns = ['a']", {"frame"}),
-        ("del rows", {"rows"}),
+        ("frame.columns = ['a']", {"frame"}), ("del rows", {"rows"}),
         ("import numpy as np\nfrom os import path", {"np", "path"}),
-        ("def load(): ...", {"load"}),
-        ("frame['a']['b'] += 1", {"frame"}),
-        ("frame.head()", set()),
+        ("def load(): ...", {"load"}), ("frame['a']['b'] += 1", {"frame"}), ("frame.head()", set()),
     ],
-)
+)  # fmt: skip
 def test_changed_names(source, names):
     """Assignments to parts change the whole; what is only shown is not changed."""
     assert changed_names(ast.walk(syntax_tree(source))) == names
@@ -281,53 +232,24 @@ def test_a_block_begins_with_its_comments_and_ends_with_its_brace() -> None:
     )
 
 
-PYTHON = '''\
-import os
-
-# Keeps tariffs.
-@final
-@registered(
-    "store",
-)
-class Store(Base):
-    """Tariffs."""
-
-    rate = 0.081
-
-    @property
-    def net(self) -> float:
-        return 1.0
-
-
-RATE = 0.081
-
-
-async def fetch(
-    url: str,
-) -> bytes:
-    """Fetch the tariffs of a city."""
-    def inner(): ...
-    return b""
-'''
-
-
 def blocks(source: str) -> list[Block]:
     return outline("python", source, definitions_and_places("file", source)[1])
 
 
 def test_the_blocks_of_python() -> None:
     """Decorators and comments belong to what they decorate, a constant below does not; levels are those of nesting."""
-    found = blocks(PYTHON)
+    source = SOURCES["blocks"]
+    found = blocks(source)
     store, net, fetch, _ = found
     assert [(one.level, one.name) for one in found] == [(1, "Store"), (2, "net"), (1, "fetch"), (2, "inner")]
-    assert PYTHON[store.start :].startswith("# Keeps tariffs.\n@final")
-    assert PYTHON[store.end :].startswith("RATE = 0.081")
-    assert PYTHON[net.start :].startswith("    @property") and fetch.end == len(PYTHON)
+    assert source[store.start :].startswith("# Keeps tariffs.\n@final")
+    assert source[store.end :].startswith("RATE = 0.081")
+    assert source[net.start :].startswith("    @property") and fetch.end == len(source)
     # The chunk in the middle of a long function has its signature and the first line of its docstring.
-    long = blocks(PYTHON + "    x = 1\n" * 200)[2]
+    long = blocks(source + "    x = 1\n" * 200)[2]
     assert long.about == "async def fetch( url: str, ) -> bytes: Fetch the tariffs of a city." and fetch.about == ""
     # A place within a method has the class before it, one between functions has nothing around it.
-    places = [0, PYTHON.index("return 1.0"), PYTHON.index("RATE = 0.081"), PYTHON.index("return b")]
+    places = [0, source.index("return 1.0"), source.index("RATE = 0.081"), source.index("return b")]
     names = [[one.name for one in of_it] for of_it in around(found, places)]
     assert names == [[], ["Store", "net"], [], ["fetch"]]
     # A syntax error, or another version of Python, leaves the text as it is.

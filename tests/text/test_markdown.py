@@ -137,28 +137,23 @@ def test_headings_and_words_above_are_read_out_of_a_prefix(headings, above, titl
         ('with [a title](a.md "A title") <https://x.example>', "with a title https://x.example"),
         ("# Prices\n\n## Cleaning\nof March", "Prices\n\nCleaning\nof March"),
         ("call `clip(*λ, **more)` or ``a`b``", "call clip(*λ, **more) or a`b"),
-        ("```python\nx = 1\n```", "\nx = 1\n"),
-        ("> said he\n> twice", "said he\ntwice"),
+        ("```python\nx = 1\n```", "\nx = 1\n"), ("> said he\n> twice", "said he\ntwice"),
         ("| a | b |\n|---|:-:|\n| 1 | 2 |", "| a | b |\n| 1 | 2 |"),
         ("above\n\n---\n\nbelow <b>here</b>", "above\n\n\n\nbelow here"),
         (r"\*not\* \# so", "*not* # so"),
         # A link or an emphasis that lost one of its ends is read all the same.
-        ("as in [In…", "as in In…"),
-        ("as in [the docs](https://λ.exam…", "as in the docs…"),
+        ("as in [In…", "as in In…"), ("as in [the docs](https://λ.exam…", "as in the docs…"),
         ("…the table](a.md) of **March** and", "…the table of March and"),
-        ("…boosted** trees", "…boosted trees"),
-        ("the **boosted trees…", "the boosted trees…"),
+        ("…boosted** trees", "…boosted trees"), ("the **boosted trees…", "the boosted trees…"),
         ("…## Cleaning the rates", "…Cleaning the rates"),
         # Names, products, formulas and indices are text.
-        ("…of *args and **kwargs", None),
-        ("def_old * 2 and a*b*c, 2 * 3 * 4", None),
+        ("…of *args and **kwargs", None), ("def_old * 2 and a*b*c, 2 * 3 * 4", None),
         ("f(*args, **kwargs) in __init__.py, _private and snake_case_name", None),
         ("it costs $5 & $6, or $x_i * y_i * z$ and $$\\lambda_1 * \\lambda_2 * 3$$", None),
-        ("prices[i](j) and rates[0], see [1]", None),
-        ("issue #5 and C# and a < b > c", None),
+        ("prices[i](j) and rates[0], see [1]", None), ("issue #5 and C# and a < b > c", None),
         ("-- no rule, ~ about ~ this", None),
     ],
-)
+)  # fmt: skip
 def test_marks_are_not_shown(written, read):
     """Emphasis, links, code, headings, quotes, rules and tags are read, not seen; what only looks like them stays."""
     assert plain(written)[0] == (written if read is None else read)

@@ -181,9 +181,6 @@ def test_the_gradient_of_distillation_is_its_slope():
     assert loss == pytest.approx(0, abs=1e-6) and np.abs(gradient).max() < 1e-6
 
 
-pytest.importorskip("scipy", reason="training needs scipy: pip install -r training/requirements.txt")
-
-
 OF_CHARACTERS = ["[PAD]", "[unused0]", "[unused1]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[unused2]", "中", "plot"]
 
 
@@ -233,9 +230,6 @@ def test_other_rows_stay_as_they_are():
     placed = with_characters(table, OF_CHARACTERS, extended(OF_CHARACTERS, {"据": 1}))
     assert np.array_equal(np.delete(placed, 1, axis=0), np.delete(table, 1, axis=0))
     assert np.linalg.norm(placed[1]) == pytest.approx(np.median(np.linalg.norm(table, axis=1)))
-
-
-pytest.importorskip("scipy", reason="training needs scipy: pip install -r training/requirements.txt")
 
 
 JUDGED = "def read_meters(path, year): return pd.read_csv(path, sep=';').query('year == @year').dropna()"

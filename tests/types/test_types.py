@@ -130,16 +130,13 @@ def test_a_hit_as_json():
     [
         ({"outcome": "error", "error": "KeyError"}, "error", "KeyError", "Poisson λ – failed: KeyError"),
         (
-            {"outcome": "error", "error": "KeyboardInterrupt"},
-            "error",
-            "KeyboardInterrupt",
+            {"outcome": "error", "error": "KeyboardInterrupt"}, "error", "KeyboardInterrupt",
             "Poisson λ – interrupted: KeyboardInterrupt",
         ),
         ({"outcome": "ok", "error": "KeyError"}, "ok", "", "Poisson λ"),
-        ({"outcome": 3, "error": 4}, "unknown", "", "Poisson λ"),
-        ({}, "unknown", "", "Poisson λ"),
+        ({"outcome": 3, "error": 4}, "unknown", "", "Poisson λ"), ({}, "unknown", "", "Poisson λ"),
     ],
-)
+)  # fmt: skip
 def test_a_hit_tells_how_its_last_run_ended(told, outcome, error, title):
     """What was run says in its title and as JSON how it ended; other kinds never ran, whatever their metadata say."""
     ran = replace(HIT, memory=replace(MEMORY, kind="history", metadata=told))

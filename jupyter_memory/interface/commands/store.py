@@ -327,7 +327,7 @@ def model(front: Front, call: Call) -> None:
 
 def use(front: Front, call: Call) -> None:
     """Make the store search with a model; one that is not here is fetched, after asking."""
-    from jupyter_memory.embedders.download.fetch import install_extra
+    from jupyter_memory.embedders.download import install_extra
     from jupyter_memory.interface import models
 
     name, path, folder = call.words[0], call.values["from"], models_folder(front.settings)
@@ -368,7 +368,7 @@ def drop(front: Front, call: Call) -> None:
 
 def remove(front: Front, call: Call) -> None:
     """Remove a fetched model from this machine, after asking."""
-    from jupyter_memory.embedders.download.hub import disk_explained
+    from jupyter_memory.embedders.download import disk_explained
     from jupyter_memory.interface import models
 
     name, yes = call.words[0], call.values["yes"]

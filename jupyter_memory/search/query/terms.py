@@ -13,7 +13,7 @@ from unicodedata import normalize
 
 import numpy as np
 
-from jupyter_memory.embedders.tokenizer import tokens
+from jupyter_memory.embedders.base import tokens
 from jupyter_memory.search.query.parser import MAX_TERMS, content_words
 from jupyter_memory.storage.base import Corpus
 from jupyter_memory.storage.snapshot import Snapshot

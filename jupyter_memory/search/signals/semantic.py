@@ -11,7 +11,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.embedders.tokenizer import token_vectors, tokens
+from jupyter_memory.embedders.base import token_vectors, tokens
 from jupyter_memory.runtime import one_core
 from jupyter_memory.search.context import Background, SearchContext
 from jupyter_memory.search.signals.weights import HUBNESS

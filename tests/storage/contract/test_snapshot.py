@@ -144,20 +144,16 @@ def test_memories_by_key(filled):
 @pytest.mark.parametrize(
     ("filters", "expected"),
     [
-        (EVERYTHING, DRAFTS),
-        (Filters(tag=("queue",)), (RATE, PRICES)),
-        (Filters(tag=("queue",), not_tag=("zürich",)), (PRICES,)),
-        (Filters(tier=("core",)), (PRICES,)),
-        (Filters(kind=("cell",), lang=("python",)), (CELL,)),
-        (Filters(path=("/week",)), (CELL,)),
-        (Filters(path=("/wee",)), ()),
-        (Filters(not_session=("monday",)), (PRICES, CELL)),
+        (EVERYTHING, DRAFTS), (Filters(tag=("queue",)), (RATE, PRICES)),
+        (Filters(tag=("queue",), not_tag=("zürich",)), (PRICES,)), (Filters(tier=("core",)), (PRICES,)),
+        (Filters(kind=("cell",), lang=("python",)), (CELL,)), (Filters(path=("/week",)), (CELL,)),
+        (Filters(path=("/wee",)), ()), (Filters(not_session=("monday",)), (PRICES, CELL)),
         (Filters(since=NOW - timedelta(days=1), until=NOW), (CELL,)),
         (Filters(not_word=("genève",)), (RATE, CELL)),
         (Filters(tag=("queue",), also=Filters(tag=("zürich",))), (RATE,)),
         (Filters(space=("elsewhere",)), ()),
     ],
-)
+)  # fmt: skip
 def test_filters(filled, filters, expected):
     """Filters let the same memories through for keys, counts, selections and existence."""
     with filled.snapshot() as snapshot:

@@ -110,11 +110,9 @@ ALL, B = Filters(), Filters(space=("b",))
 ASKED = Terms(words=("rate", "zanzibar"))
 # What each method shows, without ids and keys, which differ between two databases.
 READS = {
-    "accepted": lambda s: s.accepted(),
-    "active_model": lambda s: s.active_model().name,
+    "accepted": lambda s: s.accepted(), "active_model": lambda s: s.active_model().name,
     "browse": lambda s: [memory.text for memory in s.browse(ALL, 50)],
-    "calibration": lambda s: s.calibration(model(s)),
-    "chunks_of": lambda s: len(chunks(s)),
+    "calibration": lambda s: s.calibration(model(s)), "chunks_of": lambda s: len(chunks(s)),
     "chunks_without_tokens": lambda s: len(s.chunks_without_tokens(99)),
     "chunks_without_vectors": lambda s: len(s.chunks_without_vectors(model(s), 99)),
     "corpus": lambda s: (
@@ -146,10 +144,8 @@ READS = {
     "keyword_matches": lambda s: [round(one.score, 9) for one in s.keyword_matches(ASKED, WEIGHTS, ALL, 50)],
     "keyword_scores": lambda s: sorted(round(one, 9) for one in s.keyword_scores(ASKED, WEIGHTS, s.keys(ALL)).values()),
     "known": lambda s: s.known({"nothing": next(iter(s.memories(s.keys(ALL)).values())).content_hash}, ALL),
-    "last_search": lambda s: s.last_search("magic")[0].query,
-    "memories": lambda s: texts_of(s, s.keys(ALL)),
-    "model": lambda s: s.model(MODEL).name,
-    "models": lambda s: [one.name for one in s.models()],
+    "last_search": lambda s: s.last_search("magic")[0].query, "memories": lambda s: texts_of(s, s.keys(ALL)),
+    "model": lambda s: s.model(MODEL).name, "models": lambda s: [one.name for one in s.models()],
     "newest_chunk": lambda s: s.newest_chunk() == max(chunks(s)),
     "noted_folders": lambda s: (s.noted_folders("a"), s.noted_folders("b")),
     "passages": lambda s: sorted(map(str, s.passages(chunks(s)).values())),
@@ -161,10 +157,8 @@ READS = {
     ],
     "sample": lambda s: len(s.sample(50)),
     "selection": lambda s: (len(s.selection(ALL).ids), s.selection(ALL).kinds, s.selection(ALL).tagged),
-    "sessions": lambda s: s.sessions(ALL),
-    "spans": lambda s: sorted(s.spans(chunks(s)).values()),
-    "tags": lambda s: s.tags(),
-    "texts": lambda s: sorted(s.texts(s.keys(ALL)).values()),
+    "sessions": lambda s: s.sessions(ALL), "spans": lambda s: sorted(s.spans(chunks(s)).values()),
+    "tags": lambda s: s.tags(), "texts": lambda s: sorted(s.texts(s.keys(ALL)).values()),
     "tokens": lambda s: len(s.tokens(chunks(s))),
     "vector_matches": lambda s: [
         round(one.score, 9) for one in s.vector_matches(model(s), vector_of(RATE), ALL, 50, None)
@@ -252,8 +246,7 @@ CHANGES = [
     ("drop_damaged_vectors", lambda s, id_: s.writer.drop_damaged_vectors(EMBEDDER)),
     ("drop_damaged_tokens", lambda s, id_: s.writer.drop_damaged_tokens()),
     ("drop_damaged_definitions", lambda s, id_: s.writer.drop_damaged_definitions()),
-    ("tidy", lambda s, id_: s.writer.tidy()),
-    ("rebuild", lambda s, id_: s.writer.rebuild()),
+    ("tidy", lambda s, id_: s.writer.tidy()), ("rebuild", lambda s, id_: s.writer.rebuild()),
     ("retain", lambda s, id_: s.runs.retain("", since=LATER, most=0)),
     ("rename", lambda s, id_: s.writer.rename(NOTEBOOK, "/week/moved.ipynb")),
     ("forget_searches", lambda s, id_: s.writer.forget_searches()),

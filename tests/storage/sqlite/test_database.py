@@ -53,16 +53,12 @@ class Wrong:
 @pytest.mark.parametrize(
     "answer",
     [
-        lambda vectors: vectors[:-1],
-        lambda vectors: np.concatenate([vectors, vectors]),
-        lambda vectors: vectors[:, :32],
-        lambda vectors: vectors * np.nan,
-        lambda vectors: vectors * 0,
-        lambda vectors: None,
-        lambda vectors: [["λ"] * 64] * len(vectors),
+        lambda vectors: vectors[:-1], lambda vectors: np.concatenate([vectors, vectors]),
+        lambda vectors: vectors[:, :32], lambda vectors: vectors * np.nan, lambda vectors: vectors * 0,
+        lambda vectors: None, lambda vectors: [["λ"] * 64] * len(vectors),
     ],
     ids=["too few", "too many", "too short", "NaN", "zeros", "none", "words"],
-)
+)  # fmt: skip
 def test_an_embedder_that_is_wrong(store, answer):
     """Vectors that cannot be stored are refused with what they should be, and leave nothing behind."""
     memory = store(embedder=Wrong(answer))

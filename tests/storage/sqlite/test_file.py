@@ -463,13 +463,10 @@ def test_a_path_that_is_not_utf8(tmp_path, monkeypatch, where):
 @pytest.mark.parametrize(
     ("error", "examined"),
     [
-        (OSError, 0),
-        (MemoryError, 0),
-        (UnicodeEncodeError("utf-8", "a", 0, 1, "no"), 0),
-        (TypeError, 1),
+        (OSError, 0), (MemoryError, 0), (UnicodeEncodeError("utf-8", "a", 0, 1, "no"), 0), (TypeError, 1),
         (apsw.SQLError, 1),
     ],
-)
+)  # fmt: skip
 def test_which_errors_start_an_examination(database, error, examined):
     """The check of a large store takes minutes: what no damaged value can raise does not start it."""
     opened, checks = database(), []

@@ -73,20 +73,16 @@ def large(tmp_path_factory):
         ("MAX_RETRIES=3", ("MAX_RETRIES", "max_retries", "retries")),
         ("ÜberPrüfung läuft", ("ÜberPrüfung", "prüfung", "uberprufung", "laufen läuft")),
         ("Umsätze in Zürich", ("Umsatze", "ZÜRICH", "zurich", "umsätze")),
-        ("naïve café déjà-vu", ("naive", "cafe", "déjà")),
-        ("λ and Λ of the model", ("λ", "Λ")),
-        ("Łódź by train", ("Łódź", "łódź")),
-        ("東京都の売上を正規化した", ("東京", "京都", "正規化", "売上", "東")),
-        ("价格标准化后训练模型", ("标准化", "模型", "价格")),
-        ("가격을 정규화했다", ("가격", "정규화", "정규")),
+        ("naïve café déjà-vu", ("naive", "cafe", "déjà")), ("λ and Λ of the model", ("λ", "Λ")),
+        ("Łódź by train", ("Łódź", "łódź")), ("東京都の売上を正規化した", ("東京", "京都", "正規化", "売上", "東")),
+        ("价格标准化后训练模型", ("标准化", "模型", "价格")), ("가격을 정규화했다", ("가격", "정규화", "정규")),
         ("ราคาไฟฟ้า", ("ราคา",)),
-        ("pandasの使い方", ("pandas", "使い方")),
-        ("цены на электричество", ("цены", "Электричество")),
+        ("pandasの使い方", ("pandas", "使い方")), ("цены на электричество", ("цены", "Электричество")),
         ("أسعار الكهرباء", ("الكهرباء",)),
         ("normalising the normalised prices", ("normalise", "price", "normalises")),
         ("it's Łukasz's idea", ("Łukasz's", "Łukasz")),
     ],
-)
+)  # fmt: skip
 def test_what_is_found(sqlite, remember, text, queries):
     """A text is found by its words, its names whole and in parts, in any script, case and with or without marks."""
     opened = sqlite()
@@ -336,12 +332,9 @@ def test_what_is_found_is_marked(sqlite, remember, asked, texts, expected):
 
 
 WEEK = [
-    *({"text": f"prices of day {day}"} for day in range(5)),
-    {"text": "normalise the prices in Zürich"},
-    {"text": "the prizes, λ"},
-    {"text": "forecast of the electricity"},
-    {"text": "ü", "tags": ["regression"]},
-]
+    *({"text": f"prices of day {day}"} for day in range(5)), {"text": "normalise the prices in Zürich"},
+    {"text": "the prizes, λ"}, {"text": "forecast of the electricity"}, {"text": "ü", "tags": ["regression"]},
+]  # fmt: skip
 
 
 def tried(store, query, **options):

@@ -25,14 +25,10 @@ from jupyter_memory.types import Draft, Filters, Pictures, Thumbnail
 
 SECRET = {
     "text": "Walrossherde auf Spitzbergen: die Quersummenprüfung der Kühlkette ergab Zwischenwerte.",
-    "title": "Eisbärenzählung",
-    "tags": ["polarforschung", "kühlkette"],
-    "metadata": {"gutachter": "Xylophonbauer"},
-    "domain": "meereskunde",
-    "session": "nachtschicht",
-    "source": "https://intranet.example/quarzlampe",
+    "title": "Eisbärenzählung", "tags": ["polarforschung", "kühlkette"], "metadata": {"gutachter": "Xylophonbauer"},
+    "domain": "meereskunde", "session": "nachtschicht", "source": "https://intranet.example/quarzlampe",
     "space": "arktislabor",
-}
+}  # fmt: skip
 TOKENIZER = apsw.Connection(":memory:").fts5_tokenizer("porter", ["unicode61", "remove_diacritics", "2"])
 HASTY = JupyterMemory(busy_seconds=0.1)
 # The keys of the record itself, and what a link may have in common with others.
