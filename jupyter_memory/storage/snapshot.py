@@ -13,7 +13,6 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from jupyter_memory.errors import UnknownMemory
 from jupyter_memory.storage.base import (
-    ChunkVectors,
     Corpus,
     Engine,
     Forgotten,
@@ -34,6 +33,7 @@ from jupyter_memory.types.protocols import Vectors
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
+Index = TypeVar("Index", KeywordIndex, VectorIndex)
 
 
 def _of_all(
@@ -58,11 +58,24 @@ def _of_part(
     return of_snapshot
 
 
+def _of_index(
+    index: str, read: Callable[Concatenate[Index, Session, Parameters], Result]
+) -> Callable[Concatenate[Snapshot, Parameters], Result]:
+    @wraps(read)
+    def of_snapshot(snapshot: Snapshot, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+        of_engine = getattr(getattr(snapshot._engine, index), read.__name__)
+        result: Result = of_engine(snapshot._session, *args, **kwargs)
+        return result
+
+    return of_snapshot
+
+
 class Snapshot:
     """One state of a store: whatever others write meanwhile is not seen.
 
     Of a part, only the memories that match ``within`` are seen: whatever takes filters is bounded by it, and whatever
-    takes keys got them from there. Most methods are functions of `storage.tables`, with their docstrings.
+    takes keys got them from there. Most methods are functions of `storage.tables`, or of an index, with their
+    docstrings.
     """
 
     def __init__(self, engine: Engine, session: Session, within: Filters) -> None:
@@ -140,42 +153,23 @@ class Snapshot:
 
     # -- keywords and vectors ------------------------------------------------------------------------------------------
 
+    keyword_scores = _of_index("keywords", KeywordIndex.scores)
+    highlights = _of_index("keywords", KeywordIndex.highlights)
+    cosines = _of_index("vectors", VectorIndex.cosines)
+    vectors = _of_index("vectors", VectorIndex.read)
+    chunks_without_vectors = _of_index("vectors", VectorIndex.missing)
+
     def keyword_matches(
         self, terms: Terms, weights: Mapping[str, float], filters: Filters, count: int, /
     ) -> list[ScoredChunk]:
-        """Return the best ``count`` memories by BM25 (higher is better), each by its best chunk.
-
-        ``weights`` maps columns to BM25 weights; a column that is not among them is not searched.
-        """
+        """Return the best ``count`` memories by BM25, as `KeywordIndex.search` finds them."""
         return self._engine.keywords.search(self._session, terms, weights, self.within & filters, count)
-
-    def keyword_scores(self, terms: Terms, weights: Mapping[str, float], keys: Sequence[int], /) -> dict[int, float]:
-        """Return the BM25 of those of these memories that hold any of the terms, whatever the filters."""
-        return self._engine.keywords.scores(self._session, terms, weights, keys)
-
-    def highlights(
-        self, terms: Terms, weights: Mapping[str, float], texts: Mapping[int, str], /
-    ) -> dict[int, list[tuple[int, int]]]:
-        """Return where the terms occur in the texts of chunks, ``[start, end)`` in code points, by chunk."""
-        return self._engine.keywords.highlights(self._session, terms, weights, texts)
 
     def vector_matches(
         self, model: Model, vector: Vectors, filters: Filters, count: int, threshold: float | None, /
     ) -> list[ScoredChunk]:
-        """Return the best ``count`` memories by cosine, each by its best chunk; none below ``threshold``."""
+        """Return the best ``count`` memories by cosine, as `VectorIndex.search` finds them."""
         return self._engine.vectors.search(self._session, model, vector, self.within & filters, count, threshold)
-
-    def cosines(self, model: Model, vector: Vectors, keys: Sequence[int], /) -> dict[int, float]:
-        """Return the best cosine of each of these memories that has vectors."""
-        return self._engine.vectors.cosines(self._session, model, vector, keys)
-
-    def vectors(self, model: Model, chunks: Sequence[int], /) -> ChunkVectors:
-        """Return the vectors of those of these chunks that have one."""
-        return self._engine.vectors.read(self._session, model, chunks)
-
-    def chunks_without_vectors(self, model: Model, count: int, after: int = 0, /) -> list[int]:
-        """Return up to ``count`` chunks above ``after`` that have no vector of a model, lowest first."""
-        return self._engine.vectors.missing(self._session, model, count, after)
 
     def count_without_vectors(self, model: Model, /) -> int:
         """Return how many chunks have no vector of a model."""

@@ -189,7 +189,7 @@ def restore_folders(session: Session, found: Iterable[NotedFolder]) -> None:
 
 
 def watch_folder(session: Session, path: str, space: str, watched: bool) -> None:
-    """Note whether a folder is watched; one that is new has the time at which it was indexed last."""
+    """Note whether a folder is watched; one that is not on the list is put there."""
     session.include(space)
     there, places = session.dialect.below("files.path", "path", [path])
     newest = session.value(

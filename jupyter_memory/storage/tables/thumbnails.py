@@ -30,9 +30,9 @@ def complete(session: Session, key: int, draft: Draft) -> None:
 
 
 def get(session: Session, key: int, place: int) -> Thumbnail | None:
-    rows = session.rows(
-        f"select {_THUMBNAIL} from thumbnails where {_of(session)} and place = :place", keys=[key], place=place
-    )
+    """Return a picture of a memory by its place, counted from 0; None where there is none."""
+    chosen = f"{_of(session)} and place = :place"
+    rows = session.rows(f"select {_THUMBNAIL} from thumbnails where {chosen}", keys=[key], place=place)
     return Thumbnail(*rows[0]) if rows else None
 
 
@@ -60,11 +60,11 @@ def count(session: Session) -> tuple[int, int]:
     return number, size
 
 
-def size(session: Session, keys: Sequence[int]) -> int:
-    """Return how many bytes the pictures of some memories have."""
-    return int(
-        session.value(f"select coalesce(sum(length(image)), 0) from thumbnails where {_of(session)}", keys=list(keys))
-    )
+def size(session: Session, without: Sequence[str], space: str, /) -> int:
+    """Return how many bytes all pictures have, but for those of some files in a space."""
+    keys = files.memories_of_paths(session, without, space)
+    of_them = session.value(f"select coalesce(sum(length(image)), 0) from thumbnails where {_of(session)}", keys=keys)
+    return count(session)[1] - int(of_them)
 
 
 def unread(session: Session, paths: Sequence[str], space: str) -> set[str]:
