@@ -15,22 +15,16 @@ Vectors = NDArray[np.float32]
 
 
 class Embedder(Protocol):
-    """Turns text into unit vectors, documents and queries each in their own way.
-
-    ``fingerprint`` names everything that decides a vector (model, revision, dimensions, prefixes, pooling): vectors
-    of two fingerprints are never compared. ``threshold`` is the cosine below which a find is noise. `embedders.base`
-    has the protocols of what an embedder may declare beyond this.
-    """
+    """Turns text into unit vectors; `embedders.base` has the protocols of what else an embedder may declare."""
 
     @property
     def name(self) -> str: ...
-
     @property
     def dimensions(self) -> int: ...
-
+    # All that decides a vector (model, revision, dimensions, prefixes, pooling): those of two are never compared.
     @property
     def fingerprint(self) -> str: ...
-
+    # The cosine below which a find is noise.
     @property
     def threshold(self) -> float: ...
 
@@ -44,22 +38,18 @@ class Embedder(Protocol):
 
 
 class Term(Protocol):
-    """One summand of a profile: turns the ranking that it reads into contributions."""
+    """One summand of a profile: turns the ranking of the retriever or signal that it reads into contributions."""
 
     @property
     def name(self) -> str: ...
-
     @property
-    def reads(self) -> str:
-        """Return the name of the retriever or signal that it reads."""
-        ...
-
+    def reads(self) -> str: ...
     def contributions(self, ranking: Ranking[int], /) -> Mapping[int, float]: ...
 
 
 @runtime_checkable
 class WeightedTerm(Term, Protocol):
-    """A term with a weight that feedback and sliders may change: a dataclass with that field."""
+    """A term with a weight that feedback and sliders may change; a dataclass."""
 
     @property
     def weight(self) -> float: ...
@@ -73,20 +63,15 @@ REFUSED = UNREAD + "!"
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """What the catalog knows of an indexed file; ``mtime_ns`` and ``size`` as ``os.stat`` gives them.
-
-    ``indexed_at`` is when it was read last, in microseconds since 1970; None for one that is only being read.
-    ``pictures`` says whether those in it were read too, ``dated`` whether it was asked for its date; None leaves what
-    is known of that as it is.
-    """
+    """What the catalog knows of an indexed file; what is None of one that is being read stays as it is known."""
 
     path: str
-    mtime_ns: int
+    mtime_ns: int  # this and the size as ``os.stat`` gives them
     size: int
     content_hash: str
-    indexed_at: int | None = None
-    pictures: bool | None = None
-    dated: bool | None = None
+    indexed_at: int | None = None  # microseconds since 1970
+    pictures: bool | None = None  # whether those in it were read, too
+    dated: bool | None = None  # whether it was asked for its date
 
     @property
     def is_incomplete(self) -> bool:
