@@ -19,7 +19,7 @@ from jupyter_memory.storage import journal as journals
 from jupyter_memory.storage.base import Noted, RunFilter
 from jupyter_memory.storage.databases import Storage
 from jupyter_memory.store.models import ModelChoice
-from jupyter_memory.store.sources import Scope
+from jupyter_memory.store.sources import Part, Scope
 from jupyter_memory.text.paths import absolute
 from jupyter_memory.types import Draft, Filters, HistoryStatus, Outcome, Run
 from jupyter_memory.types.protocols import Embedder
@@ -29,11 +29,11 @@ _TOGETHER = 128  # runs that are noted in one transaction: others may write in b
 _Drafted = tuple[Run, Draft]
 
 
-class History:
+class History(Part):
     """The history of one store: a memory of kind ``history`` for each text, and each of its runs."""
 
     def __init__(self, storage: Storage, model: ModelChoice, settings: JupyterMemory, scope: Scope) -> None:
-        self._storage, self._model, self._settings, self._scope = storage, model, settings, scope
+        super().__init__(storage, model, settings, scope)
         self._unreadable: set[Path] = set()  # journals, of which this is said once
 
     def record(self, runs: Iterable[Run]) -> int:

@@ -9,17 +9,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from jupyter_memory.config import JupyterMemory, budget, load_config, store_path
+from jupyter_memory.config import budget, load_config, store_path
 from jupyter_memory.embedders import base
 from jupyter_memory.embedders.tokenizer import chunk_tokens
 from jupyter_memory.errors import InputError, StoreDamaged, StoreError
 from jupyter_memory.runtime import counted
 from jupyter_memory.storage import databases
-from jupyter_memory.storage.databases import Storage
 from jupyter_memory.storage.journal import recording
 from jupyter_memory.storage.snapshot import Snapshot
-from jupyter_memory.store.models import ModelChoice
-from jupyter_memory.store.sources import Scope
+from jupyter_memory.store.sources import Part
 from jupyter_memory.text.code import definitions
 from jupyter_memory.text.markdown import embedding_text
 from jupyter_memory.text.paths import DatabaseAddress, absolute, store_at
@@ -33,17 +31,14 @@ _BATCH, _EMBEDDED = 512, 256
 Row = TypeVar("Row")
 
 
-class Maintenance:
+class Maintenance(Part):
     """The maintenance of one store: statistics, checks, vectors, copies."""
-
-    def __init__(self, storage: Storage, model: ModelChoice, scope: Scope, settings: JupyterMemory) -> None:
-        self._storage, self._model, self._scope = storage, model, scope
-        self._budget = budget(settings)
 
     @property
     def notices(self) -> tuple[str, ...]:
         """Return the status of the store in sentences: read-only, no write-ahead log, nearly too large."""
-        said = budget_notice(self._storage.held(), self._budget) if self._budget is not None else ""
+        most = budget(self._settings)
+        said = budget_notice(self._storage.held(), most) if most is not None else ""
         return tuple(filter(None, dict.fromkeys([*self._storage.notices, said])))
 
     def stats(self, *, sizes: bool = False) -> dict[str, Any]:
@@ -58,7 +53,7 @@ class Maintenance:
         """
         found = self._storage.stats()
         if sizes:
-            size = StoreSize(self._storage.sizes(), self._budget)
+            size = StoreSize(self._storage.sizes(), budget(self._settings))
             found |= {"sizes": size.parts, "bytes": size.bytes, "held": size.held, "budget": size.budget}
         runs = self._storage.runs.status(self._scope.space).runs
         found["history"] = {"recording": recording(self._storage.path), "runs": runs}
@@ -219,11 +214,8 @@ class Maintenance:
 _PATIENCE = 0.2  # seconds that a note on the side, after an answer is ready, waits for another writer
 
 
-class Activity:
+class Activity(Part):
     """The recent searches of one store, the feedback on their hits, and how often its memories are used."""
-
-    def __init__(self, storage: Storage, settings: JupyterMemory) -> None:
-        self._storage, self._settings = storage, settings
 
     @property
     def is_kept(self) -> bool:

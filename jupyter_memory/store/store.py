@@ -61,8 +61,8 @@ class MemoryStore:
         settings: The other settings; by default those of Jupyter's config path.
         folder: Where relative paths in a query begin (``path:notes/``), by default the working folder.
 
-    Raises ``StoreDamaged``, ``StoreTooNew`` or ``StoreReadOnly`` if the file is no store, of a newer major version, or
-    cannot be made.
+    Raises:
+        StoreDamaged, StoreTooNew, StoreReadOnly: the file is no store, of a newer major version, or cannot be made.
 
     >>> import tempfile
     >>> store = MemoryStore(tempfile.mkdtemp() + "/memory.sqlite")
@@ -93,14 +93,12 @@ class MemoryStore:
         query_vectors = QueryVectors(storage, settings)
         engine = SearchEngine(storage, query_vectors.vector)
         model = ModelChoice(storage, embedder, settings)
-        self.memories = Memories(storage, model, settings, scope)
-        self.forgetting = Forgetting(storage, settings, scope)
-        self.sources = Sources(storage, model, settings, self.space)
+        shared = storage, model, settings, scope
+        self.memories, self.forgetting = Memories(*shared), Forgetting(*shared)
+        self.sources, self.transfer = Sources(*shared), StoreTransfer(*shared)
+        self.activity, self.maintenance = Activity(*shared), Maintenance(*shared)
         self.searching = Searching(storage, engine, model, query_vectors, settings, self.profile, scope)
-        self.activity = Activity(storage, settings)
-        self.maintenance = Maintenance(storage, model, scope, settings)
-        self.transfer = StoreTransfer(storage, model, settings, self.space)
-        self.history = History(storage, model, settings, scope)
+        self.history = History(*shared)
         self.fixes = Fixes(storage, self.history, self.searching, scope)
         self._storage, self._model, self.closed = storage, model, False
         _ALIVE[self.path] = self

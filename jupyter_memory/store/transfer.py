@@ -10,14 +10,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import EmbedderUnavailable, EmbeddingMismatch, InputError, StoreReadOnly
 from jupyter_memory.runtime import batches, shown
 from jupyter_memory.storage.base import Arriving, Model, Prepared, Stored
 from jupyter_memory.storage.databases import Storage, open_storage
 from jupyter_memory.storage.transfer import Contents
 from jupyter_memory.store import records
-from jupyter_memory.store.models import ModelChoice
+from jupyter_memory.store.sources import Part
 from jupyter_memory.text.paths import DatabaseAddress, absolute, store_at
 from jupyter_memory.types import Draft, Filters, Memory
 from jupyter_memory.types.memory import NO_PICTURES
@@ -33,11 +32,8 @@ _PATIENCE = 30.0  # seconds that a search waits for another writer before it is 
 _Arrival = tuple[Stored, Draft]
 
 
-class StoreTransfer:
+class StoreTransfer(Part):
     """Export, import and copies of one store, in its space."""
-
-    def __init__(self, storage: Storage, model: ModelChoice, settings: JupyterMemory, space: str) -> None:
-        self._storage, self._model, self._settings, self._space = storage, model, settings, space
 
     def export(self, folder: str | Path) -> ExportReport:
         """Write the store, or its space if it has one, into a new folder; return what the folder holds.
@@ -48,7 +44,7 @@ class StoreTransfer:
         written.
         """
         target = absolute(folder)
-        with records.new_folder(target) as filled, self._storage.transfer.contents(self._space) as contents:
+        with records.new_folder(target) as filled, self._storage.transfer.contents(self._scope.space) as contents:
             return ExportReport(target, **records.write(filled, contents))
 
     def import_(self, folder: str | Path, *, update: bool = False, progress: bool = True) -> ImportReport:
@@ -68,7 +64,7 @@ class StoreTransfer:
 
         found = records.ExportedFolder(absolute(folder), redacting=self._settings.redact)
         self._model.for_writing()  # raises before anything is stored, where the model does not fit
-        quota = Quota(self._storage, self._settings, self._space) if self._settings.thumbnails else None
+        quota = Quota(self._storage, self._settings, self._scope.space) if self._settings.thumbnails else None
         became: Counter[str] = Counter()
         for some in shown(found.memories(_TOGETHER), progress, "Importing"):
             became.update(self._model.writing(partial(self._put, some, update, quota)))
@@ -106,8 +102,8 @@ class StoreTransfer:
             raise InputError(f"{there} is the store itself. Name another one to copy it to.")
         filled = open_storage(there, busy_seconds=self._settings.busy_seconds)
         try:
-            with self._storage.transfer.contents(self._space) as contents:
-                return _copied(filled, contents, update=update, progress=progress, searches=not self._space)
+            with self._storage.transfer.contents(self._scope.space) as contents:
+                return _copied(filled, contents, update=update, progress=progress, searches=not self._scope.space)
         finally:
             filled.close()
 
