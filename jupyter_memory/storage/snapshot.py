@@ -257,10 +257,8 @@ def by_kind(sizes: Iterable[tuple[str, int]]) -> dict[str, int]:
 class Storage(Engine):
     """A store of memories in a database."""
 
-    # Has the connections.
-    database: Any
-    # What can be taken back.
-    forgotten = Forgotten()
+    database: Any  # has the connections
+    forgotten = Forgotten()  # what can be taken back
 
     def __init__(self, database: Any, path: StorePath, keywords: KeywordIndex, vectors: VectorIndex) -> None:
         self.database = database
@@ -308,28 +306,15 @@ class Storage(Engine):
         return bool(self.database.interrupts.stop(thread))
 
     @abstractmethod
-    def stats(self) -> dict[str, Any]:
-        """Return counts by kind, tier and space, the models with their vectors and bytes, files, and size on disk."""
-
+    def stats(self) -> dict[str, Any]: ...  # `MemoryStore.stats` and the four below say what these are
     @abstractmethod
-    def sizes(self) -> Mapping[str, int]:
-        """Return the bytes on disk by what they are for; all of it is read, which takes a moment in a large store."""
-
+    def sizes(self) -> Mapping[str, int]: ...  # bytes on disk, for which all of it is read
     @abstractmethod
-    def held(self) -> int:
-        """Return the bytes of what the store holds, without room that is free; known at once."""
-
+    def held(self) -> int: ...  # bytes without room that is free, known at once
     @abstractmethod
-    def problems(self) -> Iterable[str]:
-        """Check the store and return what is wrong, each with what to do."""
-
+    def problems(self) -> Iterable[str]: ...
     @abstractmethod
-    def backup(self, target: Path, /) -> None:
-        """Copy the store as it is at this moment, while others may go on writing.
-
-        Raises:
-            InputError: there is something at ``target`` already.
-        """
+    def backup(self, target: Path, /) -> None: ...
 
     def close(self) -> None:
         """Close the store; closing it again does nothing."""

@@ -147,11 +147,10 @@ class Writer(_Part):
         until: datetime | None = None,
         space: str = "",
     ) -> int:
-        """Remove memories by id or by filter, with the searches that showed them and the files that hold nothing more.
+        """Remove memories by id or by filter, with what tells of them; return how many went.
 
-        With ``among``, a filter removes none but these ids; those that are gone already are not missed. With
-        ``everything`` all searches go as well. With ``until``, ``Forgotten`` can take it back, noted under ``space``.
-        Return how many memories went.
+        With ``among``, a filter removes none but these ids. With ``everything`` all searches go as well. With
+        ``until``, ``Forgotten`` can take it back, noted under ``space``.
 
         Raises:
             UnknownMemory: one of the ids is not there; nothing is removed then.
@@ -229,17 +228,11 @@ class Writer(_Part):
     # -- activity ------------------------------------------------------------------------------------------------------
 
     def note_search(self, search: Recent, hits: Sequence[str], patience: float, /) -> None:
-        """Put a search in front of the recent ones, with the ids of its hits; the same question before it goes.
-
-        It does not wait for the disk, nor longer than ``patience`` seconds for another writer.
-        """
+        """Put a search before the recent ones; it waits for no disk, and ``patience`` seconds for other writers."""
         self._engine.change(lambda session: activity.note_search(session, search, hits), at_once=patience)
 
     def note_access(self, memory_id: str, patience: float, /) -> bool:
-        """Count that a person used a memory; return whether there is such a memory.
-
-        It does not wait for the disk, nor longer than ``patience`` seconds for another writer.
-        """
+        """Count that a person used a memory, waiting as ``note_search`` does; return whether there is such a memory."""
         return self._engine.change(lambda session: activity.note_access(session, memory_id), at_once=patience)
 
     def forget_searches(self) -> int:
@@ -276,11 +269,9 @@ class Writer(_Part):
             # What was forgotten meanwhile must not leave a vector behind.
             lacking = self._engine.vectors.missing(session, model, len(vectors), min(vectors) - 1)
             left = [chunk for chunk in lacking if chunk in vectors]
-            return (
-                self._engine.vectors.add(session, model, left, np.stack([vectors[chunk] for chunk in left]))
-                if left
-                else 0
-            )
+            if not left:
+                return 0
+            return self._engine.vectors.add(session, model, left, np.stack([vectors[chunk] for chunk in left]))
 
         return self._engine.change(add, yielding=True)
 
@@ -325,10 +316,6 @@ class Writer(_Part):
         return self._drop_damaged(checks.damaged_definitions, memories.drop_definitions)
 
     # -- maintenance ---------------------------------------------------------------------------------------------------
-
-    def tidy(self) -> None:
-        """Rid the store's files of all traces of what was removed since the last time."""
-        self._engine.tidy()
 
     def rebuild(self) -> None:
         """Build the keyword index anew, and rid the store's files of all traces of what was removed."""
@@ -381,9 +368,8 @@ class RunLog(_Part):
     def note(self, runs: Sequence[tuple[Run, Draft]], fresh: Sequence[Prepared], embedder: Embedder | None, /) -> Noted:
         """Note runs, each with the draft of its text; ``fresh`` has the texts that the store may lack.
 
-        A run is known by session, number and start: one that was noted without an outcome gets it, and otherwise
-        stays as it is. A memory keeps its id, pin and tags when its text runs again, and its metadata tell of all its
-        runs. A run whose text is neither in the store nor in ``fresh``, since somebody forgot it meanwhile, is left.
+        A run is known by session, number and start: one that was noted without an outcome gets it. One whose text is
+        neither in the store nor in ``fresh``, since somebody forgot it meanwhile, is left.
 
         Raises:
             EmbeddingMismatch: the store holds the vectors of another model.

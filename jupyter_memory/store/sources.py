@@ -94,7 +94,7 @@ class Sources(Part):
             indexing.close()
             if self._files_under(where):
                 self._storage.writer.note_folder(str(where), self._scope.space, datetime.now(UTC))
-            self._storage.writer.tidy()
+            self._storage.tidy()
 
     def folders(self, *, compare: bool = False) -> list[Folder]:
         """Return the folders and single files that were indexed, by path.

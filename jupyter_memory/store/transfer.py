@@ -191,7 +191,7 @@ def _copied(target: Storage, contents: Contents, *, update: bool, progress: bool
             without_vectors += 0 if embedded else sum(one != "kept" for one in done)
         became["left_out"] += left_out
 
-    target.transfer.finish()
+    target.tidy()
     for files in batches(contents.files(), _FILES):
         target.transfer.note(files, (), ())
     folders = [one._replace(watched=one.watched and is_file) for one in contents.folders()]
@@ -207,7 +207,7 @@ def _copied(target: Storage, contents: Contents, *, update: bool, progress: bool
 
 
 def _taken_over(target: Storage, contents: Contents) -> _StoredModel | None:
-    if refused := target.transfer.refused(contents.spaces()):
+    if refused := target.refused(contents.spaces()):
         raise StoreReadOnly(
             f"Your role may not write into {len(refused)} of the spaces in {target.path}, so nothing was copied. Copy "
             "one space with `copy --space NAME`, or ask the owner of the store for the right."
