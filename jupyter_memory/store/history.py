@@ -37,10 +37,7 @@ class History(Part):
         self._unreadable: set[Path] = set()  # journals, of which this is said once
 
     def record(self, runs: Iterable[Run]) -> int:
-        """Note runs, known by session, number and start; return how many were new, or got the outcome that they lacked.
-
-        A text that runs again stays one memory. Secrets are replaced, and what ``history_ignore`` excludes is left out.
-        """
+        """Note runs, without secrets and without what ``history_ignore`` excludes; return how many changed."""
         return self._record(replace(run, space=self._scope.space) for run in runs)
 
     def _record(self, runs: Iterable[Run]) -> int:
@@ -62,11 +59,7 @@ class History(Part):
         return changed
 
     def absorb(self) -> int:
-        """Note what kernels recorded that died before it was in the store; return how many runs were new.
-
-        Each goes into the space that its kernel had, with the outcome "unknown" if its end is. Opening a store does
-        this, too. A journal that cannot be read stays where it is.
-        """
+        """Note what kernels recorded that died before it was in the store; return how many runs were new."""
         changed = 0
         for journal in journals.abandoned(self._storage.path):
             try:
@@ -103,10 +96,7 @@ class History(Part):
         oldest_first: bool = False,
         limit: int = 100,
     ) -> list[Run]:
-        """Return runs with the ids of their memories, the newest first unless asked otherwise.
-
-        ``error`` is the name of an exception, such as ``"KeyError"``; ``after < started < before``.
-        """
+        """Return runs with the ids of their memories; ``error`` is a name, and ``after < started < before``."""
         wanted = RunFilter(self._scope.space, error, outcome, session, notebook, memory_id, after, before)
         return self._storage.runs.find(wanted, limit, oldest_first=oldest_first)
 
@@ -115,10 +105,7 @@ class History(Part):
         return self._storage.runs.status(self._scope.space)
 
     def clear(self) -> int:
-        """Forget every memory of kind ``history`` with its runs, to the last byte; return the number of memories.
-
-        It also forgets the recent searches that showed any of them, the feedback on them and the kernels' journals.
-        """
+        """Forget all memories of kind ``history``, what tells of them and the kernels' journals; return the number."""
         chosen = self._scope.bound(Filters(kind=("history",)))
         gone = self._storage.writer.forget(chosen)
         # Some of it may have been forgotten before, and could still be taken back.
@@ -128,19 +115,15 @@ class History(Part):
         return gone + self._storage.writer.forget(chosen)
 
     def retain(self) -> int:
-        """Forget the runs that are older, or more, than the settings keep; return the number removed.
-
-        A memory is deleted with the last of its runs, unless it has a pin or a tag.
-        """
+        """Forget runs older, or more, than the settings keep, but for those with a pin or tag; return the number."""
         most = self._settings.history_runs or None
         return self._storage.runs.retain(self._scope.space, since=self._since(), most=most)
 
     def import_ipython(self, path: str | Path) -> int:
         """Note what IPython's own history holds, its file ``history.sqlite``; return how many runs were new.
 
-        The file is only read, also while IPython writes to it. It has when a session began, but neither when each line
-        ran nor how it ended. Raises ``InputError`` if there is no such file, it is not a history of IPython, or another
-        program keeps it locked.
+        Raises ``InputError`` if there is no such file, it is not a history of IPython, or another program keeps it
+        locked.
         """
         since = self._since()
         # Numbers tell which runs are known: their starts differ where the time zone changed.

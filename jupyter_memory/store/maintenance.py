@@ -42,14 +42,10 @@ class Maintenance(Part):
         return tuple(filter(None, dict.fromkeys([*self._storage.notices, said])))
 
     def stats(self, *, sizes: bool = False) -> dict[str, Any]:
-        """Return what the store holds: counts by kind, tier and space, models, files, bytes on disk.
+        """Return what the store holds: counts by kind, tier and space, models, files, bytes on disk, history, undo.
 
-        ``history`` has the number of kernels that record at this moment, and of runs; ``undo``, while something can be
-        taken back, how many memories and until when.
-
-        Args:
-            sizes: Add what the bytes are for (``sizes``), those that the budget counts (``held``), and the ``budget``,
-                None without one. This reads the whole file: a second for about 3 GB.
+        With ``sizes`` also what the bytes are for, those that the budget counts (``held``), and the ``budget``, None
+        without one; this reads the whole file, a second for about 3 GB.
         """
         found = self._storage.stats()
         if sizes:
@@ -84,13 +80,12 @@ class Maintenance(Part):
         return [*problems, *self._storage.notices]  # not its budget: a store that outgrows it is sound
 
     def reembed(self, embedder: str | Embedder | None = None, *, progress: bool = True, keep: bool = True) -> int:
-        """Write a model's vectors for every chunk that lacks them, then search with that model.
+        """Write a model's vectors for every chunk that lacks them, then search with that model; return how many.
 
-        Returns the number of vectors written. Each batch is a separate transaction, and so is the switch: until then,
-        searches use the old vectors. If it is interrupted, the next call continues from there.
+        Until then, searches use the old vectors. If it is interrupted, the next call continues from there.
 
         Args:
-            embedder: The model to change to. If left out, the store's own, for chunks that were stored without one.
+            embedder: The model to change to; by default the store's own, for chunks that were stored without one.
             keep: Keep the other models' vectors, so that changing back takes a moment; ``drop_vectors`` removes them.
 
         Raises:
@@ -127,10 +122,9 @@ class Maintenance(Part):
         return self._storage.writer.drop_models(chosen)
 
     def rebuild(self) -> None:
-        """Rebuild the keyword index from the memories, and overwrite the traces of what is gone.
+        """Rebuild the keyword index, and tokens, definitions and vectors that are damaged or missing.
 
-        Tokens, definitions and vectors that are damaged or missing are computed anew. Raises ``EmbedderError`` if the
-        model gives no vectors that can be stored; all else is done then.
+        Raises ``EmbedderError`` if the model gives no vectors that can be stored; all else is done then.
         """
         writer = self._storage.writer
         writer.drop_damaged_tokens()
@@ -223,10 +217,7 @@ class Activity(Part):
         return self._settings.log_searches and not self._storage.read_only
 
     def note_search(self, answer: Answer, origin: str) -> None:
-        """Note a search among the recent ones, unless the store is busy, full or read-only, or keeps no searches.
-
-        ``origin`` is ``"magic"``, ``"panel"``, ``"command line"``, ``"python"`` or ``"mcp"``.
-        """
+        """Note a search among the recent ones, unless the store is busy, full or read-only, or keeps no searches."""
         if origin not in ORIGINS:
             raise InputError(f"There is no origin {origin!r}. Known: {', '.join(ORIGINS)}.")
         if answer.query.written or not self._settings.log_searches:
@@ -234,10 +225,7 @@ class Activity(Part):
             self.note_call(Recent(answer.query_id, answer.query.written, answer.profile, at, origin, len(hits)), hits)
 
     def note_call(self, call: Recent, memory_ids: Sequence[str]) -> bool:
-        """Note what a connected program called, with the memories that it was shown, where searches are kept.
-
-        Returns False if the store is busy or full: then the caller may try again.
-        """
+        """Note what a connected program called, with the memories that it was shown; return False to try again."""
         if self._storage.read_only:
             return True
         try:
@@ -254,10 +242,7 @@ class Activity(Part):
         return True
 
     def note_access(self, memory_id: str) -> bool:
-        """Count that a person opened, read in full, inserted or copied a memory; return whether it was counted.
-
-        Nothing is counted, nor raised, for an unknown id, in a busy or full store, or where no searches are kept.
-        """
+        """Count that a person opened, read in full, inserted or copied a memory; return whether it was counted."""
         if not self.is_kept:
             return False
         try:
@@ -291,11 +276,10 @@ class Activity(Part):
         rank: int | None = None,
         profile: str | None = None,
     ) -> bool:
-        """Note whether a hit was what you looked for; this replaces earlier feedback on it for the same question.
+        """Note whether a hit was what you looked for, in place of earlier feedback on it for the same question.
 
-        For a search that was noted, ``query_id`` is enough. From 30 judgements on, the profile `vault` gives words more
-        or less weight by the share of accepted hits. Feedback is forgotten with its memory, and with the recent
-        searches. Returns False where no searches are kept. Raises ``UnknownMemory`` if no memory has this id.
+        For a search that was noted, ``query_id`` is enough. Returns False where no searches are kept. Raises
+        ``UnknownMemory`` if no memory has this id.
         """
         now = datetime.now(UTC)
         with self._storage.snapshot() as snapshot:

@@ -116,8 +116,7 @@ class Memories(Part):
     def update(self, /, memory_id: str, **changes: Any) -> Memory:
         """Change a memory and return it: any of the keywords of ``add`` but ``kind`` and ``source``.
 
-        Tags and metadata are replaced, not merged. None removes a value, but changes nothing for text, tier and
-        event_at, which every memory has. A pin stays until ``unpin``, whatever the tier.
+        Tags and metadata are replaced, not merged; None removes a value that may be missing.
 
         Raises:
             InputError: another memory says the same already, or a value cannot be stored.
@@ -252,10 +251,9 @@ class Forgetting(Part):
         return self._forget(self._selected(ids, source, filters, everything), None, everything, now)
 
     def undo(self) -> int:
-        """Take the last ``forget`` back, also that of another program; return how many memories came back.
+        """Take the last ``forget`` back, with ids, pins, tags, vectors, feedback and pictures; return how many.
 
-        They keep their ids, pins, tags, vectors, feedback and pictures. Called again, it takes back the one before.
-        Raises ``InputError`` if there is nothing to take back.
+        What was remembered again meanwhile stays one memory. Raises ``InputError`` if there is nothing to take back.
         """
         self.expire()
         if back := self._storage.forgotten.undo(self._scope.space):

@@ -55,13 +55,11 @@ class Sources(Part):
     ) -> IndexReport:
         """Index a file or a folder, notebooks by cell and other text files in parts; return counts, and what failed.
 
-        Unchanged files are skipped, changed ones replaced, deleted ones forgotten. Files that ``.gitignore`` or the
-        settings name are left out. A file that was moved, even from another folder, keeps its ids, tags and pins. After
-        an interruption, the next call continues.
+        Unchanged files are skipped, changed ones replaced, deleted ones forgotten; moved ones keep ids, tags and pins.
 
         Args:
             progress: Whether to show a bar; or a function of how many files are done and how many there are (None while
-                they are being counted), whose errors end the indexing; what was written stays.
+                they are being counted), whose errors end the indexing.
             retry: Read files again that could not be read before and have not changed since.
 
         Raises:
@@ -97,10 +95,7 @@ class Sources(Part):
             self._storage.tidy()
 
     def folders(self, *, compare: bool = False) -> list[Folder]:
-        """Return the folders and single files that were indexed, by path.
-
-        ``changed`` is None unless you ask to ``compare`` each with the disk, which takes as long as walking through it.
-        """
+        """Return the folders and single files that were indexed; ``changed`` is None unless you ``compare`` them."""
         with self._storage.snapshot() as snapshot:
             found = snapshot.folders(self._scope.space)
         return [replace(folder, changed=self.stale(folder.path)) for folder in found] if compare else found
@@ -108,8 +103,7 @@ class Sources(Part):
     def watch(self, path: str | Path, watched: bool = True) -> None:
         """Note that a folder is watched, or no longer.
 
-        JupyterLab's server, `%memory watch` and `jupyter-memory watch` keep watched folders up to date. Raises
-        ``InputError`` if nothing at or below this path was indexed, and it is no folder or not to be watched.
+        Raises ``InputError`` if nothing at or below this path was indexed, and it is no folder or not to be watched.
         """
         where = str(called_before(normal(path), self._noted()))  # looks at disks, which may take long
         with self._storage.snapshot() as snapshot:
@@ -142,8 +136,7 @@ class Sources(Part):
     def rename(self, old: str | Path, new: str | Path) -> int:
         """Note that a file or a folder has another path now; return how many memories came along, in every space.
 
-        What was indexed at the new path before is forgotten. Titles and contexts follow when the new path is indexed
-        again. Raises ``InputError`` if one of the paths lies within the other.
+        What was indexed there before is forgotten. Raises ``InputError`` if one of the paths lies within the other.
         """
         known = self._as_known(old)
         # Another space may know a folder by its own name where this one has that of a link.

@@ -133,9 +133,7 @@ class MemoryStore:
     def search(
         self, query: str, *, mode: Literal["full", "scan"] = "full", **options: Unpack[SearchOptions]
     ) -> pd.DataFrame:
-        """Return the best memories for a query as a DataFrame, one row each, with where every point came from.
-
-        The frame is indexed by rank; ``df.memory`` explains it.
+        """Return the best memories for a query as a DataFrame, indexed by rank, with where every point came from.
 
         Args:
             query: A question or words; ``"quoted words"`` are looked for as a phrase.
@@ -163,10 +161,7 @@ class MemoryStore:
 
     @keywords(SearchOptions)
     def explore(self, query: str, **options: Unpack[SearchOptions]) -> MemoryExplorer:
-        """Search once and return the result with a slider for every weight of the profile.
-
-        Raises ``QueryError`` if the query is empty or holds nothing but filters.
-        """
+        """Search once and return the result with a slider for every weight of the profile."""
         from jupyter_memory.dataframe import accessor
         from jupyter_memory.dataframe.explorer import MemoryExplorer
 
@@ -234,10 +229,7 @@ class MemoryStore:
         return self.searching.within(PartOfStore(self._storage, self.memories.bound(filters)))
 
     def interrupt(self, thread_id: int) -> bool:
-        """Stop the search that a thread (``threading.get_ident()``) makes in this store; it raises ``Interrupted``.
-
-        Returns whether the thread was reading; if not, nothing happens.
-        """
+        """Stop what a thread, by its ``get_ident()``, reads: it raises ``Interrupted``; return whether it read."""
         return self._storage.interrupt(thread_id)
 
     def close(self) -> None:

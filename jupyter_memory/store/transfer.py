@@ -36,23 +36,20 @@ class StoreTransfer(Part):
     """Export, import and copies of one store, in its space."""
 
     def export(self, folder: str | Path) -> ExportReport:
-        """Write the store, or its space if it has one, into a new folder; return what the folder holds.
+        """Write the store, or its space if it has one, into a new folder, readable by you alone; return what it holds.
 
-        It has JSON lines, and the notes as Markdown besides. ``import_`` restores ids, pins, tags, times, texts,
-        pictures, the history, indexed files and feedback, and computes the vectors anew. Recent searches are left out.
-        The texts are in clear, readable by you alone. Raises ``InputError`` if the folder is not empty, or cannot be
-        written.
+        It has JSON lines of all but vectors and recent searches, and the notes as Markdown besides. Raises
+        ``InputError`` if the folder is not empty, or cannot be written.
         """
         target = absolute(folder)
         with records.new_folder(target) as filled, self._storage.transfer.contents(self._scope.space) as contents:
             return ExportReport(target, **records.write(filled, contents))
 
     def import_(self, folder: str | Path, *, update: bool = False, progress: bool = True) -> ImportReport:
-        """Take in a folder that ``export`` wrote, and return what became of its memories.
+        """Take in a folder that ``export`` wrote, checked whole before, and return what became of its memories.
 
-        The whole folder is checked first, its JSON lines alone; memories are then stored in batches, and after an
-        interruption the same call continues. Content that is there under another id gives that one its tags and pin.
-        Cells and parts of files that this store has indexed itself are left out where they differ.
+        Content that is there under another id gives that one its tags and pin. Cells and parts of files that this store
+        has indexed itself are left out where they differ. After an interruption the same call continues.
 
         Args:
             update: Whether a memory whose id is known is replaced; otherwise it is left unchanged.
@@ -84,11 +81,10 @@ class StoreTransfer(Part):
     def copy_to(
         self, target: str | Path | DatabaseAddress, *, update: bool = False, progress: bool = True
     ) -> CopyReport:
-        """Copy this store into another one, which is made if it does not exist, and return what became of its memories.
+        """Copy this store into another file or database, made if need be, and return what became of its memories.
 
-        ``target`` is a file or the URL of a database. All that ``export`` writes comes along, with vectors, so nothing
-        is embedded, and the recent searches unless the store has a space: they belong to none. What the other store
-        knows already is treated as by ``import_``; after an interruption the same call continues.
+        Vectors come along, and the recent searches unless the store has a space: they belong to none. What the other
+        store knows already is treated as by ``import_``; after an interruption the same call continues.
 
         Raises:
             InputError: it is the same store.
