@@ -29,10 +29,7 @@ _SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 
 
 def local_chart(chart: Any, text: str) -> Any:
-    """Return a subclass of a chart class of altair that JupyterLab draws without scripts from the network.
-
-    ``text`` replaces the chart where nothing draws it; ``{rows}`` in it becomes the number of rows.
-    """
+    """Return a subclass of a chart class of altair that needs no network; ``text``, with ``{rows}``, may replace it."""
 
     class LocalChart(chart):  # type: ignore[misc]
         def _repr_mimebundle_(self, *_: Any, **__: Any) -> dict[str, Any]:
@@ -70,8 +67,7 @@ open_store: Callable[[str], _Store] | None = None
 class MemoryAccessor:
     """The ``df.memory`` accessor: explains the result of a search row by row.
 
-    Rows are named by their rank, the index of the DataFrame. Where ``pd.concat`` put together results that share a
-    rank, the id of the memory names a row, or with ``keys=`` its label, such as ``("prices", 1)``.
+    Rows are named by their rank; in several results together by the id of the memory, or a label as ``("prices", 1)``.
     """
 
     def __init__(self, frame: pd.DataFrame) -> None:
@@ -91,8 +87,7 @@ class MemoryAccessor:
     def explain(self, rank: Rank = 1, *, all: bool = False) -> Explanation:
         """Return why the memory of a row is where it is: the main reasons, or all of them.
 
-        The last 32 answers of a session are kept; for an older one the query is searched again, as of now and without
-        its filters.
+        Beyond the last 32 answers of a session, the query is searched again, as of now and without its filters.
         """
         row = self._row(rank)
         memory_id, search = str(row["memory_id"]), search_of(row, self._searches)
@@ -128,9 +123,7 @@ class MemoryAccessor:
         return place
 
     def context(self, max_tokens: int = 2000) -> str:
-        """Return the memories of all rows, in their order, as a text for the prompt of a language model.
-
-        It is that of ``MemoryStore.context``, with at most ``max_tokens`` by an estimate that rather errs upwards.
+        """Return the memories of all rows, in their order, as ``MemoryStore.context`` does for a language model.
 
         Raises:
             InputError: ``max_tokens`` is not a whole number of at least 200.

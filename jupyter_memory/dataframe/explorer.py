@@ -34,12 +34,9 @@ _GONE = (
 
 
 class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
-    """The hits of one search, a bar for each contribution, and sliders that re-rank them without searching again.
+    """The hits of one search, a bar for each contribution, and sliders that re-rank them without searching again."""
 
-    ``answer``, ``frame`` and ``profile`` are what the sliders come to now. They are made when a front end shows this
-    widget, or code asks for them, because they add 190 KB to a notebook. Where they cannot be shown, a table stays.
-    """
-
+    # The sliders are made when a front end shows this widget, or code asks for them: they add 190 KB to a notebook.
     def __init__(self, pooled: Pooled, written: str = "") -> None:
         self.pooled = pooled
         self.answer: Answer = pooled.answer

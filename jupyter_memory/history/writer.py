@@ -227,11 +227,9 @@ _Copy = Callable[[bytes, bool], bool]
 
 
 class Writer:
-    """Writes the journals of one kernel; ``excluded`` counts the runs that are never remembered.
+    """Writes the journals of one kernel: at once in the memory of the machine, which survives it, then to the disk.
 
-    A note goes into a file in the memory of the machine at once, which survives the kernel, and from there to the disk
-    in a separate thread. Without such a file, and for long cells, whose secrets take a while to be found, the cell
-    waits a moment for the thread.
+    Without such memory, and for long cells, whose secrets take a while to be found, a cell waits for the thread.
     """
 
     def __init__(self, place: Callable[[], Place], checked: Checked, problems: RecordingProblems) -> None:
@@ -412,11 +410,7 @@ Record = Callable[[Iterable[Run]], object]
 
 
 class Absorber:
-    """The thread that empties the journals of one kernel.
-
-    ``opened`` opens the store of a place, and yields what records runs in it. ``quiet`` returns for how many seconds no
-    cell has run, 0 while one does.
-    """
+    """The thread that empties the journals of one kernel; ``quiet`` returns the seconds without a cell that runs."""
 
     def __init__(
         self,

@@ -303,8 +303,7 @@ _ALL: weakref.WeakSet[Lock] = weakref.WeakSet()
 class Cache(Generic[Key, Value]):
     """Values by key that hold for one version of the store; safe to share between threads, and after a fork.
 
-    A value of another version is never returned; the first value of another version takes the place of all others. Of
-    more than ``most`` the least recently used go first: ``size`` says how much each value counts.
+    Of more than ``most`` the least recently used go first: ``size`` says how much each value counts.
     """
 
     def __init__(self, most: int, size: Callable[[Value], int] = lambda _: 1) -> None:
@@ -372,10 +371,7 @@ Reading = TypeVar("Reading", bound=Stoppable)
 
 
 class Interrupts:
-    """What threads read at this moment.
-
-    A stop holds the lock: one that comes late finds nothing, and never reaches what the thread does next.
-    """
+    """What threads read at this moment; a stop that comes late never reaches what the thread does next."""
 
     def __init__(self) -> None:
         self._reading: dict[int, Stoppable] = {}

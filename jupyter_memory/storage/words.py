@@ -76,11 +76,9 @@ def occurrences(text: str, of_text: Sequence[Token], phrases: Iterable[Sequence[
 
 
 def highlights(texts: Mapping[int, str], terms: Terms) -> dict[int, list[tuple[int, int]]]:
-    """Return where terms occur in the texts of chunks, ``[start, end)`` in code points, by chunk.
-
-    They are those of FTS5's ``highlight()``, which would look every term up in the index anew for each chunk, and words
-    that are found by the column ``ident`` since they are written with ligatures.
-    """
+    """Return where terms occur in the texts of chunks, ``[start, end)`` in code points, by chunk."""
+    # As FTS5's ``highlight()`` does, which would look every term up in the index anew for each chunk; and words with
+    # ligatures, which the column ``ident`` finds.
     inflected = [form for one in terms.forms for form in one.inflected]
     phrases = [stems(one) for one in (*terms.phrases, *terms.words, *inflected)]
     first = stems(terms.prefix)[-1:] if terms.prefix else []

@@ -50,11 +50,7 @@ class Team:
         self._database.change(change)
 
     def revoke(self, role: str, space: str | None, /) -> int:
-        """Take away the rights of a role in a space, all of them if it is None; return how many it had.
-
-        Raises:
-            StoreReadOnly: this user does not own the store.
-        """
+        """Take away the rights of a role in a space, all of them if it is None; return how many it had."""
         take = "select jupyter_memory.take_rights(:role, :space)"
         return self._database.change(lambda session: int(session.value(take, role=role, space=space)))
 
@@ -64,11 +60,7 @@ class Team:
             return [Right(*row) for row in session.rows("select role, level, space from jupyter_memory.rights()")]
 
     def distribute(self) -> Sequence[str]:
-        """Spread the tables over the machines of Citus, by space; return those that were not spread before.
-
-        Raises:
-            StoreError: the database has no Citus.
-        """
+        """Spread the tables over the machines of Citus, by space; return those that were not spread before."""
 
         def change(session: Session) -> list[str]:
             if not session.value("select exists (select 1 from pg_extension where extname = 'citus')"):

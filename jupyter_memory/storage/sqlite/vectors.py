@@ -122,10 +122,8 @@ class ChunkOwners:
         self._known: Cache[str, Keys] = Cache(1)
 
     def of(self, connection: Session) -> Keys:
-        """Return the key of each chunk's memory by the chunk's id as this transaction sees it, 0 where there is none.
-
-        Only what is new is read, unless something was removed.
-        """
+        """Return the key of each chunk's memory by the chunk's id in this transaction, 0 where there is none."""
+        # Only what is new is read, unless something was removed.
         state = removals(connection)
         keys = self._known.get(state, "")
         # All of them are quicker to read from the index by memory.
@@ -195,10 +193,7 @@ _NO_CODES = _Codes(np.empty(0, np.int64), np.empty((0, BITS // 64), np.uint64))
 
 
 class VectorIndex:
-    """Vectors in a store; the connection, and so the transaction, is always the caller's.
-
-    ``owners`` are the memories of the store's chunks.
-    """
+    """Vectors in a store; the connection, and so the transaction, is always the caller's."""
 
     def __init__(self) -> None:
         self.owners = ChunkOwners()
@@ -345,7 +340,6 @@ class VectorIndex:
             wanted *= 4
 
     def cosines(self, connection: Session, model: Model, query: Vectors, memories: Sequence[int]) -> dict[int, float]:
-        """Return, for each of these memories that has vectors, its best cosine."""
         rows = connection.execute(
             f"""
             select chunks.memory, max(1 - vec_distance_cosine(vectors.embedding, :query)), chunks.id

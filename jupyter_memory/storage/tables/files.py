@@ -151,10 +151,7 @@ def drop_all_empty(session: Session) -> None:
 
 
 def note_folder(session: Session, path: str, space: str, now: datetime) -> None:
-    """Note that a folder was indexed: it takes the place of those below it that nobody watches.
-
-    A folder below one that is noted already is not noted separately, unless it was before.
-    """
+    """Note that a folder was indexed, unless it lies in a noted one; unwatched ones below it give way."""
     session.include(space)
     noted = _noted(session, space)
     if _above(path, noted) and path not in [folder.path for folder in noted]:
@@ -203,10 +200,7 @@ def watch_folder(session: Session, path: str, space: str, watched: bool) -> None
 
 
 def listed_folders(session: Session, space: str) -> list[Folder]:
-    """Return the folders of a space by path, not compared with the disk.
-
-    For files that were indexed before folders were noted, the topmost folders that hold them are listed.
-    """
+    """Return the folders of a space by path, with the topmost that hold files indexed without one."""
     listed = {folder.path: folder for folder in _noted(session, space)}
     unnoted = dict[str, int]()
     for path, indexed_at in session.rows(
@@ -338,10 +332,8 @@ def in_the_way(session: Session, old: str, new: str) -> list[int]:
 
 
 def move(session: Session, old: str, new: str) -> list[int]:
-    """Give everything at or below the old path its new one; return the keys of the memories that moved.
-
-    The files are marked to be read again, since titles and contexts contain their names.
-    """
+    """Give everything at or below the old path its new one; return the keys of the memories that moved."""
+    # The files are marked to be read again, since titles and contexts contain their names.
     dialect, known = session.dialect, {"old": old, "new": new}
     there, places = dialect.below("memories.source", "old", [old])
     moved = session.rows(

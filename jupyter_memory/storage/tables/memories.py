@@ -91,10 +91,7 @@ def insert(
     times: Sequence[datetime],
     before: Sequence[Predecessor | None] | None = None,
 ) -> list[int]:
-    """Write memories with their pictures, some with the ids of those ``before`` them; return their keys.
-
-    ``times`` say when they are indexed.
-    """
+    """Write memories, indexed at these times, some with the ids of those ``before`` them; return their keys."""
     keys = session.new_keys("memories", len(drafts)) if drafts else []
     for space in {draft.space for _, draft in drafts}:
         session.include(space)
@@ -370,10 +367,7 @@ def known_contents(session: Session, contents: Mapping[str, str], filters: Filte
 
 
 def insert_chunks(session: Session, written: Sequence[tuple[int, Draft, Sequence[str]]]) -> list[ChunkWords]:
-    """Write the chunks of memories and return them for the keyword index.
-
-    Memories come with their keys and, where they are known, the words of each chunk's column ``ident``.
-    """
+    """Write the chunks of memories, given with their idents if these are known; return them for the keyword index."""
     ids = iter(session.new_keys("chunks", sum(len(draft.chunks) for _, draft, _ in written)))
     rows, words = [], []
     for key, draft, idents in written:
