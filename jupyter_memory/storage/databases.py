@@ -18,7 +18,7 @@ from jupyter_memory.storage.sqlite.storage import versions as versions
 from jupyter_memory.text.paths import DatabaseAddress, StorePath
 
 if TYPE_CHECKING:
-    from jupyter_memory.storage.postgres.team import Team
+    from jupyter_memory.storage.postgres.storage import Team
 
 
 class SearchStorage(Protocol):
@@ -60,7 +60,7 @@ def open_team(path: StorePath, *, busy_seconds: float) -> Team:
         )
     # Imported late: an extra brings the driver, and a store in a file need not wait for it.
     with _driver():
-        from jupyter_memory.storage.postgres.team import Team
+        from jupyter_memory.storage.postgres.storage import Team
     return Team(path, busy_seconds=busy_seconds)
 
 

@@ -28,13 +28,9 @@ class Embedder(Protocol):
     @property
     def threshold(self) -> float: ...
 
-    def embed_documents(self, texts: Sequence[str], /) -> Vectors:
-        """Return float32 ``(len(texts), dimensions)``, each row of length 1."""
-        ...
-
-    def embed_query(self, text: str, /) -> Vectors:
-        """Return float32 ``(dimensions,)`` of length 1."""
-        ...
+    # Float32 ``(len(texts), dimensions)`` and ``(dimensions,)``, each vector of length 1.
+    def embed_documents(self, texts: Sequence[str], /) -> Vectors: ...
+    def embed_query(self, text: str, /) -> Vectors: ...
 
 
 class Term(Protocol):

@@ -24,7 +24,7 @@ from jupyter_memory.text.paths import StorePath, make_private, may_exist, store_
 from jupyter_memory.text.unicode import json_text
 
 if TYPE_CHECKING:
-    from jupyter_memory.storage.postgres.team import Team
+    from jupyter_memory.storage.postgres.storage import Team
 
 
 def status(front: Front, call: Call) -> None:
