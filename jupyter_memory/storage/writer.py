@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
@@ -31,22 +31,19 @@ _FileRead = tuple[FileState, Sequence[Prepared]]
 
 def changing(engine: Engine, work: Callable[[Changes], Result], *, yielding: bool = False) -> Result:
     """Change memories in one transaction. ``work`` may run twice, so it changes nothing outside."""
-    return engine.change(_whole(engine, work), yielding=yielding)
+    return engine.change(partial(_whole, engine, work), yielding=yielding)
 
 
 def removing(engine: Engine, work: Callable[[Changes], Result]) -> Result:
     """Run what removes memories, also on a full disk, and tidy up after it."""
-    return engine.remove(_whole(engine, work))
+    return engine.remove(partial(_whole, engine, work))
 
 
-def _whole(engine: Engine, work: Callable[[Changes], Result]) -> Callable[[Session], Result]:
-    def change(session: Session) -> Result:
-        changes = Changes(engine, session)
-        result = work(changes)
-        changes.finish()
-        return result
-
-    return change
+def _whole(engine: Engine, work: Callable[[Changes], Result], session: Session) -> Result:
+    changes = Changes(engine, session)
+    result = work(changes)
+    changes.finish()
+    return result
 
 
 class _Part:

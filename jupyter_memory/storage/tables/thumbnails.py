@@ -23,12 +23,6 @@ def insert(session: Session, written: Sequence[tuple[int, Draft]]) -> None:
     session.insert("thumbnails", rows)
 
 
-def complete(session: Session, key: int, draft: Draft) -> None:
-    """Write the thumbnails of a memory that is there, if it has none."""
-    if draft.pictures.thumbnails and not by_memory(session, [key]):
-        insert(session, [(key, draft)])
-
-
 def get(session: Session, key: int, place: int) -> Thumbnail | None:
     """Return a picture of a memory by its place, counted from 0; None where there is none."""
     chosen = f"{_of(session)} and place = :place"
@@ -36,9 +30,9 @@ def get(session: Session, key: int, place: int) -> Thumbnail | None:
     return Thumbnail(*rows[0]) if rows else None
 
 
-def replace(session: Session, key: int, draft: Draft) -> None:
-    """Give a memory the thumbnails of a draft that has any."""
-    if draft.pictures.thumbnails:
+def put(session: Session, key: int, draft: Draft, *, replacing: bool) -> None:
+    """Give a memory the thumbnails of a draft that has any, in place of its own or if it has none."""
+    if draft.pictures.thumbnails and (replacing or not by_memory(session, [key])):
         session.changed(f"delete from thumbnails where {_of(session)}", keys=[key])
         insert(session, [(key, draft)])
 
