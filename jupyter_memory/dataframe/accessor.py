@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from math import nan
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ from jupyter_memory.dataframe.html import Place
 from jupyter_memory.errors import InputError, JupyterMemoryError, MissingExtra, UnknownMemory
 from jupyter_memory.text.display import WholeText
 from jupyter_memory.text.unicode import marked
-from jupyter_memory.types import Answer, Explanation, Hit, Memory
+from jupyter_memory.types import Explanation, Hit
 from jupyter_memory.types.search import surest
 
 if TYPE_CHECKING:
@@ -45,22 +45,8 @@ _SHORTEST_ID = 8
 Rank = int | str | tuple[Any, ...]
 
 
-class _Store(Protocol):
-    def note_access(self, memory_id: str, /) -> bool: ...
-
-    def get(self, memory_id: str, /) -> Memory: ...
-
-    def explain(self, query: str, memory_id: str, /, *, profile: str | None = ...) -> Explanation: ...
-
-    def explain_in(self, answer: Answer, memory_id: str, /) -> Explanation: ...
-
-    def listed(self, memories: Sequence[Memory], /) -> Answer: ...
-
-    def context(self, answer: Answer, max_tokens: int, /) -> str: ...
-
-
-# Opens the store of a path: the room `store` sets it, since this module may not import that.
-open_store: Callable[[str], _Store] | None = None
+# Opens the store of a path, a `MemoryStore`: the room `store` sets it, since this module may not import that.
+open_store: Callable[[str], Any] | None = None
 
 
 @pd.api.extensions.register_dataframe_accessor("memory")
@@ -94,6 +80,7 @@ class MemoryAccessor:
         if not search["query"]:
             raise InputError("These memories were listed without a question, so nothing was ranked. Search first.")
         answer, store = recent_answer(search), _store(search)
+        why: Explanation
         if answer is not None:
             why = store.explain_in(answer, memory_id)
         else:
@@ -146,7 +133,7 @@ class MemoryAccessor:
             answer = store.listed(memories)
         query = replace(answer.query, text=questions, written=questions)
         answer = replace(answer, query=query, verdict=surest(search["verdict"] for search in searches))
-        return store.context(answer, max_tokens)
+        return str(store.context(answer, max_tokens))
 
     def breakdown(self) -> pd.DataFrame:
         """Return one row a hit and signal: ``rank, title, signal, value, signal_rank, contribution, memory_id``."""
@@ -232,7 +219,7 @@ class MemoryAccessor:
         )
 
 
-def _store(search: Search) -> _Store:
+def _store(search: Search) -> Any:
     if open_store is None:
         raise InputError("Import jupyter_memory first: `from jupyter_memory import open_store`.")
     return open_store(search["store"])
