@@ -16,9 +16,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# Bytes that a thumbnail may have, and how many a memory may have.
-LARGEST_THUMBNAIL = 12_000
-MOST_THUMBNAILS = 8
+LARGEST_THUMBNAIL = 12_000  # bytes
+MOST_THUMBNAILS = 8  # of a memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +110,6 @@ class Memory:
         return self.location if found is None or (self.location and first is None) else str(found)
 
     def __repr__(self) -> str:
-        # The text may be a whole book.
         return f"<Memory {self.id}: {self.kind} “{preview(self.title or self.text)}”>"
 
 
@@ -130,8 +128,7 @@ class Chunk:
 # Begins the bytes of a chunk's tokens. Another vocabulary or layout gets another number; none is a token.
 MARK = (31_998).to_bytes(2, "little")
 _VOCABULARY = 30_522
-# Up to so many different tokens, the place of one takes a byte.
-FEW = 256
+FEW = 256  # up to so many different tokens, the place of one takes a byte
 
 
 @dataclass(frozen=True, slots=True, eq=False)

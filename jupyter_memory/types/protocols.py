@@ -51,10 +51,8 @@ class WeightedTerm(Term, Protocol):
     def weight(self) -> float: ...
 
 
-# With this begins the content hash of a file that could not be read as what its name says. The version of the reader
-# follows, or this mark where the system refused the file: that may change while the file does not.
-UNREAD = "-"
-REFUSED = UNREAD + "!"
+UNREAD = "-"  # begins the content hash of a file that could not be read; the version of the reader follows
+REFUSED = UNREAD + "!"  # that of one that the system refused, which may change while the file does not
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,12 +15,8 @@ from jupyter_memory.text.markdown import is_markdown, plain
 from jupyter_memory.text.unicode import marked
 from jupyter_memory.types.memory import Memory, RunError
 
-# What memories are filtered by, apart from time.
-FACETS = ("tag", "kind", "tier", "path", "lang", "space", "session")
-
-# Characters of a query: whole documents arrive by copy and paste. The server's schemas have the same number.
-LONGEST_QUERY = 20_000
-
+FACETS = ("tag", "kind", "tier", "path", "lang", "space", "session")  # what memories are filtered by, apart from time
+LONGEST_QUERY = 20_000  # characters: documents arrive by copy and paste; the server's schemas have the same
 QueryClass = Literal["keyword", "balanced", "semantic"]
 
 
