@@ -29,7 +29,7 @@ from jupyter_memory.storage.transfer import Transfer
 from jupyter_memory.storage.writer import RunLog, Thumbnails, Writer
 from jupyter_memory.text.paths import StorePath
 from jupyter_memory.types import Draft, Filters, ScoredChunk, Terms
-from jupyter_memory.types.protocols import Vectors
+from jupyter_memory.types.protocols import UNREAD, Vectors
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -203,6 +203,8 @@ def counts(engine: Engine, session: Session) -> dict[str, Any]:
     """Return what a store holds in numbers: memories by kind, tier and space, files, pictures, models and vectors."""
     of, active = session.dialect.of("memories"), known_models.active(session)
     pictures, size = thumbnails.count(session)
+    whole = f"{session.dialect.of('files')} and substr(content_hash, 1, 1) <> :unread"
+    read = session.value(f"select count(*) from files where {whole}", unread=UNREAD)
     [(number, pinned)] = session.rows(f"select count(*), count(case when pinned then 1 end) from memories where {of}")
     kinds, tiers, spaces = (
         dict(session.rows(f"select {value}, count(*) from memories where {of} group by 1 order by 2 desc, 1"))
@@ -211,7 +213,7 @@ def counts(engine: Engine, session: Session) -> dict[str, Any]:
     return {
         "memories": number,
         "chunks": rows.count_chunks(session),
-        "files": files.count_read(session),
+        "files": read,
         "thumbnails": {"number": pictures, "bytes": size},
         "pinned": pinned,
         "kinds": kinds,

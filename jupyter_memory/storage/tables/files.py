@@ -119,12 +119,6 @@ def texts(session: Session, paths: Sequence[str], space: str) -> dict[str, list[
     return found
 
 
-def count_read(session: Session) -> int:
-    """Return how many files are indexed, without those that could not be read."""
-    read = f"{session.dialect.of('files')} and substr(content_hash, 1, 1) <> :unread"
-    return int(session.value(f"select count(*) from files where {read}", unread=UNREAD))
-
-
 def holding(session: Session) -> list[tuple[str, str]]:
     """Return path and space of the files that hold any memory; one that could not be read, or is empty, holds none."""
     held = f"exists (select 1 from memories where {HELD})"
