@@ -39,10 +39,8 @@ def local_chart(chart: Any, text: str) -> Any:
     return LocalChart
 
 
-# A rank is shorter, also as text.
-_SHORTEST_ID = 8
-# A rank, the id of a memory, or the label of a row where it has several levels.
-Rank = int | str | tuple[Any, ...]
+_SHORTEST_ID = 8  # a rank is shorter, also as text
+Rank = int | str | tuple[Any, ...]  # a rank, the id of a memory, or the label of a row where it has several levels
 
 
 # Opens the store of a path, a `MemoryStore`: the room `store` sets it, since this module may not import that.

@@ -125,8 +125,7 @@ def mismatch(active: Model, embedder: Embedder) -> str:
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _ID_BYTES = 8
-# Source, kind, space, location and content hash of a memory.
-Identity = tuple[str, str, str, str, str]
+Identity = tuple[str, str, str, str, str]  # source, kind, space, location and content hash of a memory
 
 
 def to_micros(moment: datetime) -> int:

@@ -10,8 +10,7 @@ from hashlib import blake2b
 from jupyter_memory.text.markdown import is_position, source_of
 from jupyter_memory.types import Draft, Memory
 
-# Two texts at least this similar, by difflib's ratio, are one cell that was edited.
-_SIMILAR = 0.6
+_SIMILAR = 0.6  # two texts at least this similar, by difflib's ratio, are one cell that was edited
 # How much of a text is compared, and with how many neighbours: enough for an edit, bounded for a book.
 _COMPARED = 2_000
 _NEIGHBOURS = 8

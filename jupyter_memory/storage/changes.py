@@ -19,8 +19,7 @@ from jupyter_memory.text.identifiers import ident_column
 from jupyter_memory.types import Draft, Filters, Memory
 from jupyter_memory.types.protocols import Embedder
 
-# A memory that was written, by its key, and what is still to be written of it.
-_Fresh = tuple[int, Draft, Prepared]
+_Fresh = tuple[int, Draft, Prepared]  # a memory that was written, by its key, and what is still to be written of it
 
 
 class Changes:

@@ -38,8 +38,7 @@ class ForeignTables:
     left_out: int = 0
 
 
-# Tables of a database, and columns of a table, that are looked at.
-_MOST_TABLES, _MOST_COLUMNS = 1_000, 5_000
+_MOST_TABLES, _MOST_COLUMNS = 1_000, 5_000  # tables of a database, and columns of a table, that are looked at
 
 # It is opened as a file that nobody changes, so no program that uses it ever waits. What another program has not yet
 # moved from its write-ahead log into the file is not seen. Closing a file ends all locks that its process has on it, so

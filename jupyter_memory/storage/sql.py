@@ -68,8 +68,7 @@ class Session(Protocol):
     def forget_asked(self, keys: Sequence[int]) -> bool: ...
 
 
-# Paths that a condition names one by one in SQLite.
-_FEW = 50
+_FEW = 50  # paths that a condition names one by one in SQLite
 
 
 def _written_out(column: str, name: str, paths: Sequence[str]) -> tuple[str, dict[str, Any]]:
@@ -84,10 +83,8 @@ def _written_out(column: str, name: str, paths: Sequence[str]) -> tuple[str, dic
 class SqliteDialect:
     """The words of SQL in which the databases differ, in SQLite: lists are JSON, and a file has no spaces."""
 
-    # An aggregate that makes a JSON array.
-    json_list = "json_group_array"
-    # Returns the highest id of a chunk.
-    newest_chunk = "select coalesce(max(id), 0) from chunks"
+    json_list = "json_group_array"  # an aggregate that makes a JSON array
+    newest_chunk = "select coalesce(max(id), 0) from chunks"  # returns the highest id of a chunk
 
     def among(self, column: str, name: str) -> str:
         """Return the condition that a column has one of the values of a parameter."""
@@ -106,8 +103,7 @@ class SqliteDialect:
         """Return the condition that rows are of the spaces that the transaction is about."""
         return "true"
 
-    # Likewise of the space that the store was opened with, and there of the person who is connected.
-    opened = own = of
+    opened = own = of  # likewise of the space that the store was opened with, and there of the person who is connected
 
     def linked(self, table: str, other: str, on: str) -> str:
         """Return the condition that rows of two tables belong together, in one space."""

@@ -31,8 +31,7 @@ from jupyter_memory.types import Filters
 from jupyter_memory.types.protocols import Embedder
 from jupyter_memory.types.report import Feedback
 
-# Memories that are read at once.
-_TOGETHER = 200
+_TOGETHER = 200  # memories that are read at once
 
 
 class Contents:

@@ -13,14 +13,12 @@ import apsw
 from jupyter_memory.text.identifiers import plainer
 from jupyter_memory.types import Terms
 
-# As in sqlite/schema.sql.
-_TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])
+_TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])  # as in sqlite/schema.sql
 # Letters of a word that an entry of PostgreSQL's index holds; a longer one is data, and its rest becomes a digest.
 _LONGEST = 200
 _LOCAL = threading.local()
 
-# A word of a text: the bytes of UTF-8 where it begins and ends, and its stem.
-Token = tuple[int, int, str]
+Token = tuple[int, int, str]  # a word of a text: the bytes of UTF-8 where it begins and ends, and its stem
 
 
 def _tokenized(text: str, reason: int, **options: bool) -> Any:

@@ -23,10 +23,8 @@ from jupyter_memory.types.report import Recent
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
-# Memories of new files that are written in one transaction: some 50 ms, in which nobody else can write.
-_STEP = 128
-# A file that was read, and its memories.
-_FileRead = tuple[FileState, Sequence[Prepared]]
+_STEP = 128  # memories of new files that are written in one transaction: some 50 ms, in which nobody else can write
+_FileRead = tuple[FileState, Sequence[Prepared]]  # a file that was read, and its memories
 
 
 def changing(engine: Engine, work: Callable[[Changes], Result], *, yielding: bool = False) -> Result:

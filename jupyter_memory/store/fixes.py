@@ -24,8 +24,7 @@ _MOST_ERRORS = 50
 _TOLD = re.compile(r"(?<![\w.])((?:\w++\.)*+[A-Z]\w{0,80}(?:Error|Exception|Warning|Interrupt))\b[:,]?[ \t]*([^\n]*)")
 # The runs in cells and notes, by the name of their place: each is a session of its own.
 _Stored = dict[str, tuple[FixKind, list[Run]]]
-# The newest failed runs that an error is compared with: at most a second of work.
-_MOST = 200
+_MOST = 200  # the newest failed runs that an error is compared with: at most a second of work
 # Two runs of one source that began so closely together are one, noted by two clocks.
 _AT_ONCE = timedelta(milliseconds=100)
 

@@ -25,8 +25,7 @@ from jupyter_memory.types import ORIGINS, Answer, Feedback, Filters, Recent
 from jupyter_memory.types.protocols import Embedder
 from jupyter_memory.types.report import StoreSize, budget_notice
 
-# Rows that are read and written together, and chunks that are embedded.
-_BATCH, _EMBEDDED = 512, 256
+_BATCH, _EMBEDDED = 512, 256  # rows that are read and written together, and chunks that are embedded
 
 Row = TypeVar("Row")
 

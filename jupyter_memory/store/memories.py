@@ -25,8 +25,7 @@ from jupyter_memory.types.protocols import Embedder
 from jupyter_memory.types.report import Undoable
 
 _CHANGED = set(preparation.KNOWN) - {"kind", "source"}
-# Every memory has these: None leaves them unchanged.
-_NEVER_EMPTY = ("text", "tier", "event_at")
+_NEVER_EMPTY = ("text", "tier", "event_at")  # every memory has these: None leaves them unchanged
 
 
 class Get(Protocol):

@@ -25,8 +25,7 @@ WEAK = 1.0
 SLOW, FAST = 30, 1_700
 Done = TypeVar("Done")
 _MANY = 50  # memories at once, after which the model is calibrated
-# How often another program may switch the model while one batch is being written.
-_SWITCHES = 8
+_SWITCHES = 8  # how often another program may switch the model while one batch is being written
 
 
 class ModelChoice:

@@ -36,8 +36,7 @@ class PostgresStorage(Storage):
     """A store in a PostgreSQL database; with a ``space``, nothing else of it is seen."""
 
     database: Database
-    # Nothing is scrubbed on a server.
-    is_small = False
+    is_small = False  # nothing is scrubbed on a server
 
     def __init__(self, address: DatabaseAddress, *, busy_seconds: float, space: str = "") -> None:
         database = Database(address, space=space, busy_seconds=busy_seconds)
@@ -174,8 +173,7 @@ class PostgresStorage(Storage):
 
 # Rights: rows that policies read, privileges of roles, and Citus, where it is there.
 
-# Tables without a space, which every machine of Citus holds.
-_REFERENCE = ("models", "grants", "schema_version")
+_REFERENCE = ("models", "grants", "schema_version")  # tables without a space, which every machine of Citus holds
 # In the order in which their foreign keys can be made.
 _DISTRIBUTED = (
     "memories", "texts", "tags", "chunks", "postings", "frequencies", "totals", "vectors", "trust", "chunk_tokens",

@@ -31,8 +31,7 @@ from jupyter_memory.types.protocols import Embedder, Vectors
 # The share of bits in which two codes differ follows the angle between the vectors.
 
 BITS = 1024
-# One distance of so many is sampled to estimate their distribution.
-_SAMPLED = 16
+_SAMPLED = 16  # one distance of so many is sampled to estimate their distribution
 
 Codes = NDArray[np.uint64]
 
@@ -171,13 +170,11 @@ def best_memories(connection: Session, scored: ScoredChunks, count: int, owners:
 # neighbours, but for the hundreds that a code search needs it takes ten times as long as NumPy.)
 
 EXACT = 4_096
-# Of 100,000 real chunks the best 400 by code hold 99.5 % of the true best 20 (benchmarks/recall.py).
-_CANDIDATES = 400
+_CANDIDATES = 400  # of 100,000 real chunks the best 400 by code hold 99.5 % of the true best 20 (benchmarks/recall.py)
 # Distances, at most 2, are written as whole multiples of 1 / _UNIT: every float32 except those below rounding error.
 _UNIT = 2**60
 
-# Rows that are compared at once.
-_TOGETHER = 2_048
+_TOGETHER = 2_048  # rows that are compared at once
 # How far the length of a vector may be from 1, and in how many bits a code may differ from that of its vector where
 # another machine computed it: damage changes more.
 _ROUNDING, _BITS = 1e-3, 32

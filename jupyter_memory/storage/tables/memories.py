@@ -31,8 +31,7 @@ from jupyter_memory.types import Chunk, Draft, Filters, Memory, Selection
 from jupyter_memory.types.memory import MARK, ChunkTokens, is_damaged
 
 Made = TypeVar("Made")
-# What `dumps` would make anew for each memory.
-_JSON = json.JSONEncoder(ensure_ascii=False)
+_JSON = json.JSONEncoder(ensure_ascii=False)  # what `dumps` would make anew for each memory
 # Browsing shows what people chose to keep before what was indexed; a search ranks the tiers differently. Cells of one
 # time come in the order of their file, whose cells are written together.
 _BROWSE_ORDER = (

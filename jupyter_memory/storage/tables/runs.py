@@ -19,10 +19,8 @@ _READ = (
     "runs.started, runs.session, runs.number, runs.outcome, runs.seconds, runs.error, runs.message, "
     "runs.traceback, runs.notebook, runs.cell, runs.language, runs.environment, memories.id"
 )
-# A run is known by these.
-RunKey = tuple[str, int, int]
-# Errors of one text by which it is found, the newest, and characters of each.
-_ERRORS, _TOLD = 3, 200
+RunKey = tuple[str, int, int]  # a run is known by these
+_ERRORS, _TOLD = 3, 200  # errors of one text by which it is found, the newest, and characters of each
 
 
 def key(run: Run) -> RunKey:
