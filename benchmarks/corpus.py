@@ -84,7 +84,8 @@ class Prepared:
         return self._model.embed_documents(texts)
 
     def embed_query(self, text: str, /) -> np.ndarray:
-        return self.vectors[text]
+        # What is searched for may be shorter than the question: a word such as -arch is left out.
+        return self.vectors[text] if text in self.vectors else self._model.embed_documents([text])[0]
 
 
 def add_options(parser: argparse.ArgumentParser, **numbers: int) -> None:

@@ -10,55 +10,13 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
     from jupyter_server.serverapp import ServerApp
 
-    from jupyter_memory.config import (
-        JupyterMemory,
-        Setting,
-        budget,
-        companion,
-        default_path,
-        existing_path,
-        has_store,
-        load_config,
-        models_folder,
-        settings,
-        store_path,
-    )
-    from jupyter_memory.errors import (
-        ClientConfigError,
-        EmbedderError,
-        EmbedderUnavailable,
-        EmbeddingMismatch,
-        FetchError,
-        InputError,
-        Interrupted,
-        JupyterMemoryError,
-        MissingExtra,
-        NoStore,
-        QueryError,
-        StoreClosed,
-        StoreDamaged,
-        StoreError,
-        StoreFull,
-        StoreLocked,
-        StoreOpen,
-        StoreReadOnly,
-        StoreTooNew,
-        UnknownEmbedder,
-        UnknownMemory,
-        UnknownProfile,
-    )
-    from jupyter_memory.search.profiles.own_lists import (
-        RerankWeights,
-        Scored,
-        TimeAnchor,
-        dedup,
-        fuse,
-        fuse_scores,
-        rerank,
-    )
-    from jupyter_memory.store.store import MemoryStore, open_store
-    from jupyter_memory.types import Hit, Memory
-    from jupyter_memory.types.protocols import Embedder, FileState, Term, WeightedTerm
+    from jupyter_memory.config import *
+    from jupyter_memory.errors import *
+    from jupyter_memory.search.profiles.own_lists import *
+    from jupyter_memory.store.store import *
+    from jupyter_memory.types import Hit as Hit
+    from jupyter_memory.types import Memory as Memory
+    from jupyter_memory.types.protocols import *
 
 # Looked up on first use: importing the package wakes neither MLX nor pandas nor SQLite.
 _lazily, _, __all__ = exports(

@@ -22,8 +22,7 @@ FILE_NAME = "jupyter_memory_config"
 ENVIRONMENT_VARIABLE = "JUPYTER_MEMORY_PATH"
 DEFAULT, ENVIRONMENT, SESSION = "default", f"environment: {ENVIRONMENT_VARIABLE}", "this session"
 
-# Minutes; a timer that should wait for centuries fails.
-_MONTH = 43_200.0
+_MONTH = 43_200.0  # minutes; a timer that should wait for centuries fails
 
 
 class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
@@ -65,7 +64,7 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
     busy_seconds = Float(30.0, min=0, help="How long to wait for another writer.")
 
     def __init__(self, **values: Any) -> None:
-        # Raises where no profile has a name; set by those who know the profiles, which this module may not import.
+        # Raises where no profile has a name: this module may not import the profiles.
         self.check_profile: Callable[[str], object] | None = None
         self._origins: dict[str, str] = {}
         self._taking: str | None = None
@@ -126,7 +125,6 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
         return problems
 
 
-# Each of them can be set.
 for _trait in JupyterMemory.class_own_traits().values():
     _trait.tag(config=True)
 
@@ -149,10 +147,7 @@ def load_config(
     on_problem: Callable[[str], object] = _warn,
     check_profile: Callable[[str], object] | None = None,
 ) -> JupyterMemory:
-    """Read the settings: config files, then ``more`` (configurations by origin), then the environment.
-
-    What is broken or unknown is told to ``on_problem``; ``check_profile`` raises where no profile has a name.
-    """
+    """Read the settings: config files, then ``more`` by origin, then the environment; problems go to ``on_problem``."""
     read: list[tuple[str, Config]] = []
     for folder in reversed(jupyter_config_path()):
         # In the order in which traitlets lets one override the other.
@@ -180,9 +175,7 @@ def load_config(
 
 
 def store_path(config: JupyterMemory) -> StorePath:
-    """Return where the store is.
-
-    What this session set, else JUPYTER_MEMORY_PATH, else what the files set, else the default.
+    """Return where this session, else JUPYTER_MEMORY_PATH, else the files, else the default say that the store is.
 
     Raises:
         InputError: JUPYTER_MEMORY_PATH is a URL of no PostgreSQL server, or one with a password.
@@ -205,12 +198,10 @@ def has_store(config: JupyterMemory) -> bool:
 
 
 def existing_path(config: JupyterMemory, make: str) -> StorePath:
-    """Return where the store is for those that only look: a name that is misspelt must not make a store.
-
-    ``make`` is what to type to make one. The default store need not be there: nobody can misspell it.
+    """Return where the store is for those that only look; ``make`` is what to type to make one.
 
     Raises:
-        NoStore: there is no file at the path that the settings or the environment name.
+        NoStore: nothing is at the path that was named; the default store need not be there: nobody can misspell it.
     """
     path, origin = store_path(config), config.origin("path")
     if path != default_path() and not has_store(config):
@@ -221,11 +212,8 @@ def existing_path(config: JupyterMemory, make: str) -> StorePath:
 
 
 def companion(store: StorePath) -> Path:
-    """Return the file beside which this machine keeps what belongs to a store: journals, locks, the golden set.
-
-    It is the file of the store itself; of a server's, one in Jupyter's data folder that is never made.
-    """
-    if isinstance(store, DatabaseAddress):
+    """Return the file beside which this machine keeps what belongs to a store: journals, locks, the golden set."""
+    if isinstance(store, DatabaseAddress):  # such a file is never made
         return Path(jupyter_data_dir()) / "memory" / f"server-{store.digest}"
     return store
 

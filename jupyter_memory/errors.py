@@ -32,14 +32,11 @@ class JupyterMemoryError(Exception):
 
 
 class QueryError(JupyterMemoryError, ValueError):
-    """There is nothing to search for, or a filter cannot be read.
-
-    ``unquoted`` says the same without a word of what was typed, for where that must not stand, or is empty.
-    """
+    """There is nothing to search for, or a filter cannot be read."""
 
     def __init__(self, message: str = "", *, unquoted: str = "") -> None:
         super().__init__(message)
-        self.unquoted = unquoted
+        self.unquoted = unquoted  # the same without a word of what was typed, for where that must not stand, or empty
 
 
 class ClientConfigError(JupyterMemoryError):

@@ -8,10 +8,7 @@ from typing import Any
 
 
 def exports(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package, given the names that each module defines.
-
-    So importing one module of a package does not load the others, nor the libraries that they need.
-    """
+    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package, given the names that each module defines."""
     home = {name: module for module, names in homes.items() for name in names.split()}
 
     def getattr_(name: str) -> Any:

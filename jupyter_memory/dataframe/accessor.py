@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from math import nan
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ from jupyter_memory.dataframe.html import Place
 from jupyter_memory.errors import InputError, JupyterMemoryError, MissingExtra, UnknownMemory
 from jupyter_memory.text.display import WholeText
 from jupyter_memory.text.unicode import marked
-from jupyter_memory.types import Answer, Explanation, Hit, Memory
+from jupyter_memory.types import Explanation, Hit
 from jupyter_memory.types.search import surest
 
 if TYPE_CHECKING:
@@ -29,10 +29,7 @@ _SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 
 
 def local_chart(chart: Any, text: str) -> Any:
-    """Return a subclass of a chart class of altair that JupyterLab draws without scripts from the network.
-
-    ``text`` replaces the chart where nothing draws it; ``{rows}`` in it becomes the number of rows.
-    """
+    """Return a subclass of a chart class of altair that needs no network; ``text``, with ``{rows}``, may replace it."""
 
     class LocalChart(chart):  # type: ignore[misc]
         def _repr_mimebundle_(self, *_: Any, **__: Any) -> dict[str, Any]:
@@ -42,36 +39,19 @@ def local_chart(chart: Any, text: str) -> Any:
     return LocalChart
 
 
-# A rank is shorter, also as text.
-_SHORTEST_ID = 8
-# A rank, the id of a memory, or the label of a row where it has several levels.
-Rank = int | str | tuple[Any, ...]
+_SHORTEST_ID = 8  # a rank is shorter, also as text
+Rank = int | str | tuple[Any, ...]  # a rank, the id of a memory, or the label of a row where it has several levels
 
 
-class _Store(Protocol):
-    def note_access(self, memory_id: str, /) -> bool: ...
-
-    def get(self, memory_id: str, /) -> Memory: ...
-
-    def explain(self, query: str, memory_id: str, /, *, profile: str | None = ...) -> Explanation: ...
-
-    def explain_in(self, answer: Answer, memory_id: str, /) -> Explanation: ...
-
-    def listed(self, memories: Sequence[Memory], /) -> Answer: ...
-
-    def context(self, answer: Answer, max_tokens: int, /) -> str: ...
-
-
-# Opens the store of a path: the room `store` sets it, since this module may not import that.
-open_store: Callable[[str], _Store] | None = None
+# Opens the store of a path, a `MemoryStore`: the room `store` sets it, since this module may not import that.
+open_store: Callable[[str], Any] | None = None
 
 
 @pd.api.extensions.register_dataframe_accessor("memory")
 class MemoryAccessor:
     """The ``df.memory`` accessor: explains the result of a search row by row.
 
-    Rows are named by their rank, the index of the DataFrame. Where ``pd.concat`` put together results that share a
-    rank, the id of the memory names a row, or with ``keys=`` its label, such as ``("prices", 1)``.
+    Rows are named by their rank; in several results together by the id of the memory, or a label as ``("prices", 1)``.
     """
 
     def __init__(self, frame: pd.DataFrame) -> None:
@@ -91,14 +71,14 @@ class MemoryAccessor:
     def explain(self, rank: Rank = 1, *, all: bool = False) -> Explanation:
         """Return why the memory of a row is where it is: the main reasons, or all of them.
 
-        The last 32 answers of a session are kept; for an older one the query is searched again, as of now and without
-        its filters.
+        Beyond the last 32 answers of a session, the query is searched again, as of now and without its filters.
         """
         row = self._row(rank)
         memory_id, search = str(row["memory_id"]), search_of(row, self._searches)
         if not search["query"]:
             raise InputError("These memories were listed without a question, so nothing was ranked. Search first.")
         answer, store = recent_answer(search), _store(search)
+        why: Explanation
         if answer is not None:
             why = store.explain_in(answer, memory_id)
         else:
@@ -128,9 +108,7 @@ class MemoryAccessor:
         return place
 
     def context(self, max_tokens: int = 2000) -> str:
-        """Return the memories of all rows, in their order, as a text for the prompt of a language model.
-
-        It is that of ``MemoryStore.context``, with at most ``max_tokens`` by an estimate that rather errs upwards.
+        """Return the memories of all rows, in their order, as ``MemoryStore.context`` does for a language model.
 
         Raises:
             InputError: ``max_tokens`` is not a whole number of at least 200.
@@ -153,7 +131,7 @@ class MemoryAccessor:
             answer = store.listed(memories)
         query = replace(answer.query, text=questions, written=questions)
         answer = replace(answer, query=query, verdict=surest(search["verdict"] for search in searches))
-        return store.context(answer, max_tokens)
+        return str(store.context(answer, max_tokens))
 
     def breakdown(self) -> pd.DataFrame:
         """Return one row a hit and signal: ``rank, title, signal, value, signal_rank, contribution, memory_id``."""
@@ -239,7 +217,7 @@ class MemoryAccessor:
         )
 
 
-def _store(search: Search) -> _Store:
+def _store(search: Search) -> Any:
     if open_store is None:
         raise InputError("Import jupyter_memory first: `from jupyter_memory import open_store`.")
     return open_store(search["store"])

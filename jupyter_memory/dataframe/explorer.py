@@ -22,7 +22,7 @@ from jupyter_memory.search.profiles import PROFILES, Profile, profile_named
 from jupyter_memory.text.display import html
 from jupyter_memory.text.identifiers import without_file
 from jupyter_memory.text.unicode import json_text
-from jupyter_memory.types import Answer, Hit
+from jupyter_memory.types import Answer
 
 # How many times its weight a slider has room for, before it is rounded up.
 _ROOM = 2.5
@@ -34,12 +34,9 @@ _GONE = (
 
 
 class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
-    """The hits of one search, a bar for each contribution, and sliders that re-rank them without searching again.
+    """The hits of one search, a bar for each contribution, and sliders that re-rank them without searching again."""
 
-    ``answer``, ``frame`` and ``profile`` are what the sliders come to now. They are made when a front end shows this
-    widget, or code asks for them, because they add 190 KB to a notebook. Where they cannot be shown, a table stays.
-    """
-
+    # The sliders are made when a front end shows this widget, or code asks for them: they add 190 KB to a notebook.
     def __init__(self, pooled: Pooled, written: str = "") -> None:
         self.pooled = pooled
         self.answer: Answer = pooled.answer
@@ -293,26 +290,22 @@ def _table(answer: Answer, terms: Sequence[str], before: Mapping[str, int]) -> s
             f"by {answer.profile}. A score is the sum of the columns behind it."
         )
     for hit in answer.hits:
-        moved, was = "", before.get(hit.memory.id, hit.rank)
+        memory, moved, was = hit.memory, "", before.get(hit.memory.id, hit.rank)
         if was != hit.rank:
             sign, way = ("▲", "up") if hit.rank < was else ("▼", "down")
             label = f"{abs(was - hit.rank)} {way} from {was}"
             named = f'role="img" aria-label="{label}" title="{label}"'
             moved = f' <span class="jp-MemoryExplorer-moved" {named}>{sign}{abs(was - hit.rank)}</span>'
+        about = (hit.badges, memory.kind, str(memory.event_at.astimezone().date()), PurePath(memory.source).name)
+        details = html(" · ".join(filter(None, (*about, ", ".join(memory.tags)))))
+        title = f"<strong>{html(without_file(hit.title, memory.source))}</strong><br>" if memory.title else ""
+        shown = picture(memory.id, memory.title) if memory.thumbnails else ""
+        told = f"{title}<div>{with_marks(*hit.plain_snippet())}</div>{shown}<small>{details}</small>"
         rows.append(
-            f'<tr><th scope="row">{hit.rank}{moved}</th><td class="jp-mod-text jp-mod-snippet">{_memory(hit)}</td>'
+            f'<tr><th scope="row">{hit.rank}{moved}</th><td class="jp-mod-text jp-mod-snippet">{told}</td>'
             f"{_bar(hit.score, best)}{''.join(_bar(hit.signals[name].contribution, most) for name in terms)}</tr>"
         )
     return table(("rank", "memory", "score", *terms), rows, f"<caption>{html(caption)}</caption>")
-
-
-def _memory(hit: Hit) -> str:
-    memory = hit.memory
-    about = (hit.badges, memory.kind, str(memory.event_at.astimezone().date()), PurePath(memory.source).name)
-    details = html(" · ".join(part for part in (*about, ", ".join(memory.tags)) if part))
-    title = f"<strong>{html(without_file(hit.title, memory.source))}</strong><br>" if memory.title else ""
-    shown = picture(memory.id, memory.title) if memory.thumbnails else ""
-    return f"{title}<div>{with_marks(*hit.plain_snippet())}</div>{shown}<small>{details}</small>"
 
 
 def _bar(value: float, most: float) -> str:

@@ -37,8 +37,7 @@ _SEVERAL, _FOUND = "results", "found"
 # Recent answers by the id of their query, with the evidence that a DataFrame has no columns for; the oldest goes first.
 _RECENT: dict[str, Answer] = {}
 _KEPT = 32
-# Characters of a snippet in a first pass.
-_SCANNED = 120
+_SCANNED = 120  # characters of a snippet in a first pass
 
 Search = Mapping[str, Any]
 

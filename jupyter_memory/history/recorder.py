@@ -134,8 +134,7 @@ def _environment() -> str:
 
 # Seconds that turning it on, a search and the end of the kernel wait for threads and disks.
 _START, _FLUSH, _STOP = 2.0, 5.0, 2.0
-# Seconds between two looks for runs that are older, or more, than the settings keep.
-_RETAIN = 3_600.0
+_RETAIN = 3_600.0  # seconds between two looks for runs that are older, or more, than the settings keep
 
 
 @dataclass(frozen=True, eq=False)

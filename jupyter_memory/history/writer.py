@@ -50,8 +50,7 @@ class _JournalPair:
         self._lock = RLock()
         self._memory: Journal | None = None
         self._disk: Journal | None = None
-        # By number: those that go on, and those whose ending reached no journal.
-        self.open: dict[int, Run] = {}
+        self.open: dict[int, Run] = {}  # by number: those that go on, and those whose ending reached no journal
 
     @property
     def has_memory(self) -> bool:
@@ -218,8 +217,7 @@ _PATIENCE = 0.05
 _LONG = 10_000
 # Seconds after which what is in memory is copied: at once, the thread would take the interpreter from a short cell.
 _SOON = 0.02
-# Notes that may wait for a slow disk: minutes of work, or a second of a loop that runs cells.
-_ROOM = 1_000
+_ROOM = 1_000  # notes that may wait for a slow disk: minutes of work, or a second of a loop that runs cells
 # Returns a run without secrets and in bounds; None for one that is not remembered.
 Checked = Callable[[Run, Sequence[str]], Run | None]
 # Takes a record to the disk, and is told whether the memory has it; returns whether it is anywhere.
@@ -227,11 +225,9 @@ _Copy = Callable[[bytes, bool], bool]
 
 
 class Writer:
-    """Writes the journals of one kernel; ``excluded`` counts the runs that are never remembered.
+    """Writes the journals of one kernel: at once in the memory of the machine, which survives it, then to the disk.
 
-    A note goes into a file in the memory of the machine at once, which survives the kernel, and from there to the disk
-    in a separate thread. Without such a file, and for long cells, whose secrets take a while to be found, the cell
-    waits a moment for the thread.
+    Without such memory, and for long cells, whose secrets take a while to be found, a cell waits for the thread.
     """
 
     def __init__(self, place: Callable[[], Place], checked: Checked, problems: RecordingProblems) -> None:
@@ -402,21 +398,15 @@ def _said(error: OSError) -> str:
 # Seconds between two looks at the journal, and of quiet before it is taken in. A kernel that is never quiet has to
 # share the processor after some time.
 _EVERY, _QUIET, _LONGEST = 2.0, 1.0, 60.0
-# After a failure it is tried again at longer and longer intervals, up to this many seconds.
-_SELDOM = 300.0
-# Runs that are taken in before it is looked whether a cell runs.
-_TOGETHER = 32
+_SELDOM = 300.0  # after a failure it is tried again at longer and longer intervals, up to this many seconds
+_TOGETHER = 32  # runs that are taken in before it is looked whether a cell runs
 # Seconds that the writer may take to begin a new journal.
 _ROTATION = 5.0
 Record = Callable[[Iterable[Run]], object]
 
 
 class Absorber:
-    """The thread that empties the journals of one kernel.
-
-    ``opened`` opens the store of a place, and yields what records runs in it. ``quiet`` returns for how many seconds no
-    cell has run, 0 while one does.
-    """
+    """The thread that empties the journals of one kernel; ``quiet`` returns the seconds without a cell that runs."""
 
     def __init__(
         self,

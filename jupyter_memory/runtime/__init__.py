@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import contextmanager, suppress
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from threading import Lock
 from typing import TypeVar
@@ -52,26 +53,19 @@ def counted(total: int | None, progress: bool, what: str, unit: str) -> Iterator
 
 def batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
     """Yield lists of ``size`` items; the last one may be shorter."""
-    batch: list[Item] = []
-    for item in items:
-        batch.append(item)
-        if len(batch) == size:
-            yield batch
-            batch = []
-    if batch:
+    left = iter(items)
+    while batch := list(islice(left, size)):
         yield batch
 
 
 # NumPy on one core during a search: the threads of its OpenBLAS keep a core busy for a while after each product.
 
 _lock = Lock()
-# The number of threads that each caller inside `one_core` found.
-_inside: list[int] = []
+_inside: list[int] = []  # the number of threads that each caller inside `one_core` found
 
 
 def _begin_anew() -> None:
-    # A thread of the parent may have held the lock, or been inside.
-    global _lock
+    global _lock  # a thread of the parent may have held it, or been inside
     _lock = Lock()
     _inside.clear()
 

@@ -33,18 +33,13 @@ class Model:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A draft ready to be written: chunked, with a vector for each chunk, or None where there is no model.
-
-    ``tokens`` are those of each chunk; without them a search tokenises what it compares. ``idents`` are the words of
-    each chunk's column ``ident``, where they are known already. ``definitions`` are the names that a source in Python
-    defines, None for any other text.
-    """
+    """A draft ready to be written: chunked, and embedded if there is a model."""
 
     draft: Draft
-    vectors: Vectors | None
-    tokens: Sequence[ChunkTokens] = ()
-    idents: Sequence[str] = ()
-    definitions: Definitions | None = None
+    vectors: Vectors | None  # one for each chunk
+    tokens: Sequence[ChunkTokens] = ()  # of each chunk; without them a search tokenises what it compares
+    idents: Sequence[str] = ()  # the words of each chunk's column ``ident``, where they are known already
+    definitions: Definitions | None = None  # the names that a source in Python defines
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +125,7 @@ def mismatch(active: Model, embedder: Embedder) -> str:
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _ID_BYTES = 8
-# Source, kind, space, location and content hash of a memory.
-Identity = tuple[str, str, str, str, str]
+Identity = tuple[str, str, str, str, str]  # source, kind, space, location and content hash of a memory
 
 
 def to_micros(moment: datetime) -> int:
@@ -197,29 +191,17 @@ class Corpus(Protocol):
     """The statistics of the words of a store or a part of it; a word is a stem, as the keyword index has it."""
 
     @property
-    def chunks(self) -> int:
-        """Return how many chunks there are."""
-
-    def words(self, text: str, /) -> list[str]:
-        """Return the words of a text, in their order."""
-
-    def frequencies(self, words: Iterable[str], /) -> Mapping[str, int]:
-        """Return how many chunks hold each word; 0 where none does."""
-
-    def beginning(self, letters: str, /) -> Sequence[str]:
-        """Return the words of the keyword index, as stems, that begin with these letters."""
-
-    def ending(self, letters: tuple[str, ...], /) -> Sequence[str]:
-        """Return the words of nine letters and more, as stems, that end with any of these letters; all are read."""
-
-    def holds_word(self, word: str, columns: Collection[str], /) -> bool:
-        """Return whether any chunk holds a word, by its stem, in one of these columns."""
-
-    def holds_phrase(self, phrase: str, columns: Collection[str], /) -> bool:
-        """Return whether any chunk holds these words side by side in one of these columns."""
-
-    def chunk_count(self, stem: str, columns: Collection[str], /) -> int:
-        """Return how many chunks hold a stem in that of these columns where most do."""
+    def chunks(self) -> int: ...  # how many there are
+    def words(self, text: str, /) -> list[str]: ...  # those of a text, in their order
+    def frequencies(self, words: Iterable[str], /) -> Mapping[str, int]: ...  # how many chunks hold each; 0 for none
+    def beginning(self, letters: str, /) -> Sequence[str]: ...  # the words of the index that begin with these letters
+    # The words of nine letters and more that end with any of these letters; all are read.
+    def ending(self, letters: tuple[str, ...], /) -> Sequence[str]: ...
+    # Whether any chunk holds a word, or words side by side, in one of these columns.
+    def holds_word(self, word: str, columns: Collection[str], /) -> bool: ...
+    def holds_phrase(self, phrase: str, columns: Collection[str], /) -> bool: ...
+    # How many chunks hold a stem in that of these columns where most do.
+    def chunk_count(self, stem: str, columns: Collection[str], /) -> int: ...
 
 
 # What a database is to a store; a session is one of its own transactions.
@@ -228,21 +210,17 @@ Result = TypeVar("Result")
 
 
 class KeywordIndex(Protocol):
-    """The words of chunks, each with the columns that hold it, and BM25 over them."""
+    """The words of chunks, each with the columns that hold it, and BM25 over them; higher is better.
 
-    def version(self, session: Any, /) -> str:
-        """Return what differs between any two states of the index."""
+    ``weights`` maps columns to BM25 weights; a column that is not among them is not searched.
+    """
 
-    def corpus(self, session: Any, within: Filters, /) -> Corpus:
-        """Return the statistics of the words of the memories that match filters."""
-
+    def version(self, session: Any, /) -> str: ...  # what differs between any two states of the index
+    def corpus(self, session: Any, within: Filters, /) -> Corpus: ...  # the words of the memories that match
     def search(
         self, session: Any, terms: Terms, weights: Mapping[str, float], filters: Filters, count: int, /
     ) -> list[ScoredChunk]:
-        """Return the best ``count`` memories by BM25 (higher is better), each by its best chunk.
-
-        ``weights`` maps columns to BM25 weights; a column that is not among them is not searched.
-        """
+        """Return the best ``count`` memories, each by its best chunk."""
 
     def scores(
         self, session: Any, terms: Terms, weights: Mapping[str, float], keys: Sequence[int], /
@@ -254,17 +232,11 @@ class KeywordIndex(Protocol):
     ) -> dict[int, list[tuple[int, int]]]:
         """Return where the terms occur in the texts of chunks, ``[start, end)`` in code points, by chunk."""
 
-    def put(self, session: Any, words: Sequence[ChunkWords], /) -> None:
-        """Index chunks that are not in the index."""
-
-    def remove(self, session: Any, chunks: Sequence[int], /) -> bool:
-        """Take chunks out of the index before they change or go; return False if ``finish`` is to be called."""
-
-    def finish(self, session: Any, /) -> None:
-        """Do what is quicker at the end of the transaction."""
-
-    def rebuild(self, session: Any, /) -> None:
-        """Index all chunks anew, as their texts are now."""
+    def put(self, session: Any, words: Sequence[ChunkWords], /) -> None: ...  # index chunks that are not in the index
+    # Take chunks out before they change or go; False if ``finish`` is to be called.
+    def remove(self, session: Any, chunks: Sequence[int], /) -> bool: ...
+    def finish(self, session: Any, /) -> None: ...  # what is quicker at the end of the transaction
+    def rebuild(self, session: Any, /) -> None: ...  # all anew, as the texts of the chunks are now
 
 
 class VectorIndex(Protocol):
@@ -284,39 +256,24 @@ class VectorIndex(Protocol):
     def missing(self, session: Any, model: Model, limit: int, after: int = 0, /) -> list[int]:
         """Return up to ``limit`` chunks above ``after`` that have no vector of a model, lowest first."""
 
-    def count(self, session: Any, model: Model, /) -> int:
-        """Return how many chunks have a vector of a model."""
-
-    def bytes_each(self, model: Model, /) -> int:
-        """Return how many bytes the store has of each vector."""
-
     def register(self, session: Any, embedder: Embedder, /, *, indexed: bool = True) -> Model:
         """Return the model of an embedder, added where the store lacks it; the first one is the active one.
 
         What is quicker for many vectors at once is left to ``Engine.tidy`` if it need not be ``indexed`` yet.
         """
 
-    def for_writing(self, session: Any, embedder: Embedder, /) -> Model:
-        """Return the model of an embedder, which must be the active one.
-
-        Raises:
-            EmbeddingMismatch: the store holds the vectors of another model.
-        """
-
-    def activate(self, session: Any, embedder: Embedder, /) -> bool:
-        """Make searches use the model of an embedder, unless a chunk lacks its vector; return whether they do."""
-
-    def drop(self, session: Any, model: Model, /) -> int:
-        """Remove a model with its vectors; return how many there were."""
-
-    def add(self, session: Any, model: Model, chunks: Sequence[int], vectors: Vectors, /) -> int:
-        """Store the vectors of chunks, float32 ``(len(chunks), dimensions)`` of unit length; return how many."""
-
-    def damaged(self, session: Any, model: Model, /) -> list[int]:
-        """Return the chunks whose vector is damaged."""
-
-    def remove(self, session: Any, chunks: Sequence[int], of: Sequence[Model] | None = None, /) -> None:
-        """Remove the vectors of chunks, of every model or of some."""
+    # The model of an embedder; raises ``EmbeddingMismatch`` where the store holds the vectors of another one.
+    def for_writing(self, session: Any, embedder: Embedder, /) -> Model: ...
+    # Let searches use the model of an embedder, unless a chunk lacks its vector; returns whether they do.
+    def activate(self, session: Any, embedder: Embedder, /) -> bool: ...
+    # Store float32 ``(len(chunks), dimensions)`` of unit length; returns how many.
+    def add(self, session: Any, model: Model, chunks: Sequence[int], vectors: Vectors, /) -> int: ...
+    # Remove the vectors of chunks, of every model or of some; or a model, and return how many vectors it had.
+    def remove(self, session: Any, chunks: Sequence[int], of: Sequence[Model] | None = None, /) -> None: ...
+    def drop(self, session: Any, model: Model, /) -> int: ...
+    def damaged(self, session: Any, model: Model, /) -> list[int]: ...  # chunks whose vector is
+    def count(self, session: Any, model: Model, /) -> int: ...
+    def bytes_each(self, model: Model, /) -> int: ...  # of a vector in the store
 
 
 class Engine(Protocol):
@@ -325,9 +282,8 @@ class Engine(Protocol):
     keywords: KeywordIndex
     vectors: VectorIndex
 
-    def read(self) -> AbstractContextManager[Any]:
-        """Read within one state of the store; a read within another one is part of it."""
-
+    # Within one state of the store; a read within another one is part of it.
+    def read(self) -> AbstractContextManager[Any]: ...
     def change(
         self, work: Callable[[Any], Result], /, *, at_once: float | None = None, yielding: bool = False
     ) -> Result:
@@ -337,27 +293,20 @@ class Engine(Protocol):
         another writer. ``yielding`` is for the steps of long work, which let other writers go first.
         """
 
-    def remove(self, work: Callable[[Any], Result], /, *, compact_at: float = 0.5) -> Result:
-        """Run what removes something, also on a full disk, and tidy up after it."""
-
-    def scrub(self) -> None:
-        """Leave no trace of what was removed."""
-
+    # What removes something, also on a full disk, and tidying up after it.
+    def remove(self, work: Callable[[Any], Result], /, *, compact_at: float = 0.5) -> Result: ...
+    def scrub(self) -> None: ...  # leaves no trace of what was removed
     def tidy(self, *, compact_at: float = 0.5) -> None:
         """Do what is quicker for many changes at once, and give room back if more than this part of it is free."""
 
     @property
-    def is_small(self) -> bool:
-        """Return whether removing the traces of an edit takes no time that anybody would notice."""
-
-    def kept(self, session: Any, until: datetime, space: str, forget: Callable[[], int], /) -> int:
-        """Run what forgets, and keep what it removed so that it can be taken back; return what it returned."""
-
-    def refused(self, spaces: Sequence[str], /) -> list[str]:
-        """Return those of these spaces into which the person who opened the store may not write."""
-
-    def sample(self, session: Any, count: int, within: Filters, /) -> list[int]:
-        """Return the ids of up to ``count`` chunks of what matches filters, evenly from the first to the last."""
+    def is_small(self) -> bool: ...  # removing the traces of an edit takes no time that anybody would notice
+    # Run what forgets, and keep what it removed so that it can be taken back.
+    def kept(self, session: Any, until: datetime, space: str, forget: Callable[[], int], /) -> int: ...
+    # Those of these spaces into which the person who opened the store may not write.
+    def refused(self, spaces: Sequence[str], /) -> list[str]: ...
+    # Up to ``count`` chunks of what matches filters, evenly from the first to the last.
+    def sample(self, session: Any, count: int, within: Filters, /) -> list[int]: ...
 
 
 # The history of a store: what its user ran, a row for each run, and a memory of kind history for each text.
@@ -365,10 +314,7 @@ class Engine(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RunFilter:
-    """Which runs to read: those that fit everything that is given, in the space if it is not empty.
-
-    ``after`` and ``before`` bound the start: ``after < started < before``.
-    """
+    """Which runs to read: those that fit everything that is given, in the space if it is not empty."""
 
     space: str = ""
     error: str | None = None
@@ -376,7 +322,7 @@ class RunFilter:
     session: str | None = None
     notebook: str | None = None
     memory_id: str | None = None
-    after: datetime | None = None
+    after: datetime | None = None  # after < started < before
     before: datetime | None = None
 
 
@@ -453,7 +399,7 @@ class NotedSearch(NamedTuple):
 
 
 class Forgotten:
-    """What ``Writer.forget`` kept because it was given a time until which that can be taken back; on a server, nothing.
+    """What ``Writer.forget`` kept so that it can be taken back; on a server, nothing.
 
     No search, list, count, export or backup shows it, but its texts are still in the store's files. A ``space`` is that
     of the stores that forgot; an empty one stands for all of them.
@@ -464,11 +410,7 @@ class Forgotten:
         return []
 
     def undo(self, space: str, /) -> int:
-        """Take the last forgetting back, all of it; return how many memories came back, 0 where there is nothing.
-
-        They have their ids, pins, tags, vectors, feedback and pictures again. If the same content was remembered
-        meanwhile, it becomes one memory, with the id of before and the tags of both.
-        """
+        """Take the last forgetting back, as ``MemoryStore.undo`` says; return how many memories came back."""
         return 0
 
     def drop(self, until: datetime | None, /) -> int:

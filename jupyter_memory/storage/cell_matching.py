@@ -10,8 +10,7 @@ from hashlib import blake2b
 from jupyter_memory.text.markdown import is_position, source_of
 from jupyter_memory.types import Draft, Memory
 
-# Two texts at least this similar, by difflib's ratio, are one cell that was edited.
-_SIMILAR = 0.6
+_SIMILAR = 0.6  # two texts at least this similar, by difflib's ratio, are one cell that was edited
 # How much of a text is compared, and with how many neighbours: enough for an edit, bounded for a book.
 _COMPARED = 2_000
 _NEIGHBOURS = 8
@@ -28,12 +27,9 @@ _IDENTITIES: tuple[Identity, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Predecessor:
-    """What a memory keeps when its content is replaced: its id, what its user gave it, how often it was read.
+    """What a memory keeps when its content is replaced: its id, what its user gave it, how often it was read."""
 
-    A part of a file that was one memory so far has an id of its own, unless it is the first.
-    """
-
-    id: str | None
+    id: str | None  # None for the further parts of a file that was one memory so far
     pinned: bool
     tags: tuple[str, ...]
     accessed: int
@@ -54,10 +50,8 @@ def succeeding(draft: Draft, predecessor: Predecessor) -> Draft:
 
 
 def predecessors(before: Sequence[Memory], after: Sequence[Draft]) -> list[Predecessor | None]:
-    """Return the predecessor of each draft: itself, else the same cell, the same content, or a similar text.
-
-    Where a file was one memory and has parts now, the first part continues it; its tags were those of all of the file.
-    """
+    """Return the predecessor of each draft: itself, else the same cell, the same content, or a similar text."""
+    # Where a file was one memory and has parts now, the first continues it; its tags were those of all of the file.
     if len(before) == 1 and len(after) > 1 and not before[0].location and all(draft.location for draft in after):
         whole = _predecessor(before[0])
         return [whole, *[Predecessor(None, False, whole.tags, 0)] * (len(after) - 1)]
@@ -87,10 +81,7 @@ def predecessors(before: Sequence[Memory], after: Sequence[Draft]) -> list[Prede
 
 
 def by_file(before: Mapping[str, Sequence[Memory]], after: Mapping[str, Sequence[Draft]]) -> dict[str, list[Memory]]:
-    """Return the memories by the file that each is in now, both given by path: what is unaltered may have moved.
-
-    So two notebooks may swap their names, a new one may take the name of a renamed one, and one may become two.
-    """
+    """Return the memories by the file that each is in now: notebooks may swap their names, or one become two."""
     now_here = {path: {_moved_identity(draft) for draft in drafts} for path, drafts in after.items()}
     was_here = {path: {_moved_identity(memory) for memory in memories} for path, memories in before.items()}
     left: dict[Hashable, list[Memory]] = {}

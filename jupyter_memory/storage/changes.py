@@ -19,8 +19,7 @@ from jupyter_memory.text.identifiers import ident_column
 from jupyter_memory.types import Draft, Filters, Memory
 from jupyter_memory.types.protocols import Embedder
 
-# A memory that was written, by its key, and what is still to be written of it.
-_Fresh = tuple[int, Draft, Prepared]
+_Fresh = tuple[int, Draft, Prepared]  # a memory that was written, by its key, and what is still to be written of it
 
 
 class Changes:
@@ -78,13 +77,13 @@ class Changes:
         columns = memories.columns(identity(draft), draft, one.indexed_at, one.accessed)
         memories.update_columns(self.session, key, columns)
         self.rewrite(key, one.prepared, model)
-        thumbnails.replace(self.session, key, draft)
+        thumbnails.put(self.session, key, draft, replacing=True)
         self.index_errors([key])
         self.session.note_removal()
 
     def complete(self, key: int, one: Arriving) -> None:
         """Give a memory that is there the runs that it lacks, and the pictures if it has none."""
-        thumbnails.complete(self.session, key, one.prepared.draft)
+        thumbnails.put(self.session, key, one.prepared.draft, replacing=False)
         if runs.add(self.session, key, one.runs):
             runs.describe(self.session, [key])
             self.index_errors([key])

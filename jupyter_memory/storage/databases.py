@@ -16,28 +16,19 @@ from jupyter_memory.storage.sqlite.storage import versions as versions
 from jupyter_memory.text.paths import DatabaseAddress, StorePath
 
 if TYPE_CHECKING:
-    from jupyter_memory.storage.postgres.team import Team
+    from jupyter_memory.storage.postgres.storage import Team
 
 
 class SearchStorage(Protocol):
     """What a search asks of a store."""
 
     @property
-    def path(self) -> StorePath:
-        """Return the store's file, or the URL of its database."""
-
-    def snapshot(self) -> AbstractContextManager[Snapshot]:
-        """Read within one state of the store.
-
-        Raises:
-            Interrupted: another thread stopped it.
-        """
+    def path(self) -> StorePath: ...
+    def snapshot(self) -> AbstractContextManager[Snapshot]: ...
 
 
 def open_storage(path: StorePath | Database, *, busy_seconds: float = BUSY_SECONDS, space: str = "") -> Storage:
-    """Open the store in a file or on a server, or make it; wait up to ``busy_seconds`` for another writer.
-
-    A ``Database`` is a file that is open already, which waits as it was told to.
+    """Open the store in a file, perhaps one that is open already, or on a server, or make it.
 
     With a ``space``, nothing else of a store on a server is seen or counted; a file is not divided so.
 
@@ -67,7 +58,7 @@ def open_team(path: StorePath, *, busy_seconds: float) -> Team:
         )
     # Imported late: an extra brings the driver, and a store in a file need not wait for it.
     with _driver():
-        from jupyter_memory.storage.postgres.team import Team
+        from jupyter_memory.storage.postgres.storage import Team
     return Team(path, busy_seconds=busy_seconds)
 
 

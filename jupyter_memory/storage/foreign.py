@@ -21,15 +21,12 @@ from jupyter_memory.types import Run
 
 @dataclass(frozen=True, slots=True)
 class ForeignTable:
-    """A table or view. ``columns`` are names with their declared types; ``rows`` is None where nobody counted them.
-
-    ``estimated`` says that the number of rows is what the database last noted, not what it has now.
-    """
+    """A table or view."""
 
     name: str
-    columns: tuple[tuple[str, str], ...]
-    rows: int | None = None
-    estimated: bool = False
+    columns: tuple[tuple[str, str], ...]  # names with their declared types
+    rows: int | None = None  # None where nobody counted them
+    estimated: bool = False  # the rows are what the database last noted, not what it has now
     is_view: bool = False
 
 
@@ -41,8 +38,7 @@ class ForeignTables:
     left_out: int = 0
 
 
-# Tables of a database, and columns of a table, that are looked at.
-_MOST_TABLES, _MOST_COLUMNS = 1_000, 5_000
+_MOST_TABLES, _MOST_COLUMNS = 1_000, 5_000  # tables of a database, and columns of a table, that are looked at
 
 # It is opened as a file that nobody changes, so no program that uses it ever waits. What another program has not yet
 # moved from its write-ahead log into the file is not seen. Closing a file ends all locks that its process has on it, so
@@ -63,13 +59,10 @@ _LIMITS = (
 
 
 def foreign_tables(path: Path) -> ForeignTables:
-    """Return the tables and views of a user's SQLite or DuckDB file; nothing is written or locked.
-
-    A store of ours, a copy or a backup of one has none. To be called in a process that has no other connection to it.
+    """Return the tables and views of a user's SQLite or DuckDB file, none of a store; nothing is written or locked.
 
     Raises:
-        InputError: it is no such file, or it cannot be read.
-        OSError: it cannot be read.
+        InputError, OSError: it is no such file, or it cannot be read.
     """
     with path.open("rb") as opened:
         first = opened.read(16)
@@ -216,15 +209,12 @@ def _duckdb_tables(path: Path) -> ForeignTables:
 
 _PATIENCE = 5.0  # seconds for which another program is waited for
 _TOGETHER = 500
-# IPython notes when a session began, and nothing of when its lines ran: this keeps them in order.
+# IPython notes when a session began, and nothing of when its lines ran: this keeps them in order, alike each time.
 _APART = timedelta(milliseconds=1)
 
 
 def ipython_runs(path: Path) -> Iterator[Run]:
     """Yield what IPython's own history holds, in the order in which it ran, as runs of unknown outcome.
-
-    A run begins as many milliseconds after its session as its number says. The name of a session follows from its
-    number and its start, so that each time the same runs are read.
 
     Raises:
         InputError: there is no such file, it is not a history of IPython, or another program keeps it locked.

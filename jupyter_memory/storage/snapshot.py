@@ -13,7 +13,6 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from jupyter_memory.errors import UnknownMemory
 from jupyter_memory.storage.base import (
-    ChunkVectors,
     Corpus,
     Engine,
     Forgotten,
@@ -30,10 +29,11 @@ from jupyter_memory.storage.transfer import Transfer
 from jupyter_memory.storage.writer import RunLog, Thumbnails, Writer
 from jupyter_memory.text.paths import StorePath
 from jupyter_memory.types import Draft, Filters, ScoredChunk, Terms
-from jupyter_memory.types.protocols import Vectors
+from jupyter_memory.types.protocols import UNREAD, Vectors
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
+Index = TypeVar("Index", KeywordIndex, VectorIndex)
 
 
 def _of_all(
@@ -58,11 +58,24 @@ def _of_part(
     return of_snapshot
 
 
+def _of_index(
+    index: str, read: Callable[Concatenate[Index, Session, Parameters], Result]
+) -> Callable[Concatenate[Snapshot, Parameters], Result]:
+    @wraps(read)
+    def of_snapshot(snapshot: Snapshot, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+        of_engine = getattr(getattr(snapshot._engine, index), read.__name__)
+        result: Result = of_engine(snapshot._session, *args, **kwargs)
+        return result
+
+    return of_snapshot
+
+
 class Snapshot:
     """One state of a store: whatever others write meanwhile is not seen.
 
     Of a part, only the memories that match ``within`` are seen: whatever takes filters is bounded by it, and whatever
-    takes keys got them from there. Most methods are functions of `storage.tables`, with their docstrings.
+    takes keys got them from there. Most methods are functions of `storage.tables`, or of an index, with their
+    docstrings.
     """
 
     def __init__(self, engine: Engine, session: Session, within: Filters) -> None:
@@ -140,42 +153,23 @@ class Snapshot:
 
     # -- keywords and vectors ------------------------------------------------------------------------------------------
 
+    keyword_scores = _of_index("keywords", KeywordIndex.scores)
+    highlights = _of_index("keywords", KeywordIndex.highlights)
+    cosines = _of_index("vectors", VectorIndex.cosines)
+    vectors = _of_index("vectors", VectorIndex.read)
+    chunks_without_vectors = _of_index("vectors", VectorIndex.missing)
+
     def keyword_matches(
         self, terms: Terms, weights: Mapping[str, float], filters: Filters, count: int, /
     ) -> list[ScoredChunk]:
-        """Return the best ``count`` memories by BM25 (higher is better), each by its best chunk.
-
-        ``weights`` maps columns to BM25 weights; a column that is not among them is not searched.
-        """
+        """Return the best ``count`` memories by BM25, as `KeywordIndex.search` finds them."""
         return self._engine.keywords.search(self._session, terms, weights, self.within & filters, count)
-
-    def keyword_scores(self, terms: Terms, weights: Mapping[str, float], keys: Sequence[int], /) -> dict[int, float]:
-        """Return the BM25 of those of these memories that hold any of the terms, whatever the filters."""
-        return self._engine.keywords.scores(self._session, terms, weights, keys)
-
-    def highlights(
-        self, terms: Terms, weights: Mapping[str, float], texts: Mapping[int, str], /
-    ) -> dict[int, list[tuple[int, int]]]:
-        """Return where the terms occur in the texts of chunks, ``[start, end)`` in code points, by chunk."""
-        return self._engine.keywords.highlights(self._session, terms, weights, texts)
 
     def vector_matches(
         self, model: Model, vector: Vectors, filters: Filters, count: int, threshold: float | None, /
     ) -> list[ScoredChunk]:
-        """Return the best ``count`` memories by cosine, each by its best chunk; none below ``threshold``."""
+        """Return the best ``count`` memories by cosine, as `VectorIndex.search` finds them."""
         return self._engine.vectors.search(self._session, model, vector, self.within & filters, count, threshold)
-
-    def cosines(self, model: Model, vector: Vectors, keys: Sequence[int], /) -> dict[int, float]:
-        """Return the best cosine of each of these memories that has vectors."""
-        return self._engine.vectors.cosines(self._session, model, vector, keys)
-
-    def vectors(self, model: Model, chunks: Sequence[int], /) -> ChunkVectors:
-        """Return the vectors of those of these chunks that have one."""
-        return self._engine.vectors.read(self._session, model, chunks)
-
-    def chunks_without_vectors(self, model: Model, count: int, after: int = 0, /) -> list[int]:
-        """Return up to ``count`` chunks above ``after`` that have no vector of a model, lowest first."""
-        return self._engine.vectors.missing(self._session, model, count, after)
 
     def count_without_vectors(self, model: Model, /) -> int:
         """Return how many chunks have no vector of a model."""
@@ -209,6 +203,8 @@ def counts(engine: Engine, session: Session) -> dict[str, Any]:
     """Return what a store holds in numbers: memories by kind, tier and space, files, pictures, models and vectors."""
     of, active = session.dialect.of("memories"), known_models.active(session)
     pictures, size = thumbnails.count(session)
+    whole = f"{session.dialect.of('files')} and substr(content_hash, 1, 1) <> :unread"
+    read = session.value(f"select count(*) from files where {whole}", unread=UNREAD)
     [(number, pinned)] = session.rows(f"select count(*), count(case when pinned then 1 end) from memories where {of}")
     kinds, tiers, spaces = (
         dict(session.rows(f"select {value}, count(*) from memories where {of} group by 1 order by 2 desc, 1"))
@@ -217,7 +213,7 @@ def counts(engine: Engine, session: Session) -> dict[str, Any]:
     return {
         "memories": number,
         "chunks": rows.count_chunks(session),
-        "files": files.count_read(session),
+        "files": read,
         "thumbnails": {"number": pictures, "bytes": size},
         "pinned": pinned,
         "kinds": kinds,
@@ -263,10 +259,8 @@ def by_kind(sizes: Iterable[tuple[str, int]]) -> dict[str, int]:
 class Storage(Engine):
     """A store of memories in a database."""
 
-    # Has the connections.
-    database: Any
-    # What can be taken back.
-    forgotten = Forgotten()
+    database: Any  # has the connections
+    forgotten = Forgotten()  # what can be taken back
 
     def __init__(self, database: Any, path: StorePath, keywords: KeywordIndex, vectors: VectorIndex) -> None:
         self.database = database
@@ -314,28 +308,15 @@ class Storage(Engine):
         return bool(self.database.interrupts.stop(thread))
 
     @abstractmethod
-    def stats(self) -> dict[str, Any]:
-        """Return counts by kind, tier and space, the models with their vectors and bytes, files, and size on disk."""
-
+    def stats(self) -> dict[str, Any]: ...  # `MemoryStore.stats` and the four below say what these are
     @abstractmethod
-    def sizes(self) -> Mapping[str, int]:
-        """Return the bytes on disk by what they are for; all of it is read, which takes a moment in a large store."""
-
+    def sizes(self) -> Mapping[str, int]: ...  # bytes on disk, for which all of it is read
     @abstractmethod
-    def held(self) -> int:
-        """Return the bytes of what the store holds, without room that is free; known at once."""
-
+    def held(self) -> int: ...  # bytes without room that is free, known at once
     @abstractmethod
-    def problems(self) -> Iterable[str]:
-        """Check the store and return what is wrong, each with what to do."""
-
+    def problems(self) -> Iterable[str]: ...
     @abstractmethod
-    def backup(self, target: Path, /) -> None:
-        """Copy the store as it is at this moment, while others may go on writing.
-
-        Raises:
-            InputError: there is something at ``target`` already.
-        """
+    def backup(self, target: Path, /) -> None: ...
 
     def close(self) -> None:
         """Close the store; closing it again does nothing."""

@@ -37,28 +37,19 @@ class UnreadableRow(Exception):
 
 
 class Session(Protocol):
-    """One transaction."""
+    """One transaction, about the space that the store was opened with, or all of it if that is empty."""
 
     @property
-    def dialect(self) -> SqliteDialect | PostgresDialect:
-        """Return the words of its database."""
-
+    def dialect(self) -> SqliteDialect | PostgresDialect: ...
     @property
-    def space(self) -> str:
-        """Return the space that the store was opened with, empty for all of it."""
-
-    def rows(self, sql: str, /, **parameters: Any) -> list[Any]:
-        """Return all rows of a statement."""
-
-    def column(self, sql: str, /, **parameters: Any) -> list[Any]:
-        """Return the first column of all rows of a statement."""
-
-    def value(self, sql: str, /, **parameters: Any) -> Any:
-        """Return the first column of the first row, None without a row."""
-
-    def changed(self, sql: str, /, **parameters: Any) -> int:
-        """Run a statement and return how many rows it changed."""
-
+    def space(self) -> str: ...
+    @property
+    def written(self) -> int: ...  # how many rows were changed so far: it says whether something was
+    # All rows of a statement, the first column of all rows, and that of the first row, None without a row.
+    def rows(self, sql: str, /, **parameters: Any) -> list[Any]: ...
+    def column(self, sql: str, /, **parameters: Any) -> list[Any]: ...
+    def value(self, sql: str, /, **parameters: Any) -> Any: ...
+    def changed(self, sql: str, /, **parameters: Any) -> int: ...  # how many rows a statement changed
     def insert(self, table: str, rows: Sequence[Mapping[str, Any]], *, known: str = "") -> int:
         """Write rows of the same columns and return how many went in.
 
@@ -66,31 +57,18 @@ class Session(Protocol):
         has its space, which a table of a file may lack.
         """
 
-    def new_keys(self, table: str, count: int) -> list[int]:
-        """Return keys for new rows of ``memories`` or ``chunks``, ascending."""
-
-    def lock(self, keys: Sequence[int]) -> list[int]:
-        """Keep others from changing memories until the transaction ends; return those that are there, in order."""
-
-    def lock_files(self, paths: Sequence[str], space: str) -> None:
-        """Keep others from writing these files until the transaction ends, whether they are noted already or not."""
-
-    @property
-    def written(self) -> int:
-        """Return how many rows were changed so far: it says whether something was."""
-
-    def include(self, space: str) -> None:
-        """Let statements be about a space that this transaction writes into."""
-
-    def note_removal(self) -> None:
-        """Note that something was removed whose traces must go."""
-
-    def forget_asked(self, keys: Sequence[int]) -> bool:
-        """Forget everybody's searches that showed one of these memories, and the feedback; return whether any did."""
+    def new_keys(self, table: str, count: int) -> list[int]: ...  # of ``memories`` or ``chunks``, ascending
+    # Keep others from changing memories until the transaction ends; returns those that are there, in order.
+    def lock(self, keys: Sequence[int]) -> list[int]: ...
+    # Keep others from writing these files until the transaction ends, whether they are noted already or not.
+    def lock_files(self, paths: Sequence[str], space: str) -> None: ...
+    def include(self, space: str) -> None: ...  # a space that this transaction writes into
+    def note_removal(self) -> None: ...  # of something whose traces must go
+    # Forget everybody's searches that showed one of these memories, and the feedback; returns whether any did.
+    def forget_asked(self, keys: Sequence[int]) -> bool: ...
 
 
-# Paths that a condition names one by one in SQLite.
-_FEW = 50
+_FEW = 50  # paths that a condition names one by one in SQLite
 
 
 def _written_out(column: str, name: str, paths: Sequence[str]) -> tuple[str, dict[str, Any]]:
@@ -105,10 +83,8 @@ def _written_out(column: str, name: str, paths: Sequence[str]) -> tuple[str, dic
 class SqliteDialect:
     """The words of SQL in which the databases differ, in SQLite: lists are JSON, and a file has no spaces."""
 
-    # An aggregate that makes a JSON array.
-    json_list = "json_group_array"
-    # Returns the highest id of a chunk.
-    newest_chunk = "select coalesce(max(id), 0) from chunks"
+    json_list = "json_group_array"  # an aggregate that makes a JSON array
+    newest_chunk = "select coalesce(max(id), 0) from chunks"  # returns the highest id of a chunk
 
     def among(self, column: str, name: str) -> str:
         """Return the condition that a column has one of the values of a parameter."""
@@ -127,13 +103,7 @@ class SqliteDialect:
         """Return the condition that rows are of the spaces that the transaction is about."""
         return "true"
 
-    def opened(self, table: str) -> str:
-        """Return the condition that rows are of the space that the store was opened with."""
-        return "true"
-
-    def own(self, table: str) -> str:
-        """Return the condition that rows are of the person who is connected, in the space of the store as opened."""
-        return "true"
+    opened = own = of  # likewise of the space that the store was opened with, and there of the person who is connected
 
     def linked(self, table: str, other: str, on: str) -> str:
         """Return the condition that rows of two tables belong together, in one space."""
@@ -145,13 +115,9 @@ class SqliteDialect:
 
     def unique(self, table: str) -> str:
         """Return what a row of a table is known by, as ``on conflict`` names it."""
-        return {
-            "files": "path, space",
-            "folders": "path, space",
-            "feedback": "memory, query",
-            "trust": "model",
-            "done": "what",
-        }.get(table, "chunk")
+        named = {"files": "path, space", "folders": "path, space", "feedback": "memory, query"}
+        named |= {"trust": "model", "done": "what"}
+        return named.get(table, "chunk")
 
     def below(self, column: str, name: str, paths: Sequence[str]) -> tuple[str, dict[str, Any]]:
         """Return the condition that a path is one of these or lies below one, and its parameters."""
@@ -222,15 +188,9 @@ class PostgresDialect:
         return f"join {table} on {self.linked(table, other, on)}"
 
     def unique(self, table: str) -> str:
-        known = {
-            "files": "md5(path)",
-            "folders": "md5(path)",
-            "feedback": "memory, who, md5(query)",
-            "trust": "model",
-            "done": "what",
-            "chunk_tokens": "chunk",
-        }
-        return f"space, {known[table]}"
+        named = {"files": "md5(path)", "folders": "md5(path)", "feedback": "memory, who, md5(query)"}
+        named |= {"trust": "model", "done": "what"}
+        return f"space, {named.get(table, 'chunk')}"
 
     below = staticmethod(_written_out)
 
@@ -339,8 +299,7 @@ _ALL: weakref.WeakSet[Lock] = weakref.WeakSet()
 class Cache(Generic[Key, Value]):
     """Values by key that hold for one version of the store; safe to share between threads, and after a fork.
 
-    A value of another version is never returned; the first value of another version takes the place of all others. Of
-    more than ``most`` the least recently used go first: ``size`` says how much each value counts.
+    Of more than ``most`` the least recently used go first: ``size`` says how much each value counts.
     """
 
     def __init__(self, most: int, size: Callable[[Value], int] = lambda _: 1) -> None:
@@ -401,18 +360,14 @@ class Lock:
 class Stoppable(Protocol):
     """What a thread reads."""
 
-    def stop(self) -> None:
-        """Stop the current statement, and refuse the later ones of the same transaction."""
+    def stop(self) -> None: ...  # the current statement; the later ones of the same transaction are refused
 
 
 Reading = TypeVar("Reading", bound=Stoppable)
 
 
 class Interrupts:
-    """What threads read at this moment.
-
-    A stop holds the lock: one that comes late finds nothing, and never reaches what the thread does next.
-    """
+    """What threads read at this moment; a stop that comes late never reaches what the thread does next."""
 
     def __init__(self) -> None:
         self._reading: dict[int, Stoppable] = {}

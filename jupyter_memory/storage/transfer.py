@@ -31,8 +31,7 @@ from jupyter_memory.types import Filters
 from jupyter_memory.types.protocols import Embedder
 from jupyter_memory.types.report import Feedback
 
-# Memories that are read at once.
-_TOGETHER = 200
+_TOGETHER = 200  # memories that are read at once
 
 
 class Contents:
@@ -72,10 +71,7 @@ class Contents:
                 yield Stored(loaded[key], tiers[key], tuple(cut.get(key, ())), tuple(ran), pictures.get(key, ()))
 
     def prepared(self, memories: Sequence[Stored], /) -> list[Prepared]:
-        """Return memories ready for another store: with the vectors, tokens, definitions and pictures that they have.
-
-        A memory has the vectors of the model that searches use, or None if a chunk of it has none; tokens likewise.
-        """
+        """Return memories ready for another store; vectors and tokens are those of all chunks of one, or none."""
         session, model = self._session, self.model()
         by_id = rows.keys_by_id(session, [one.memory.id for one in memories])
         keys = [by_id[one.memory.id] for one in memories]
@@ -131,26 +127,14 @@ class Transfer:
         with self._engine.read() as session:
             yield Contents(self._engine, session, space)
 
-    def refused(self, spaces: Sequence[str], /) -> list[str]:
-        """Return those of these spaces into which the person who opened the store may not write."""
-        return self._engine.refused(spaces)
-
     def begin(self, embedder: Embedder, /) -> Model:
-        """Return the model of an embedder, added where the store lacks it, before many memories are put in.
-
-        What is quicker for all of them at once may be left until `finish`.
-        """
+        """Return the model of an embedder before many memories are put in; ``Engine.tidy`` does what is left then."""
         return self._engine.change(lambda session: self._engine.vectors.register(session, embedder, indexed=False))
-
-    def finish(self) -> None:
-        """Do what was left until all memories are there."""
-        self._engine.tidy()
 
     def put(self, arriving: Sequence[Arriving], embedder: Embedder | None, /, *, update: bool) -> list[Became]:
         """Store memories with their ids and runs, in one transaction; return what became of each.
 
-        A memory whose id is there stays as it is, or gets what arrives with ``update``. Either way it gets the runs
-        that it lacks, and the pictures of its draft if it has none.
+        One whose id is there gets the runs that it lacks, pictures if it has none, and with ``update`` all else.
 
         Raises:
             EmbeddingMismatch: the store holds the vectors of another model.
@@ -180,10 +164,7 @@ class Transfer:
         return became
 
     def note(self, noted: Sequence[NotedFile], folders: Sequence[NotedFolder], feedback: Sequence[Feedback], /) -> None:
-        """Note what was indexed and said; what the store knows already of a file, a folder or a hit stays.
-
-        Feedback on memories that are not there is left out.
-        """
+        """Note what was indexed, and said of memories that are there; what the store knows already stays."""
 
         def note(session: Session) -> None:
             files.restore(session, noted)

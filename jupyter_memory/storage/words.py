@@ -13,14 +13,12 @@ import apsw
 from jupyter_memory.text.identifiers import plainer
 from jupyter_memory.types import Terms
 
-# As in sqlite/schema.sql.
-_TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])
+_TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])  # as in sqlite/schema.sql
 # Letters of a word that an entry of PostgreSQL's index holds; a longer one is data, and its rest becomes a digest.
 _LONGEST = 200
 _LOCAL = threading.local()
 
-# A word of a text: the bytes of UTF-8 where it begins and ends, and its stem.
-Token = tuple[int, int, str]
+Token = tuple[int, int, str]  # a word of a text: the bytes of UTF-8 where it begins and ends, and its stem
 
 
 def _tokenized(text: str, reason: int, **options: bool) -> Any:
@@ -76,11 +74,9 @@ def occurrences(text: str, of_text: Sequence[Token], phrases: Iterable[Sequence[
 
 
 def highlights(texts: Mapping[int, str], terms: Terms) -> dict[int, list[tuple[int, int]]]:
-    """Return where terms occur in the texts of chunks, ``[start, end)`` in code points, by chunk.
-
-    They are those of FTS5's ``highlight()``, which would look every term up in the index anew for each chunk, and words
-    that are found by the column ``ident`` since they are written with ligatures.
-    """
+    """Return where terms occur in the texts of chunks, ``[start, end)`` in code points, by chunk."""
+    # As FTS5's ``highlight()`` does, which would look every term up in the index anew for each chunk; and words with
+    # ligatures, which the column ``ident`` finds.
     inflected = [form for one in terms.forms for form in one.inflected]
     phrases = [stems(one) for one in (*terms.phrases, *terms.words, *inflected)]
     first = stems(terms.prefix)[-1:] if terms.prefix else []

@@ -4,59 +4,79 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from functools import partial, wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
-from jupyter_memory.storage.base import Calibration, Engine, Model, Noted, Prepared, QueryVector, RunFilter, identity
+from jupyter_memory.storage.base import Engine, Model, Noted, Prepared, identity
 from jupyter_memory.storage.cell_matching import content_hash
 from jupyter_memory.storage.changes import Changes
 from jupyter_memory.storage.sql import Session
 from jupyter_memory.storage.tables import activity, checks, memories, models, thumbnails
 from jupyter_memory.storage.tables import files as rows
 from jupyter_memory.storage.tables import runs as log
-from jupyter_memory.text.code import Definitions
 from jupyter_memory.types import Draft, Filters, Memory, Run
-from jupyter_memory.types.memory import ChunkTokens, Thumbnail
+from jupyter_memory.types.memory import Thumbnail
 from jupyter_memory.types.protocols import Embedder, FileState, Vectors
-from jupyter_memory.types.report import Feedback, HistoryStatus, Recent
+from jupyter_memory.types.report import Recent
 
+Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
-# Memories of new files that are written in one transaction: some 50 ms, in which nobody else can write.
-_STEP = 128
-# A file that was read, and its memories.
-_FileRead = tuple[FileState, Sequence[Prepared]]
+_STEP = 128  # memories of new files that are written in one transaction: some 50 ms, in which nobody else can write
+_FileRead = tuple[FileState, Sequence[Prepared]]  # a file that was read, and its memories
 
 
 def changing(engine: Engine, work: Callable[[Changes], Result], *, yielding: bool = False) -> Result:
     """Change memories in one transaction. ``work`` may run twice, so it changes nothing outside."""
-    return engine.change(_whole(engine, work), yielding=yielding)
+    return engine.change(partial(_whole, engine, work), yielding=yielding)
 
 
 def removing(engine: Engine, work: Callable[[Changes], Result]) -> Result:
     """Run what removes memories, also on a full disk, and tidy up after it."""
-    return engine.remove(_whole(engine, work))
+    return engine.remove(partial(_whole, engine, work))
 
 
-def _whole(engine: Engine, work: Callable[[Changes], Result]) -> Callable[[Session], Result]:
-    def change(session: Session) -> Result:
-        changes = Changes(engine, session)
-        result = work(changes)
-        changes.finish()
-        return result
-
-    return change
+def _whole(engine: Engine, work: Callable[[Changes], Result], session: Session) -> Result:
+    changes = Changes(engine, session)
+    result = work(changes)
+    changes.finish()
+    return result
 
 
-class Writer:
+class _Part:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+
+def _reading(
+    read: Callable[Concatenate[Session, Parameters], Result],
+) -> Callable[Concatenate[_Part, Parameters], Result]:
+    @wraps(read)
+    def of_store(part: _Part, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+        with part._engine.read() as session:
+            return read(session, *args, **kwargs)
+
+    return of_store
+
+
+def _writing(
+    work: Callable[Concatenate[Session, Parameters], Result], *, at_once: float | None = None, yielding: bool = False
+) -> Callable[Concatenate[_Part, Parameters], Result]:
+    @wraps(work)
+    def of_store(part: _Part, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+        return part._engine.change(lambda session: work(session, *args, **kwargs), at_once=at_once, yielding=yielding)
+
+    return of_store
+
+
+class Writer(_Part):
     """Everything that changes a store. Each method is one transaction: it happens whole or not at all.
 
     Every method raises ``StoreReadOnly`` where nothing can be written, and ``StoreLocked`` where another writer keeps
-    the store busy for too long. What is forgotten leaves no trace in the store's files.
+    the store busy for too long. What is forgotten leaves no trace in the store's files. Some methods are functions of
+    `storage.tables`, with their docstrings.
     """
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
 
     # -- memories ------------------------------------------------------------------------------------------------------
 
@@ -122,11 +142,10 @@ class Writer:
         until: datetime | None = None,
         space: str = "",
     ) -> int:
-        """Remove memories by id or by filter, with the searches that showed them and the files that hold nothing more.
+        """Remove memories by id or by filter, with what tells of them; return how many went.
 
-        With ``among``, a filter removes none but these ids; those that are gone already are not missed. With
-        ``everything`` all searches go as well. With ``until``, ``Forgotten`` can take it back, noted under ``space``.
-        Return how many memories went.
+        With ``among``, a filter removes none but these ids. With ``everything`` all searches go as well. With
+        ``until``, ``Forgotten`` can take it back, noted under ``space``.
 
         Raises:
             UnknownMemory: one of the ids is not there; nothing is removed then.
@@ -188,13 +207,9 @@ class Writer:
         self._engine.scrub()
         return moved
 
-    def note_folder(self, path: str, space: str, at: datetime, /) -> None:
-        """Put an indexed folder on the list, in place of those below it that nobody watches."""
-        self._engine.change(lambda session: rows.note_folder(session, path, space, at))
-
-    def watch(self, path: str, space: str, watched: bool, /) -> None:
-        """Mark a folder as watched, or not; one that is not on the list is put there."""
-        self._engine.change(lambda session: rows.watch_folder(session, path, space, watched))
+    note_folder = _writing(rows.note_folder)
+    watch = _writing(rows.watch_folder)
+    drop_vacated = _writing(rows.drop_vacated)
 
     def remove_folder(self, path: str, space: str, /) -> int:
         """Take a folder off the list, with those below it, and forget its files; return how many memories went."""
@@ -205,25 +220,15 @@ class Writer:
 
         return removing(self._engine, remove)
 
-    def drop_vacated(self, space: str, /) -> None:
-        """Take unwatched folders off the list that are gone from the disk and whose files all moved away."""
-        self._engine.change(lambda session: rows.drop_vacated(session, space))
-
     # -- activity ------------------------------------------------------------------------------------------------------
 
     def note_search(self, search: Recent, hits: Sequence[str], patience: float, /) -> None:
-        """Put a search in front of the recent ones, with the ids of its hits; the same question before it goes.
-
-        It does not wait for the disk, nor longer than ``patience`` seconds for another writer.
-        """
-        self._at_once(lambda session: activity.note_search(session, search, hits), patience)
+        """Put a search before the recent ones; it waits for no disk, and ``patience`` seconds for other writers."""
+        self._engine.change(lambda session: activity.note_search(session, search, hits), at_once=patience)
 
     def note_access(self, memory_id: str, patience: float, /) -> bool:
-        """Count that a person used a memory; return whether there is such a memory.
-
-        It does not wait for the disk, nor longer than ``patience`` seconds for another writer.
-        """
-        return self._at_once(lambda session: activity.note_access(session, memory_id), patience)
+        """Count that a person used a memory, waiting as ``note_search`` does; return whether there is such a memory."""
+        return self._engine.change(lambda session: activity.note_access(session, memory_id), at_once=patience)
 
     def forget_searches(self) -> int:
         """Forget the recent searches, all feedback and how often memories were used; return how many searches went."""
@@ -239,29 +244,11 @@ class Writer:
                 return 0
         return self._engine.remove(forget)
 
-    def judge(self, feedback: Feedback, /) -> None:
-        """Note what was said of a hit, in place of what was said of it before for the same question.
-
-        Raises:
-            UnknownMemory: no memory has this id.
-        """
-
-        def judge(session: Session) -> None:
-            memories.known_key(session, feedback.memory_id)
-            activity.judge(session, feedback)
-
-        self._engine.change(judge)
-
-    def keep_query_vectors(self, vectors: Sequence[QueryVector], /) -> None:
-        """Store the vectors of questions in front of the others, without waiting for the disk or another writer.
-
-        Those of a model that the store does not have are left out.
-        """
-        self._at_once(lambda session: activity.keep_query_vectors(session, vectors))
-
-    def clear_query_vectors(self) -> None:
-        """Forget the vector of every question, without waiting for the disk or another writer."""
-        self._at_once(activity.clear_query_vectors)
+    judge = _writing(activity.judge)
+    # Neither waits for the disk, nor for another writer.
+    keep_query_vectors = _writing(activity.keep_query_vectors, at_once=0)
+    clear_query_vectors = _writing(activity.clear_query_vectors, at_once=0)
+    note_once = _writing(activity.note_once)
 
     # -- models --------------------------------------------------------------------------------------------------------
 
@@ -277,11 +264,9 @@ class Writer:
             # What was forgotten meanwhile must not leave a vector behind.
             lacking = self._engine.vectors.missing(session, model, len(vectors), min(vectors) - 1)
             left = [chunk for chunk in lacking if chunk in vectors]
-            return (
-                self._engine.vectors.add(session, model, left, np.stack([vectors[chunk] for chunk in left]))
-                if left
-                else 0
-            )
+            if not left:
+                return 0
+            return self._engine.vectors.add(session, model, left, np.stack([vectors[chunk] for chunk in left]))
 
         return self._engine.change(add, yielding=True)
 
@@ -313,39 +298,19 @@ class Writer:
 
         return self._engine.remove(drop, compact_at=0.1)
 
-    def keep_calibration(self, model: Model, chunks: int, value: float, /) -> None:
-        """Note how far a model can be trusted in a store of so many chunks."""
-        self._engine.change(lambda session: models.keep_calibration(session, model, Calibration(chunks, value)))
-
-    def note_once(self, what: str, /) -> bool:
-        """Note that something was done in this store; return whether this is the first time."""
-
-        def note(session: Session) -> bool:
-            return session.insert("done", [{"space": session.space, "what": what}], known="do nothing") > 0
-
-        return self._engine.change(note)
+    keep_calibration = _writing(models.keep_calibration)
+    keep_tokens = _writing(memories.keep_tokens, yielding=True)
+    keep_definitions = _writing(memories.insert_definitions, yielding=True)
 
     def drop_damaged_tokens(self) -> int:
         """Remove the damaged tokens of chunks, which then count as missing; return how many chunks had such."""
         return self._drop_damaged(memories.damaged_tokens, memories.drop_tokens)
-
-    def keep_tokens(self, tokens: Mapping[int, ChunkTokens], /) -> int:
-        """Store the tokens of those of these chunks that are still there; return how many."""
-        return self._engine.change(lambda session: memories.keep_tokens(session, tokens), yielding=True)
-
-    def keep_definitions(self, found: Mapping[int, Definitions], /) -> int:
-        """Store what memories define, for those of these keys that are still there and lack it; return how many."""
-        return self._engine.change(lambda session: memories.insert_definitions(session, found), yielding=True)
 
     def drop_damaged_definitions(self) -> int:
         """Remove definitions that their texts do not hold, which then count as missing; return of how many memories."""
         return self._drop_damaged(checks.damaged_definitions, memories.drop_definitions)
 
     # -- maintenance ---------------------------------------------------------------------------------------------------
-
-    def tidy(self) -> None:
-        """Rid the store's files of all traces of what was removed since the last time."""
-        self._engine.tidy()
 
     def rebuild(self) -> None:
         """Build the keyword index anew, and rid the store's files of all traces of what was removed."""
@@ -356,10 +321,6 @@ class Writer:
 
         self._engine.change(rebuild)
         self._engine.tidy(compact_at=0.1)
-
-    def _at_once(self, work: Callable[[Session], Result], patience: float = 0) -> Result:
-        # What may be lost in a power cut: without waiting for the disk, nor long for another writer.
-        return self._engine.change(work, at_once=patience)
 
     def _drop_damaged(self, find: Callable[[Session], list[int]], drop: Callable[[Session, list[int]], object]) -> int:
         # The check takes long, so others may write meanwhile.
@@ -385,11 +346,12 @@ def _in_steps(session: Session, read: Sequence[_FileRead], space: str) -> list[S
     return [step for step in steps if step]
 
 
-class RunLog:
+class RunLog(_Part):
     """What a store holds of the history. Each method is one transaction."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    find = _reading(log.find)
+    numbers = _reading(log.numbers)
+    status = _reading(log.status)
 
     def holds(self, drafts: Sequence[Draft], /) -> list[bool]:
         """Return for each draft whether history has a memory of its text, in its space."""
@@ -401,9 +363,8 @@ class RunLog:
     def note(self, runs: Sequence[tuple[Run, Draft]], fresh: Sequence[Prepared], embedder: Embedder | None, /) -> Noted:
         """Note runs, each with the draft of its text; ``fresh`` has the texts that the store may lack.
 
-        A run is known by session, number and start: one that was noted without an outcome gets it, and otherwise
-        stays as it is. A memory keeps its id, pin and tags when its text runs again, and its metadata tell of all its
-        runs. A run whose text is neither in the store nor in ``fresh``, since somebody forgot it meanwhile, is left.
+        A run is known by session, number and start: one that was noted without an outcome gets it. One whose text is
+        neither in the store nor in ``fresh``, since somebody forgot it meanwhile, is left.
 
         Raises:
             EmbeddingMismatch: the store holds the vectors of another model.
@@ -438,21 +399,6 @@ class RunLog:
 
         return changing(self._engine, note)
 
-    def find(self, wanted: RunFilter, limit: int, /, *, oldest_first: bool = False) -> list[Run]:
-        """Return runs with the texts of their memories, the newest first unless asked otherwise."""
-        with self._engine.read() as session:
-            return log.find(session, wanted, limit, oldest_first)
-
-    def numbers(self, session: str, /) -> set[int]:
-        """Return the numbers of the runs that are noted of a session."""
-        with self._engine.read() as reading:
-            return log.numbers(reading, session)
-
-    def status(self, space: str, /) -> HistoryStatus:
-        """Return how many runs there are in a space, in the whole store if it is empty."""
-        with self._engine.read() as session:
-            return log.status(session, space)
-
     def retain(self, space: str, /, *, since: datetime | None, most: int | None) -> int:
         """Remove the runs that began before ``since``, and all but the ``most`` newest; return how many went.
 
@@ -478,11 +424,11 @@ def _text(draft: Draft) -> tuple[str, str]:
     return content_hash(draft), draft.space
 
 
-class Thumbnails:
+class Thumbnails(_Part):
     """What a store holds of pictures. Each method is one transaction. ``Writer`` stores them with their memories."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    size = _reading(thumbnails.size)
+    unread = _reading(thumbnails.unread)
 
     def get(self, memory_id: str, place: int, /) -> Thumbnail | None:
         """Return a picture of a memory by its place, counted from 0; None where there is none.
@@ -498,17 +444,6 @@ class Thumbnails:
         with self._engine.read() as session:
             of_file = thumbnails.by_memory(session, rows.memories_of_paths(session, [path], space))
         return {one.origin: one for pictures in of_file.values() for one in pictures}
-
-    def size(self, without: Sequence[str], space: str, /) -> int:
-        """Return how many bytes all pictures have, but for those of some files in a space."""
-        with self._engine.read() as session:
-            of_them = thumbnails.size(session, rows.memories_of_paths(session, without, space))
-            return thumbnails.count(session)[1] - of_them
-
-    def unread(self, paths: Sequence[str], space: str, /) -> set[str]:
-        """Return which of these files show pictures that nobody has read yet."""
-        with self._engine.read() as session:
-            return thumbnails.unread(session, paths, space)
 
     def clear(self) -> int:
         """Remove all pictures without a trace, so that their files count as unread; return how many went."""

@@ -47,11 +47,10 @@ class Federated:
 
 
 class Vaults:
-    """Stores that are searched together by the profile `vault`.
+    """Stores that are searched together by the profile `vault`: ``agent``, ``project``, ``team``.
 
-    ``agent``, ``project`` and ``team`` count 1.0, 0.8 and 0.6; another store comes as ``name=(store, priority)``. Each
-    is searched by itself; the contributions of a hit are multiplied by its tier's priority. What several of them hold
-    is shown once, as the store of the highest priority has it.
+    Another store comes as ``name=(store, priority)``. The contributions of a hit are multiplied by its tier's priority.
+    What several stores hold is shown once, as the store of the highest priority has it.
     """
 
     def __init__(self, **stores: MemoryStore | tuple[MemoryStore, float]) -> None:

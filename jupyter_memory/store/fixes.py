@@ -24,8 +24,7 @@ _MOST_ERRORS = 50
 _TOLD = re.compile(r"(?<![\w.])((?:\w++\.)*+[A-Z]\w{0,80}(?:Error|Exception|Warning|Interrupt))\b[:,]?[ \t]*([^\n]*)")
 # The runs in cells and notes, by the name of their place: each is a session of its own.
 _Stored = dict[str, tuple[FixKind, list[Run]]]
-# The newest failed runs that an error is compared with: at most a second of work.
-_MOST = 200
+_MOST = 200  # the newest failed runs that an error is compared with: at most a second of work
 # Two runs of one source that began so closely together are one, noted by two clocks.
 _AT_ONCE = timedelta(milliseconds=100)
 
@@ -37,10 +36,7 @@ class Fixes:
         self._storage, self._history, self._searching, self._scope = storage, history, searching, scope
 
     def of_run(self, run: Run, before: Sequence[Run] = (), limit: int = 3) -> list[Fix]:
-        """Return what mended the errors most like that of a run, the best first; nothing if none is alike.
-
-        ``before`` are the earlier runs of its session, in their order: they tell where its variables came from.
-        """
+        """Return what mended the errors most like that of a run, best first, given those before it in its session."""
         known, stored = self._known(run)
         fixes = known.fixes(run, before, limit)
         return [replace(fix, kind=stored.get(fix.failed.session, ("history", ()))[0]) for fix in fixes]
@@ -54,10 +50,7 @@ class Fixes:
         return self.of_run(self.run_of(text), limit=limit)
 
     def run_of(self, traceback: str) -> Run:
-        """Return the run that failed with a traceback, with what that shows of it.
-
-        Raises ``InputError`` if the text is no traceback of Python.
-        """
+        """Return the run that failed with a traceback; raise ``InputError`` if the text is no traceback of Python."""
         raised = read_traceback(traceback)
         if raised is None:
             raise InputError(

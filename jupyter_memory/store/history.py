@@ -18,7 +18,7 @@ from jupyter_memory.storage import journal as journals
 from jupyter_memory.storage.base import Noted, RunFilter
 from jupyter_memory.storage.databases import Storage
 from jupyter_memory.store.models import ModelChoice
-from jupyter_memory.store.sources import Scope
+from jupyter_memory.store.sources import Part, Scope
 from jupyter_memory.text.paths import absolute
 from jupyter_memory.types import Draft, Filters, HistoryStatus, Outcome, Run
 from jupyter_memory.types.protocols import Embedder
@@ -28,18 +28,15 @@ _TOGETHER = 128  # runs that are noted in one transaction: others may write in b
 _Drafted = tuple[Run, Draft]
 
 
-class History:
+class History(Part):
     """The history of one store: a memory of kind ``history`` for each text, and each of its runs."""
 
     def __init__(self, storage: Storage, model: ModelChoice, settings: JupyterMemory, scope: Scope) -> None:
-        self._storage, self._model, self._settings, self._scope = storage, model, settings, scope
+        super().__init__(storage, model, settings, scope)
         self._unreadable: set[Path] = set()  # journals, of which this is said once
 
     def record(self, runs: Iterable[Run]) -> int:
-        """Note runs, known by session, number and start; return how many were new, or got the outcome that they lacked.
-
-        A text that runs again stays one memory. Secrets are replaced, and what ``history_ignore`` excludes is left out.
-        """
+        """Note runs, without secrets and without what ``history_ignore`` excludes; return how many changed."""
         return self._record(replace(run, space=self._scope.space) for run in runs)
 
     def _record(self, runs: Iterable[Run]) -> int:
@@ -61,11 +58,7 @@ class History:
         return changed
 
     def absorb(self) -> int:
-        """Note what kernels recorded that died before it was in the store; return how many runs were new.
-
-        Each goes into the space that its kernel had, with the outcome "unknown" if its end is. Opening a store does
-        this, too. A journal that cannot be read stays where it is.
-        """
+        """Note what kernels recorded that died before it was in the store; return how many runs were new."""
         changed = 0
         for journal in journals.abandoned(self._storage.path):
             try:
@@ -102,10 +95,7 @@ class History:
         oldest_first: bool = False,
         limit: int = 100,
     ) -> list[Run]:
-        """Return runs with the ids of their memories, the newest first unless asked otherwise.
-
-        ``error`` is the name of an exception, such as ``"KeyError"``; ``after < started < before``.
-        """
+        """Return runs with the ids of their memories; ``error`` is a name, and ``after < started < before``."""
         wanted = RunFilter(self._scope.space, error, outcome, session, notebook, memory_id, after, before)
         return self._storage.runs.find(wanted, limit, oldest_first=oldest_first)
 
@@ -114,10 +104,7 @@ class History:
         return self._storage.runs.status(self._scope.space)
 
     def clear(self) -> int:
-        """Forget every memory of kind ``history`` with its runs, to the last byte; return the number of memories.
-
-        It also forgets the recent searches that showed any of them, the feedback on them and the kernels' journals.
-        """
+        """Forget all memories of kind ``history``, what tells of them and the kernels' journals; return the number."""
         chosen = self._scope.bound(Filters(kind=("history",)))
         gone = self._storage.writer.forget(chosen)
         # Some of it may have been forgotten before, and could still be taken back.
@@ -127,19 +114,15 @@ class History:
         return gone + self._storage.writer.forget(chosen)
 
     def retain(self) -> int:
-        """Forget the runs that are older, or more, than the settings keep; return the number removed.
-
-        A memory is deleted with the last of its runs, unless it has a pin or a tag.
-        """
+        """Forget runs older, or more, than the settings keep, but for those with a pin or tag; return the number."""
         most = self._settings.history_runs or None
         return self._storage.runs.retain(self._scope.space, since=self._since(), most=most)
 
     def import_ipython(self, path: str | Path) -> int:
         """Note what IPython's own history holds, its file ``history.sqlite``; return how many runs were new.
 
-        The file is only read, also while IPython writes to it. It has when a session began, but neither when each line
-        ran nor how it ended. Raises ``InputError`` if there is no such file, it is not a history of IPython, or another
-        program keeps it locked.
+        Raises ``InputError`` if there is no such file, it is not a history of IPython, or another program keeps it
+        locked.
         """
         from jupyter_memory.storage.foreign import ipython_runs
 

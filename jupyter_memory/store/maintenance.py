@@ -9,17 +9,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from jupyter_memory.config import JupyterMemory, budget, load_config, store_path
+from jupyter_memory.config import budget, load_config, store_path
 from jupyter_memory.embedders import base
 from jupyter_memory.embedders.base import chunk_tokens
 from jupyter_memory.errors import InputError, StoreDamaged, StoreError
 from jupyter_memory.runtime import counted
 from jupyter_memory.storage import databases
-from jupyter_memory.storage.databases import Storage
 from jupyter_memory.storage.journal import recording
 from jupyter_memory.storage.snapshot import Snapshot
-from jupyter_memory.store.models import ModelChoice
-from jupyter_memory.store.sources import Scope
+from jupyter_memory.store.sources import Part
 from jupyter_memory.text.code import definitions
 from jupyter_memory.text.markdown import embedding_text
 from jupyter_memory.text.paths import DatabaseAddress, absolute, store_at
@@ -27,38 +25,30 @@ from jupyter_memory.types import ORIGINS, Answer, Feedback, Filters, Recent
 from jupyter_memory.types.protocols import Embedder
 from jupyter_memory.types.report import StoreSize, budget_notice
 
-# Rows that are read and written together, and chunks that are embedded.
-_BATCH, _EMBEDDED = 512, 256
+_BATCH, _EMBEDDED = 512, 256  # rows that are read and written together, and chunks that are embedded
 
 Row = TypeVar("Row")
 
 
-class Maintenance:
+class Maintenance(Part):
     """The maintenance of one store: statistics, checks, vectors, copies."""
-
-    def __init__(self, storage: Storage, model: ModelChoice, scope: Scope, settings: JupyterMemory) -> None:
-        self._storage, self._model, self._scope = storage, model, scope
-        self._budget = budget(settings)
 
     @property
     def notices(self) -> tuple[str, ...]:
         """Return the status of the store in sentences: read-only, no write-ahead log, nearly too large."""
-        said = budget_notice(self._storage.held(), self._budget) if self._budget is not None else ""
+        most = budget(self._settings)
+        said = budget_notice(self._storage.held(), most) if most is not None else ""
         return tuple(filter(None, dict.fromkeys([*self._storage.notices, said])))
 
     def stats(self, *, sizes: bool = False) -> dict[str, Any]:
-        """Return what the store holds: counts by kind, tier and space, models, files, bytes on disk.
+        """Return what the store holds: counts by kind, tier and space, models, files, bytes on disk, history, undo.
 
-        ``history`` has the number of kernels that record at this moment, and of runs; ``undo``, while something can be
-        taken back, how many memories and until when.
-
-        Args:
-            sizes: Add what the bytes are for (``sizes``), those that the budget counts (``held``), and the ``budget``,
-                None without one. This reads the whole file: a second for about 3 GB.
+        With ``sizes`` also what the bytes are for, those that the budget counts (``held``), and the ``budget``, None
+        without one; this reads the whole file, a second for about 3 GB.
         """
         found = self._storage.stats()
         if sizes:
-            size = StoreSize(self._storage.sizes(), self._budget)
+            size = StoreSize(self._storage.sizes(), budget(self._settings))
             found |= {"sizes": size.parts, "bytes": size.bytes, "held": size.held, "budget": size.budget}
         runs = self._storage.runs.status(self._scope.space).runs
         found["history"] = {"recording": recording(self._storage.path), "runs": runs}
@@ -89,13 +79,12 @@ class Maintenance:
         return [*problems, *self._storage.notices]  # not its budget: a store that outgrows it is sound
 
     def reembed(self, embedder: str | Embedder | None = None, *, progress: bool = True, keep: bool = True) -> int:
-        """Write a model's vectors for every chunk that lacks them, then search with that model.
+        """Write a model's vectors for every chunk that lacks them, then search with that model; return how many.
 
-        Returns the number of vectors written. Each batch is a separate transaction, and so is the switch: until then,
-        searches use the old vectors. If it is interrupted, the next call continues from there.
+        Until then, searches use the old vectors. If it is interrupted, the next call continues from there.
 
         Args:
-            embedder: The model to change to. If left out, the store's own, for chunks that were stored without one.
+            embedder: The model to change to; by default the store's own, for chunks that were stored without one.
             keep: Keep the other models' vectors, so that changing back takes a moment; ``drop_vectors`` removes them.
 
         Raises:
@@ -132,10 +121,9 @@ class Maintenance:
         return self._storage.writer.drop_models(chosen)
 
     def rebuild(self) -> None:
-        """Rebuild the keyword index from the memories, and overwrite the traces of what is gone.
+        """Rebuild the keyword index, and tokens, definitions and vectors that are damaged or missing.
 
-        Tokens, definitions and vectors that are damaged or missing are computed anew. Raises ``EmbedderError`` if the
-        model gives no vectors that can be stored; all else is done then.
+        Raises ``EmbedderError`` if the model gives no vectors that can be stored; all else is done then.
         """
         writer = self._storage.writer
         writer.drop_damaged_tokens()
@@ -219,11 +207,8 @@ class Maintenance:
 _PATIENCE = 0.2  # seconds that a note on the side, after an answer is ready, waits for another writer
 
 
-class Activity:
+class Activity(Part):
     """The recent searches of one store, the feedback on their hits, and how often its memories are used."""
-
-    def __init__(self, storage: Storage, settings: JupyterMemory) -> None:
-        self._storage, self._settings = storage, settings
 
     @property
     def is_kept(self) -> bool:
@@ -231,10 +216,7 @@ class Activity:
         return self._settings.log_searches and not self._storage.read_only
 
     def note_search(self, answer: Answer, origin: str) -> None:
-        """Note a search among the recent ones, unless the store is busy, full or read-only, or keeps no searches.
-
-        ``origin`` is ``"magic"``, ``"panel"``, ``"command line"``, ``"python"`` or ``"mcp"``.
-        """
+        """Note a search among the recent ones, unless the store is busy, full or read-only, or keeps no searches."""
         if origin not in ORIGINS:
             raise InputError(f"There is no origin {origin!r}. Known: {', '.join(ORIGINS)}.")
         if answer.query.written or not self._settings.log_searches:
@@ -242,10 +224,7 @@ class Activity:
             self.note_call(Recent(answer.query_id, answer.query.written, answer.profile, at, origin, len(hits)), hits)
 
     def note_call(self, call: Recent, memory_ids: Sequence[str]) -> bool:
-        """Note what a connected program called, with the memories that it was shown, where searches are kept.
-
-        Returns False if the store is busy or full: then the caller may try again.
-        """
+        """Note what a connected program called, with the memories that it was shown; return False to try again."""
         if self._storage.read_only:
             return True
         try:
@@ -262,10 +241,7 @@ class Activity:
         return True
 
     def note_access(self, memory_id: str) -> bool:
-        """Count that a person opened, read in full, inserted or copied a memory; return whether it was counted.
-
-        Nothing is counted, nor raised, for an unknown id, in a busy or full store, or where no searches are kept.
-        """
+        """Count that a person opened, read in full, inserted or copied a memory; return whether it was counted."""
         if not self.is_kept:
             return False
         try:
@@ -299,11 +275,10 @@ class Activity:
         rank: int | None = None,
         profile: str | None = None,
     ) -> bool:
-        """Note whether a hit was what you looked for; this replaces earlier feedback on it for the same question.
+        """Note whether a hit was what you looked for, in place of earlier feedback on it for the same question.
 
-        For a search that was noted, ``query_id`` is enough. From 30 judgements on, the profile `vault` gives words more
-        or less weight by the share of accepted hits. Feedback is forgotten with its memory, and with the recent
-        searches. Returns False where no searches are kept. Raises ``UnknownMemory`` if no memory has this id.
+        For a search that was noted, ``query_id`` is enough. Returns False where no searches are kept. Raises
+        ``UnknownMemory`` if no memory has this id.
         """
         now = datetime.now(UTC)
         with self._storage.snapshot() as snapshot:

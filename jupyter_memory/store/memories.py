@@ -12,21 +12,17 @@ from threading import Timer
 from typing import Any, Protocol, overload
 from weakref import WeakMethod
 
-from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import InputError, StoreError
 from jupyter_memory.runtime import batches, shown
 from jupyter_memory.search.query.parser import filters_from
 from jupyter_memory.storage import journal
-from jupyter_memory.storage.databases import Storage
-from jupyter_memory.store.models import ModelChoice
 from jupyter_memory.store.searching import Moment
-from jupyter_memory.store.sources import Scope
+from jupyter_memory.store.sources import Part
 from jupyter_memory.types import Draft, Filters, Memory, Selection, Thumbnail, as_tuple
 from jupyter_memory.types.protocols import Embedder
 from jupyter_memory.types.report import Undoable
 
-# Every memory has these: None leaves them unchanged.
-_NEVER_EMPTY = ("text", "tier", "event_at")
+_NEVER_EMPTY = ("text", "tier", "event_at")  # every memory has these: None leaves them unchanged
 
 
 class Get(Protocol):
@@ -38,11 +34,8 @@ class Get(Protocol):
     def __call__(self, memory_id: list[str] | tuple[str, ...]) -> list[Memory]: ...
 
 
-class Memories:
+class Memories(Part):
     """The memories of one store."""
-
-    def __init__(self, storage: Storage, model: ModelChoice, settings: JupyterMemory, scope: Scope) -> None:
-        self._storage, self._model, self._settings, self._scope = storage, model, settings, scope
 
     def add(
         self,
@@ -62,10 +55,10 @@ class Memories:
         space: str | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> Memory:
-        """Remember a text.
+        """Remember a text, its secrets (passwords, tokens) replaced by a mark.
 
-        Known content (same title, text, kind, source and space) is not stored twice: the stored memory is returned,
-        with the new tags and metadata merged into it. Secrets, such as passwords and tokens, are replaced by a mark.
+        Known content (same title, text, kind, source and space) is not stored twice: the stored memory gets the new
+        tags and metadata, and is returned.
 
         Args:
             tier: Where it comes from, ``"note"``, ``"mcp"`` or ``"file"``; ``"core"`` stores a note and pins it.
@@ -119,8 +112,7 @@ class Memories:
     def update(self, /, memory_id: str, **changes: Any) -> Memory:
         """Change a memory and return it: any of the keywords of ``add`` but ``kind`` and ``source``.
 
-        Tags and metadata are replaced, not merged. None removes a value, but changes nothing for text, tier and
-        event_at, which every memory has. A pin stays until ``unpin``, whatever the tier.
+        Tags and metadata are replaced, not merged; None removes a value that may be missing.
 
         Raises:
             InputError: another memory says the same already, or a value cannot be stored.
@@ -201,12 +193,10 @@ _LATER = 0.5  # seconds after the end of the time, so that it is over by any clo
 _NOT_BOTH = "forget() takes ids, or a choice by source and filters, not both."
 
 
-class Forgetting:
+class Forgetting(Part):
     """What is forgotten in one store."""
 
-    def __init__(self, storage: Storage, settings: JupyterMemory, scope: Scope) -> None:
-        self._storage, self._settings, self._scope = storage, settings, scope
-        self._timer: Timer | None = None
+    _timer: Timer | None = None
 
     def selection(
         self,
@@ -265,10 +255,9 @@ class Forgetting:
         return self._forget(self._selected(ids, source, filters, everything), None, everything, now)
 
     def undo(self) -> int:
-        """Take the last ``forget`` back, also that of another program; return how many memories came back.
+        """Take the last ``forget`` back, with ids, pins, tags, vectors, feedback and pictures; return how many.
 
-        They keep their ids, pins, tags, vectors, feedback and pictures. Called again, it takes back the one before.
-        Raises ``InputError`` if there is nothing to take back.
+        What was remembered again meanwhile stays one memory. Raises ``InputError`` if there is nothing to take back.
         """
         self.expire()
         if back := self._storage.forgotten.undo(self._scope.space):

@@ -24,8 +24,7 @@ WEAK = 1.0
 SLOW, FAST = 30, 1_700
 Done = TypeVar("Done")
 _MANY = 50  # memories at once, after which the model is calibrated
-# How often another program may switch the model while one batch is being written.
-_SWITCHES = 8
+_SWITCHES = 8  # how often another program may switch the model while one batch is being written
 
 
 class ModelChoice:
@@ -67,10 +66,7 @@ class ModelChoice:
         )
 
     def offer(self) -> str:
-        """Return one line that offers minilm and names its cost, empty where it is not due; uses no network.
-
-        It is due once, as soon as calibration shows that the bundled model, not asked for by name, is weak.
-        """
+        """Return one line that offers minilm, once, where calibration shows that the bundled model is weak, else ""."""
         storage = self._storage
         if self._wanted != "auto" or storage.read_only or not runs_mlx():
             return ""
@@ -99,8 +95,8 @@ class ModelChoice:
     def for_writing(self) -> Embedder | None:
         """Return the embedder for new chunks.
 
-        Raises ``EmbedderUnavailable`` or ``EmbeddingMismatch`` if the store holds the vectors of a model that cannot be
-        opened here, or of another one than was asked for.
+        Raises:
+            EmbedderUnavailable, EmbeddingMismatch: that of the store's vectors is not here, or not what was asked for.
         """
         active = self._active()
         embedder = self._fitting(active)

@@ -36,11 +36,15 @@ from jupyter_memory.types import Filters, IndexReport
 from jupyter_memory.types.report import Folder, budget_notice
 
 
-class Sources:
-    """The files and folders of one store, in its space."""
+class Part:
+    """A part of a store: what people do with it, by topic."""
 
-    def __init__(self, storage: Storage, model: ModelChoice, settings: JupyterMemory, space: str) -> None:
-        self._storage, self._model, self._settings, self._space = storage, model, settings, space
+    def __init__(self, storage: Storage, model: ModelChoice, settings: JupyterMemory, scope: Scope) -> None:
+        self._storage, self._model, self._settings, self._scope = storage, model, settings, scope
+
+
+class Sources(Part):
+    """The files and folders of one store, in its space."""
 
     def index(
         self,
@@ -51,13 +55,11 @@ class Sources:
     ) -> IndexReport:
         """Index a file or a folder, notebooks by cell and other text files in parts; return counts, and what failed.
 
-        Unchanged files are skipped, changed ones replaced, deleted ones forgotten. Files that ``.gitignore`` or the
-        settings name are left out. A file that was moved, even from another folder, keeps its ids, tags and pins. After
-        an interruption, the next call continues.
+        Unchanged files are skipped, changed ones replaced, deleted ones forgotten; moved ones keep ids, tags and pins.
 
         Args:
             progress: Whether to show a bar; or a function of how many files are done and how many there are (None while
-                they are being counted), whose errors end the indexing; what was written stays.
+                they are being counted), whose errors end the indexing.
             retry: Read files again that could not be read before and have not changed since.
 
         Raises:
@@ -66,10 +68,10 @@ class Sources:
         from jupyter_memory.ingest.indexer import Indexing
 
         self._model.for_writing()  # raises before anything is read, where the model does not fit
-        indexing = Indexing(self._storage, self._model, self._settings, self._space)
+        indexing = Indexing(self._storage, self._model, self._settings, self._scope.space)
         where = called_before(normal(path), self._noted())  # looks at disks, which may take long
         with self._storage.snapshot() as snapshot:
-            above = snapshot.folder_above(str(where), self._space)
+            above = snapshot.folder_above(str(where), self._scope.space)
         try:
             report = indexing.index(
                 where,
@@ -82,64 +84,59 @@ class Sources:
             )
             self._model.calibrate()
             if report.moved:
-                self._storage.writer.drop_vacated(self._space)
+                self._storage.writer.drop_vacated(self._scope.space)
             if not self._settings.max_store_mb:
                 return report
             return replace(report, notice=budget_notice(self._storage.held(), budget(self._settings)))
         finally:
             indexing.close()
             if self._files_under(where):
-                self._storage.writer.note_folder(str(where), self._space, datetime.now(UTC))
-            self._storage.writer.tidy()
+                self._storage.writer.note_folder(str(where), self._scope.space, datetime.now(UTC))
+            self._storage.tidy()
 
     def folders(self, *, compare: bool = False) -> list[Folder]:
-        """Return the folders and single files that were indexed, by path.
-
-        ``changed`` is None unless you ask to ``compare`` each with the disk, which takes as long as walking through it.
-        """
+        """Return the folders and single files that were indexed; ``changed`` is None unless you ``compare`` them."""
         with self._storage.snapshot() as snapshot:
-            found = snapshot.folders(self._space)
+            found = snapshot.folders(self._scope.space)
         return [replace(folder, changed=self.stale(folder.path)) for folder in found] if compare else found
 
     def watch(self, path: str | Path, watched: bool = True) -> None:
         """Note that a folder is watched, or no longer.
 
-        JupyterLab's server, `%memory watch` and `jupyter-memory watch` keep watched folders up to date. Raises
-        ``InputError`` if nothing at or below this path was indexed, and it is no folder or not to be watched.
+        Raises ``InputError`` if nothing at or below this path was indexed, and it is no folder or not to be watched.
         """
         where = str(called_before(normal(path), self._noted()))  # looks at disks, which may take long
         with self._storage.snapshot() as snapshot:
-            known = any(is_at_or_below(folder.path, where) for folder in snapshot.folders(self._space))
-            known = known or snapshot.folder_above(where, self._space) is not None
+            known = any(is_at_or_below(folder.path, where) for folder in snapshot.folders(self._scope.space))
+            known = known or snapshot.folder_above(where, self._scope.space) is not None
         # A new folder may be empty: what is saved there is remembered from then on.
         if not known and not (watched and Path(where).is_dir()):
             advice = "so it cannot be watched. Index it first." if watched else "so it is not watched either."
             raise InputError(f"Nothing at {where} was indexed, {advice}")
-        self._storage.writer.watch(where, self._space, watched)
+        self._storage.writer.watch(where, self._scope.space, watched)
 
     def remove_folder(self, path: str | Path) -> int:
         """Take a folder off the list and forget what was indexed from it, but no notes; return the number removed."""
-        return self._storage.writer.remove_folder(str(self._as_known(path)), self._space)
+        return self._storage.writer.remove_folder(str(self._as_known(path)), self._scope.space)
 
     def forget_gone(self, path: str | Path) -> int:
         """Forget what was indexed from a file or folder that no longer exists; return the number removed."""
         where = normal(path)
         known = [] if where.exists() else self._files_under(where)
-        return self._storage.writer.forget_files(known, self._space) if known else 0
+        return self._storage.writer.forget_files(known, self._scope.space) if known else 0
 
     def stale(self, path: str | Path) -> int:
         """Return how many files at or below a path are new or gone, or have another content than the indexed one."""
         from jupyter_memory.ingest.indexer import Indexing
 
         where = self._as_known(path)
-        indexing = Indexing(self._storage, self._model, self._settings, self._space)
+        indexing = Indexing(self._storage, self._model, self._settings, self._scope.space)
         return indexing.changed(where, ignore=self._ignored(where))
 
     def rename(self, old: str | Path, new: str | Path) -> int:
         """Note that a file or a folder has another path now; return how many memories came along, in every space.
 
-        What was indexed at the new path before is forgotten. Titles and contexts follow when the new path is indexed
-        again. Raises ``InputError`` if one of the paths lies within the other.
+        What was indexed there before is forgotten. Raises ``InputError`` if one of the paths lies within the other.
         """
         known = self._as_known(old)
         # Another space may know a folder by its own name where this one has that of a link.
@@ -168,11 +165,11 @@ class Sources:
 
     def _noted(self) -> list[str]:
         with self._storage.snapshot() as snapshot:
-            return snapshot.noted_folders(self._space)
+            return snapshot.noted_folders(self._scope.space)
 
     def _files_under(self, path: Path) -> list[str]:
         with self._storage.snapshot() as snapshot:
-            return list(snapshot.files_under(str(path), self._space))
+            return list(snapshot.files_under(str(path), self._scope.space))
 
 
 # Tags and languages are looked up whatever their case, languages by any of their names (`c#`, `csharp`), and paths by

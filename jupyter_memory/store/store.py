@@ -61,8 +61,8 @@ class MemoryStore:
         settings: The other settings; by default those of Jupyter's config path.
         folder: Where relative paths in a query begin (``path:notes/``), by default the working folder.
 
-    Raises ``StoreDamaged``, ``StoreTooNew`` or ``StoreReadOnly`` if the file is no store, of a newer major version, or
-    cannot be made.
+    Raises:
+        StoreDamaged, StoreTooNew, StoreReadOnly: the file is no store, of a newer major version, or cannot be made.
 
     >>> import tempfile
     >>> store = MemoryStore(tempfile.mkdtemp() + "/memory.sqlite")
@@ -93,14 +93,12 @@ class MemoryStore:
         query_vectors = QueryVectors(storage, settings)
         engine = SearchEngine(storage, query_vectors.vector)
         model = ModelChoice(storage, embedder, settings)
-        self.memories = Memories(storage, model, settings, scope)
-        self.forgetting = Forgetting(storage, settings, scope)
-        self.sources = Sources(storage, model, settings, self.space)
+        shared = storage, model, settings, scope
+        self.memories, self.forgetting = Memories(*shared), Forgetting(*shared)
+        self.sources, self.transfer = Sources(*shared), StoreTransfer(*shared)
+        self.activity, self.maintenance = Activity(*shared), Maintenance(*shared)
         self.searching = Searching(storage, engine, model, query_vectors, settings, self.profile, scope)
-        self.activity = Activity(storage, settings)
-        self.maintenance = Maintenance(storage, model, scope, settings)
-        self.transfer = StoreTransfer(storage, model, settings, self.space)
-        self.history = History(storage, model, settings, scope)
+        self.history = History(*shared)
         self.fixes = Fixes(storage, self.history, self.searching, scope)
         self._storage, self._model, self.closed = storage, model, False
         _ALIVE[self.path] = self
@@ -135,9 +133,7 @@ class MemoryStore:
     def search(
         self, query: str, *, mode: Literal["full", "scan"] = "full", **options: Unpack[SearchOptions]
     ) -> pd.DataFrame:
-        """Return the best memories for a query as a DataFrame, one row each, with where every point came from.
-
-        The frame is indexed by rank; ``df.memory`` explains it.
+        """Return the best memories for a query as a DataFrame, indexed by rank, with where every point came from.
 
         Args:
             query: A question or words; ``"quoted words"`` are looked for as a phrase.
@@ -165,10 +161,7 @@ class MemoryStore:
 
     @keywords(SearchOptions)
     def explore(self, query: str, **options: Unpack[SearchOptions]) -> MemoryExplorer:
-        """Search once and return the result with a slider for every weight of the profile.
-
-        Raises ``QueryError`` if the query is empty or holds nothing but filters.
-        """
+        """Search once and return the result with a slider for every weight of the profile."""
         from jupyter_memory.dataframe import accessor
         from jupyter_memory.dataframe.explorer import MemoryExplorer
 
@@ -236,10 +229,7 @@ class MemoryStore:
         return self.searching.within(PartOfStore(self._storage, self.memories.bound(filters)))
 
     def interrupt(self, thread_id: int) -> bool:
-        """Stop the search that a thread (``threading.get_ident()``) makes in this store; it raises ``Interrupted``.
-
-        Returns whether the thread was reading; if not, nothing happens.
-        """
+        """Stop what a thread, by its ``get_ident()``, reads: it raises ``Interrupted``; return whether it read."""
         return self._storage.interrupt(thread_id)
 
     def close(self) -> None:

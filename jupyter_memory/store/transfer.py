@@ -10,14 +10,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import EmbedderUnavailable, EmbeddingMismatch, InputError, StoreReadOnly
 from jupyter_memory.runtime import batches, shown
 from jupyter_memory.storage.base import Arriving, Model, Prepared, Stored
 from jupyter_memory.storage.databases import Storage, open_storage
 from jupyter_memory.storage.transfer import Contents
 from jupyter_memory.store import records
-from jupyter_memory.store.models import ModelChoice
+from jupyter_memory.store.sources import Part
 from jupyter_memory.text.paths import DatabaseAddress, absolute, store_at
 from jupyter_memory.types import Draft, Filters, Memory
 from jupyter_memory.types.memory import NO_PICTURES
@@ -33,30 +32,24 @@ _PATIENCE = 30.0  # seconds that a search waits for another writer before it is 
 _Arrival = tuple[Stored, Draft]
 
 
-class StoreTransfer:
+class StoreTransfer(Part):
     """Export, import and copies of one store, in its space."""
 
-    def __init__(self, storage: Storage, model: ModelChoice, settings: JupyterMemory, space: str) -> None:
-        self._storage, self._model, self._settings, self._space = storage, model, settings, space
-
     def export(self, folder: str | Path) -> ExportReport:
-        """Write the store, or its space if it has one, into a new folder; return what the folder holds.
+        """Write the store, or its space if it has one, into a new folder, readable by you alone; return what it holds.
 
-        It has JSON lines, and the notes as Markdown besides. ``import_`` restores ids, pins, tags, times, texts,
-        pictures, the history, indexed files and feedback, and computes the vectors anew. Recent searches are left out.
-        The texts are in clear, readable by you alone. Raises ``InputError`` if the folder is not empty, or cannot be
-        written.
+        It has JSON lines of all but vectors and recent searches, and the notes as Markdown besides. Raises
+        ``InputError`` if the folder is not empty, or cannot be written.
         """
         target = absolute(folder)
-        with records.new_folder(target) as filled, self._storage.transfer.contents(self._space) as contents:
+        with records.new_folder(target) as filled, self._storage.transfer.contents(self._scope.space) as contents:
             return ExportReport(target, **records.write(filled, contents))
 
     def import_(self, folder: str | Path, *, update: bool = False, progress: bool = True) -> ImportReport:
-        """Take in a folder that ``export`` wrote, and return what became of its memories.
+        """Take in a folder that ``export`` wrote, checked whole before, and return what became of its memories.
 
-        The whole folder is checked first, its JSON lines alone; memories are then stored in batches, and after an
-        interruption the same call continues. Content that is there under another id gives that one its tags and pin.
-        Cells and parts of files that this store has indexed itself are left out where they differ.
+        Content that is there under another id gives that one its tags and pin. Cells and parts of files that this store
+        has indexed itself are left out where they differ. After an interruption the same call continues.
 
         Args:
             update: Whether a memory whose id is known is replaced; otherwise it is left unchanged.
@@ -68,7 +61,7 @@ class StoreTransfer:
 
         found = records.ExportedFolder(absolute(folder), redacting=self._settings.redact)
         self._model.for_writing()  # raises before anything is stored, where the model does not fit
-        quota = Quota(self._storage, self._settings, self._space) if self._settings.thumbnails else None
+        quota = Quota(self._storage, self._settings, self._scope.space) if self._settings.thumbnails else None
         became: Counter[str] = Counter()
         for some in shown(found.memories(_TOGETHER), progress, "Importing"):
             became.update(self._model.writing(partial(self._put, some, update, quota)))
@@ -88,11 +81,10 @@ class StoreTransfer:
     def copy_to(
         self, target: str | Path | DatabaseAddress, *, update: bool = False, progress: bool = True
     ) -> CopyReport:
-        """Copy this store into another one, which is made if it does not exist, and return what became of its memories.
+        """Copy this store into another file or database, made if need be, and return what became of its memories.
 
-        ``target`` is a file or the URL of a database. All that ``export`` writes comes along, with vectors, so nothing
-        is embedded, and the recent searches unless the store has a space: they belong to none. What the other store
-        knows already is treated as by ``import_``; after an interruption the same call continues.
+        Vectors come along, and the recent searches unless the store has a space: they belong to none. What the other
+        store knows already is treated as by ``import_``; after an interruption the same call continues.
 
         Raises:
             InputError: it is the same store.
@@ -106,8 +98,8 @@ class StoreTransfer:
             raise InputError(f"{there} is the store itself. Name another one to copy it to.")
         filled = open_storage(there, busy_seconds=self._settings.busy_seconds)
         try:
-            with self._storage.transfer.contents(self._space) as contents:
-                return _copied(filled, contents, update=update, progress=progress, searches=not self._space)
+            with self._storage.transfer.contents(self._scope.space) as contents:
+                return _copied(filled, contents, update=update, progress=progress, searches=not self._scope.space)
         finally:
             filled.close()
 
@@ -195,7 +187,7 @@ def _copied(target: Storage, contents: Contents, *, update: bool, progress: bool
             without_vectors += 0 if embedded else sum(one != "kept" for one in done)
         became["left_out"] += left_out
 
-    target.transfer.finish()
+    target.tidy()
     for files in batches(contents.files(), _FILES):
         target.transfer.note(files, (), ())
     folders = [one._replace(watched=one.watched and is_file) for one in contents.folders()]
@@ -211,7 +203,7 @@ def _copied(target: Storage, contents: Contents, *, update: bool, progress: bool
 
 
 def _taken_over(target: Storage, contents: Contents) -> _StoredModel | None:
-    if refused := target.transfer.refused(contents.spaces()):
+    if refused := target.refused(contents.spaces()):
         raise StoreReadOnly(
             f"Your role may not write into {len(refused)} of the spaces in {target.path}, so nothing was copied. Copy "
             "one space with `copy --space NAME`, or ask the owner of the store for the right."

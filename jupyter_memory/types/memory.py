@@ -16,9 +16,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# Bytes that a thumbnail may have, and how many a memory may have.
-LARGEST_THUMBNAIL = 12_000
-MOST_THUMBNAILS = 8
+LARGEST_THUMBNAIL = 12_000  # bytes
+MOST_THUMBNAILS = 8  # of a memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +43,7 @@ class Pictures:
 
     @property
     def size(self) -> int:
-        """Return how many bytes the thumbnails have."""
+        """Return the bytes of the thumbnails."""
         return sum(len(one.image) for one in self.thumbnails)
 
 
@@ -57,27 +56,22 @@ SEVERITIES = ("critical", "warning", "suggestion")
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A note, a file, a history entry or one notebook cell.
-
-    ``tier`` is ``core`` while the memory is pinned. Times are aware and in UTC; ``event_at`` is when it happened: what
-    comes from a file has the date that it states, else that of its last commit, else that of the file. ``location``
-    identifies it within its source: a cell id, ``#index``, a name, or nothing. ``thumbnails`` counts its pictures.
-    """
+    """A note, a file, a history entry or one notebook cell; its times are aware and in UTC."""
 
     id: str
     text: str
     title: str
     kind: str
-    tier: str
+    tier: str  # ``core`` while it is pinned
     pinned: bool
     space: str
     source: str
-    location: str
+    location: str  # within its source: a cell id, ``#index``, a name, or nothing
     lang: str
     tags: tuple[str, ...]
     severity: str | None
     domain: str | None
-    event_at: datetime
+    event_at: datetime  # when it happened: the date that a file states, else of its last commit, else of the file
     indexed_at: datetime
     valid_from: datetime | None
     valid_until: datetime | None
@@ -85,7 +79,7 @@ class Memory:
     content_hash: str
     metadata: Mapping[str, Any]
     accessed: int = 0
-    thumbnails: int = 0
+    thumbnails: int = 0  # how many pictures it has
 
     @property
     def outcome(self) -> str:
@@ -116,20 +110,17 @@ class Memory:
         return self.location if found is None or (self.location and first is None) else str(found)
 
     def __repr__(self) -> str:
-        # The text may be a whole book.
         return f"<Memory {self.id}: {self.kind} “{preview(self.title or self.text)}”>"
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A stretch of a memory's text, ``memory.text[start:end]``, and the line of its source where it begins, from 1.
-
-    ``context`` (document name, heading path, the Markdown just above a code cell, weekday and date) is indexed and
-    embedded with the text, never shown as part of it.
-    """
+    """A stretch of a memory's text, ``memory.text[start:end]``, and the line of its source where it begins, from 1."""
 
     start: int
     end: int
+    # Document name, headings, the Markdown just above a code cell, weekday and date: indexed and embedded with the
+    # text, never shown as part of it.
     context: str = ""
     line: int | None = None
 
@@ -137,23 +128,20 @@ class Chunk:
 # Begins the bytes of a chunk's tokens. Another vocabulary or layout gets another number; none is a token.
 MARK = (31_998).to_bytes(2, "little")
 _VOCABULARY = 30_522
-# Up to so many different tokens, the place of one takes a byte.
-FEW = 256
+FEW = 256  # up to so many different tokens, the place of one takes a byte
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChunkTokens:
-    """The different tokens of a chunk with its head, ascending, ``(d,)``; ``order``: their places in its text alone.
-
-    The head is a note's title, or the structural prefix of anything else. A place takes 8 bits or 16.
+    """The tokens of a chunk: with its head, a title or prefix, and the order of those of its text.
 
     >>> import numpy as np
     >>> ChunkTokens(np.array([3, 5, 9], np.uint16), bytes([2, 1, 2])).text.tolist()
     [9, 5, 9]
     """
 
-    different: NDArray[np.uint16]
-    order: bytes
+    different: NDArray[np.uint16]  # ascending, each once, ``(d,)``
+    order: bytes  # places in ``different``, of 8 bits or 16
 
     @property
     def text(self) -> NDArray[np.uint16]:
@@ -200,7 +188,7 @@ def is_damaged(data: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A memory before it has an id; ``dated_by_file``: nothing but the file, or its last commit, tells ``event_at``."""
+    """A memory before it has an id."""
 
     text: str
     title: str = ""
@@ -220,7 +208,7 @@ class Draft:
     session: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     context: str = ""
-    dated_by_file: bool = False
+    dated_by_file: bool = False  # nothing but the file, or its last commit, tells ``event_at``
     pictures: Pictures = NO_PICTURES
     chunks: tuple[Chunk, ...] = ()
 
@@ -245,53 +233,42 @@ class RunError:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One execution of a cell.
-
-    ``started`` is aware and in UTC; ``seconds`` is how long the run took, None while it is unknown. The outcome is
-    "unknown" until the run ends, and for ever if the kernel dies first. ``session`` is the kernel's session, in which
-    ``number`` counts the runs from 1. ``notebook`` is a path, ``cell_id`` the id of the cell in it; either is empty
-    where the kernel does not know it. ``characters`` is the length of a source that was shortened. ``memory_id`` names
-    the memory of its text, once a store has noted the run; until then, ``space`` is the space that it goes into.
-    """
+    """One execution of a cell."""
 
     source: str
-    started: datetime
-    session: str
-    number: int
-    outcome: Outcome = "unknown"
+    started: datetime  # aware and in UTC
+    session: str  # the kernel's
+    number: int  # of the runs in the session, from 1
+    outcome: Outcome = "unknown"  # until it ends, and for ever if the kernel dies first
     seconds: float | None = None
     error: RunError | None = None
-    notebook: str = ""
+    notebook: str = ""  # a path; like ``cell_id`` empty where the kernel does not know it
     cell_id: str = ""
     language: str = "python"
     environment: str = ""
-    characters: int = 0
-    memory_id: str = ""
-    space: str = ""
+    characters: int = 0  # the length of a source that was shortened
+    memory_id: str = ""  # of the memory of its text, once a store has noted the run
+    space: str = ""  # where it goes until then
 
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A run that mended an error: the run that had failed, and how alike its error and the new one are, up to 1.
+    """A run that mended an error, and the run that had failed."""
 
-    Both are of the ``history``, or each is a ``cell`` of a saved notebook. Of a ``note`` that tells of an error,
-    ``mended`` has the text, and the source of ``failed`` is empty.
-    """
-
-    failed: Run
-    mended: Run
-    strength: float
+    failed: Run  # without a source in a note that tells of an error
+    mended: Run  # with the text of such a note
+    strength: float  # how alike its error and the new one are, up to 1
     kind: FixKind = "history"
 
     @property
     def error(self) -> str:
-        """Return the error of the run that failed: its name, and the first line of its message."""
+        """Return the name of the error, and the first line of its message."""
         error = self.failed.error or RunError("", "")
         return ": ".join(part for part in (error.name, error.message.strip().partition("\n")[0]) if part)
 
     @property
     def diff(self) -> str:
-        """Return the difference between the cell that failed and the one that mended it, as a unified diff."""
+        """Return what the mending run changed, as a unified diff."""
         if not self.failed.source:
             return ""
         old, new = (run.source.strip("\n").split("\n") for run in (self.failed, self.mended))

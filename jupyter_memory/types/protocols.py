@@ -15,78 +15,57 @@ Vectors = NDArray[np.float32]
 
 
 class Embedder(Protocol):
-    """Turns text into unit vectors, documents and queries each in their own way.
-
-    ``fingerprint`` names everything that decides a vector (model, revision, dimensions, prefixes, pooling): vectors
-    of two fingerprints are never compared. ``threshold`` is the cosine below which a find is noise. `embedders.base`
-    has the protocols of what an embedder may declare beyond this.
-    """
+    """Turns text into unit vectors; `embedders.base` has the protocols of what else an embedder may declare."""
 
     @property
     def name(self) -> str: ...
-
     @property
     def dimensions(self) -> int: ...
-
+    # All that decides a vector (model, revision, dimensions, prefixes, pooling): those of two are never compared.
     @property
     def fingerprint(self) -> str: ...
-
+    # The cosine below which a find is noise.
     @property
     def threshold(self) -> float: ...
 
-    def embed_documents(self, texts: Sequence[str], /) -> Vectors:
-        """Return float32 ``(len(texts), dimensions)``, each row of length 1."""
-        ...
-
-    def embed_query(self, text: str, /) -> Vectors:
-        """Return float32 ``(dimensions,)`` of length 1."""
-        ...
+    # Float32 ``(len(texts), dimensions)`` and ``(dimensions,)``, each vector of length 1.
+    def embed_documents(self, texts: Sequence[str], /) -> Vectors: ...
+    def embed_query(self, text: str, /) -> Vectors: ...
 
 
 class Term(Protocol):
-    """One summand of a profile: turns the ranking that it reads into contributions."""
+    """One summand of a profile: turns the ranking of the retriever or signal that it reads into contributions."""
 
     @property
     def name(self) -> str: ...
-
     @property
-    def reads(self) -> str:
-        """Return the name of the retriever or signal that it reads."""
-        ...
-
+    def reads(self) -> str: ...
     def contributions(self, ranking: Ranking[int], /) -> Mapping[int, float]: ...
 
 
 @runtime_checkable
 class WeightedTerm(Term, Protocol):
-    """A term with a weight that feedback and sliders may change: a dataclass with that field."""
+    """A term with a weight that feedback and sliders may change; a dataclass."""
 
     @property
     def weight(self) -> float: ...
 
 
-# With this begins the content hash of a file that could not be read as what its name says. The version of the reader
-# follows, or this mark where the system refused the file: that may change while the file does not.
-UNREAD = "-"
-REFUSED = UNREAD + "!"
+UNREAD = "-"  # begins the content hash of a file that could not be read; the version of the reader follows
+REFUSED = UNREAD + "!"  # that of one that the system refused, which may change while the file does not
 
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """What the catalog knows of an indexed file; ``mtime_ns`` and ``size`` as ``os.stat`` gives them.
-
-    ``indexed_at`` is when it was read last, in microseconds since 1970; None for one that is only being read.
-    ``pictures`` says whether those in it were read too, ``dated`` whether it was asked for its date; None leaves what
-    is known of that as it is.
-    """
+    """What the catalog knows of an indexed file; what is None of one that is being read stays as it is known."""
 
     path: str
-    mtime_ns: int
+    mtime_ns: int  # this and the size as ``os.stat`` gives them
     size: int
     content_hash: str
-    indexed_at: int | None = None
-    pictures: bool | None = None
-    dated: bool | None = None
+    indexed_at: int | None = None  # microseconds since 1970
+    pictures: bool | None = None  # whether those in it were read, too
+    dated: bool | None = None  # whether it was asked for its date
 
     @property
     def is_incomplete(self) -> bool:

@@ -15,34 +15,25 @@ from jupyter_memory.text.markdown import is_markdown, plain
 from jupyter_memory.text.unicode import marked
 from jupyter_memory.types.memory import Memory, RunError
 
-# What memories are filtered by, apart from time.
-FACETS = ("tag", "kind", "tier", "path", "lang", "space", "session")
-
-# Characters of a query: whole documents arrive by copy and paste. The server's schemas have the same number.
-LONGEST_QUERY = 20_000
-
+FACETS = ("tag", "kind", "tier", "path", "lang", "space", "session")  # what memories are filtered by, apart from time
+LONGEST_QUERY = 20_000  # characters: documents arrive by copy and paste; the server's schemas have the same
 QueryClass = Literal["keyword", "balanced", "semantic"]
 
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What a memory must match to be searched: any value of each facet, and every facet.
-
-    ``path`` holds a file, a folder (everything below it) or the start of a source. ``since`` and ``until`` bound
-    the event time: ``since <= event_at < until``. A memory that has a value of ``not_tag`` … ``not_session`` is left
-    out, and so is one that has a word of ``not_word``. ``also`` are filters that must match as well.
-    """
+    """What a memory must match to be searched: any value of each facet, and every facet."""
 
     tag: tuple[str, ...] = ()
     kind: tuple[str, ...] = ()
     tier: tuple[str, ...] = ()
-    path: tuple[str, ...] = ()
+    path: tuple[str, ...] = ()  # a file, a folder (everything below it) or the start of a source
     lang: tuple[str, ...] = ()
     space: tuple[str, ...] = ()
     session: tuple[str, ...] = ()
-    since: datetime | None = None
+    since: datetime | None = None  # since <= event_at < until
     until: datetime | None = None
-    not_tag: tuple[str, ...] = ()
+    not_tag: tuple[str, ...] = ()  # a memory with any of these is left out
     not_kind: tuple[str, ...] = ()
     not_tier: tuple[str, ...] = ()
     not_path: tuple[str, ...] = ()
@@ -50,7 +41,7 @@ class Filters:
     not_space: tuple[str, ...] = ()
     not_session: tuple[str, ...] = ()
     not_word: tuple[str, ...] = ()
-    also: Filters | None = None
+    also: Filters | None = None  # which must match as well
 
     def __bool__(self) -> bool:
         return self != Filters()
@@ -81,14 +72,11 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class Sessions:
-    """The sessions that a query names, both ends included; ``last`` None means all that follow.
-
-    With ``from_newest`` they are counted backwards: 1 is the newest session, and ``first`` is the older end.
-    """
+    """The sessions that a query names, both ends included."""
 
     first: int
-    last: int | None
-    from_newest: bool = False
+    last: int | None  # None: all that follow
+    from_newest: bool = False  # counted backwards: 1 is the newest, and ``first`` the older end
 
     def among(self, newest: int) -> tuple[int, int]:
         """Return the first and the last number, given the number of the newest session.
@@ -102,54 +90,39 @@ class Sessions:
 
 @dataclass(frozen=True, slots=True)
 class TemporalExpression:
-    """A time, or sessions, that a query names in plain English at ``text[start:end]``.
-
-    A time is the range ``since <= t < until`` in UTC (None: open) around its ``target``; ``unit`` (day, week, month,
-    year) says how exactly it is meant. ``sure`` in 0..1 is how certainly the words mean this. Either the
-    range or ``sessions`` is given.
-    """
+    """A time, or sessions, that a query names in plain English at ``text[start:end]``."""
 
     start: int
     end: int
     phrase: str
-    sure: float
-    since: datetime | None = None
+    sure: float  # in 0..1: how certainly the words mean this
+    since: datetime | None = None  # since <= t < until in UTC, None: open, around the target
     until: datetime | None = None
     target: datetime | None = None
-    unit: str = ""
-    sessions: Sessions | None = None
+    unit: str = ""  # day, week, month or year: how exactly it is meant
+    sessions: Sessions | None = None  # in place of a time
 
 
 @dataclass(frozen=True, slots=True)
 class WordForms:
-    """What a store holds of a word in its other forms.
-
-    ``inflected`` are forms of the word itself: they count as it does. ``compounds`` and ``parts`` are stems that count
-    less: of longer words that contain it, and of the words that it is put together from.
-    """
+    """What a store holds of a word in its other forms."""
 
     word: str
-    inflected: tuple[str, ...] = ()
-    compounds: tuple[str, ...] = ()
-    parts: tuple[str, ...] = ()
+    inflected: tuple[str, ...] = ()  # forms of the word itself, which count as it does
+    compounds: tuple[str, ...] = ()  # stems of longer words that contain it, which count less
+    parts: tuple[str, ...] = ()  # stems of the words that it is put together from, likewise
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What the keyword retriever looks for: words, quoted phrases and CJK bigrams; one match is enough.
+    """What the keyword retriever looks for; one match is enough."""
 
-    ``words`` and ``phrases`` are matched in the columns of the profile; ``ident`` (bigrams, parts of identifiers)
-    only in the column of that name. ``prefix`` is the word that a person is still typing; it matches every word that
-    begins with it. ``respelled`` are stems tried, at half the weight, for words that the store does not have;
-    ``forms`` are those of its words that have other forms there.
-    """
-
-    words: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()  # these and the phrases are matched in the columns of the profile
     phrases: tuple[str, ...] = ()
-    ident: tuple[str, ...] = ()
-    prefix: str | None = None
-    respelled: tuple[str, ...] = ()
-    forms: tuple[WordForms, ...] = ()
+    ident: tuple[str, ...] = ()  # CJK bigrams, parts of identifiers: matched in the column of that name
+    prefix: str | None = None  # what a person is still typing matches every word that begins with it
+    respelled: tuple[str, ...] = ()  # stems tried, at half the weight, for words that the store does not have
+    forms: tuple[WordForms, ...] = ()  # of those words that have other forms in the store
 
     @property
     def compounded(self) -> tuple[str, ...]:
@@ -162,14 +135,9 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A query with everything that its answer depends on; the same query always has the same answer.
+    """A query with everything that its answer depends on; the same query always has the same answer."""
 
-    ``text`` is what is searched for; ``written`` is everything that was typed, with the filters. ``temporal`` is the
-    time that the text names, and ``time_filters`` are the filters that it means in this store. ``language`` is the one
-    whose function words say nothing, English where it is None. ``notices`` say how its filters were read.
-    """
-
-    text: str
+    text: str  # what is searched for
     now: datetime
     terms: Terms
     query_class: QueryClass
@@ -178,10 +146,10 @@ class Query:
     tags: tuple[str, ...] = ()
     domain: str | None = None
     temporal: TemporalExpression | None = None
-    written: str = ""
-    time_filters: Filters | None = None
-    language: Prose | None = None
-    notices: tuple[str, ...] = ()
+    written: str = ""  # all that was typed, with the filters
+    time_filters: Filters | None = None  # what the time that it names means in this store
+    language: Prose | None = None  # whose function words say nothing; None: English
+    notices: tuple[str, ...] = ()  # how its filters were read
 
 
 def as_tuple(value: str | Sequence[str] | None) -> tuple[str, ...]:
@@ -229,7 +197,7 @@ class Ranking(Generic[Key]):
 
 @dataclass(frozen=True, slots=True)
 class ScoredChunk:
-    """A memory that a retriever found by its best chunk; keys are the store's integers, ``score`` higher is better."""
+    """A memory that a retriever found by its best chunk, by their keys; a higher score is better."""
 
     memory: int
     chunk: int
@@ -248,14 +216,12 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What one signal or retriever says of a hit: its raw value, its rank, and what it adds to the score."""
+    """What one signal or retriever says of a hit, and what it adds to the score."""
 
     value: float
     rank: int | None
     contribution: float
 
-
-# What a search returns: hits, the answer, why a memory ranks where it does, and the lists behind the answer.
 
 # What an answer says whose verdict is "none", and one whose verdict is "weak"; the panel says the same (`verdict.tsx`).
 UNANSWERED = "Nothing here seems to answer this. These are the closest results."
@@ -268,32 +234,24 @@ NO_MATCH_FILTERED = "No memory that matches the filters contains these words or 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A memory in an answer, with the reason for every point of its score.
-
-    ``score`` is the sum of the contributions of ``signals``. ``highlights`` are ``[start, end)`` ranges in code
-    points of ``snippet``. ``bm25`` and ``cosine`` are raw, higher is better, NaN where there is none. The rank of a
-    retriever that did not find the memory is None. ``strength`` is in 0..1, NaN until it is calibrated. ``context`` has
-    the headings that lead down to it, outermost first, ``Prices > Cleaning``, without what the title says already.
-    ``span`` is where the words of the query are thickest in the memory's text, ``[start, end)``, or its best chunk
-    where they are not found; ``(0, 0)`` where nothing was compared.
-    ``freshness`` says whether its file is still as it was indexed: ``current``, ``changed`` or ``gone``; it is
-    ``unknown`` for what comes from no file or from a drive that is not connected.
-    """
+    """A memory in an answer, with the reason for every point of its score."""
 
     rank: int
     memory: Memory
     snippet: str
-    highlights: tuple[tuple[int, int], ...]
+    highlights: tuple[tuple[int, int], ...]  # ``[start, end)`` in code points of the snippet
     location: str
-    score: float
-    strength: float
-    kw_rank: int | None
+    score: float  # the sum of the contributions of its signals
+    strength: float  # in 0..1, NaN until it is calibrated
+    kw_rank: int | None  # None where the retriever did not find it
     sem_rank: int | None
-    bm25: float
+    bm25: float  # raw, higher is better, NaN where there is none; so is the cosine
     cosine: float
     signals: Mapping[str, Evidence]
-    context: str = ""
+    context: str = ""  # the headings that lead down to it, without what the title says: ``Prices > Cleaning``
+    # Where the words of the query are thickest in the text, else the best chunk; ``(0, 0)``: nothing was compared.
     span: tuple[int, int] = (0, 0)
+    # Of its file: ``current``, ``changed`` or ``gone``; ``unknown`` without one, or where its drive is not connected.
     freshness: str = "unknown"
 
     def __repr__(self) -> str:
@@ -355,25 +313,21 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The hits for a query and how they were found; ``counts`` are memories by retriever before fusion.
-
-    ``timings`` are milliseconds by stage. ``terms`` are the contributions that the profile adds up, in its order, and
-    ``judges`` the signals that gave raw values. ``facets`` count every candidate, shown or not, by the values of kind,
-    lang, tier and tag, the most frequent first.
-    """
+    """The hits for a query and how they were found."""
 
     query: Query
     hits: tuple[Hit, ...]
     profile: str
-    terms: tuple[str, ...]
-    judges: tuple[str, ...]
-    counts: Mapping[str, int]
-    timings: Mapping[str, float]
+    terms: tuple[str, ...]  # the contributions that the profile adds up, in its order
+    judges: tuple[str, ...]  # the signals that gave raw values
+    counts: Mapping[str, int]  # memories by retriever before fusion
+    timings: Mapping[str, float]  # milliseconds by stage
     notices: tuple[str, ...]
     query_id: str
     store: str
     strength: float = float("nan")
     verdict: str | None = None
+    # Every candidate, shown or not, by the values of kind, lang, tier and tag, the most frequent first.
     facets: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
@@ -402,21 +356,16 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why a memory ranks where it does for a query, or why it is not in the answer at all.
-
-    ``rank`` counts every candidate, not only the answer; it is None if no retriever found the memory. ``reasons`` are
-    the main ones, in sentences, and ``details`` are all of them; ``without`` has, by term, the rank that the memory
-    would have without the points of the term.
-    """
+    """Why a memory ranks where it does for a query, or why it is not in the answer at all."""
 
     memory: Memory
     query: str
     profile: str
-    rank: int | None
+    rank: int | None  # among all candidates; None if no retriever found it
     hit: Hit | None
-    reasons: tuple[str, ...]
-    without: Mapping[str, int] = field(default_factory=dict)
-    details: tuple[str, ...] = ()
+    reasons: tuple[str, ...]  # the main ones, in sentences
+    without: Mapping[str, int] = field(default_factory=dict)  # by term, its rank without the points of the term
+    details: tuple[str, ...] = ()  # all reasons
 
     def whole(self) -> Explanation:
         """Return the same with all reasons in place of the main ones."""
@@ -469,28 +418,21 @@ def _number(value: float) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A memory's place in one list; ``score`` is the list's own: BM25, cosine or the sum of the contributions.
-
-    ``begins`` is the beginning of its text: cells under one heading differ by it.
-    """
+    """A memory's place in one list."""
 
     memory_id: str
     title: str
     rank: int
-    score: float
-    begins: str = ""
+    score: float  # the list's own: BM25, cosine or the sum of the contributions
+    begins: str = ""  # of its text: cells under one heading differ by it
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """An answer with the lists that it was made from, best first, and what each term of the profile did to its hits.
-
-    ``keyword`` and ``vector`` are the results of the two retrievers, ``fused`` has every candidate in its order.
-    ``without`` has, by memory id and term, the rank that a hit of the answer would have without the points of the term.
-    """
+    """An answer with the lists that it was made from, best first: of each retriever, and of every candidate."""
 
     answer: Answer
     keyword: tuple[Listed, ...]
     vector: tuple[Listed, ...]
     fused: tuple[Listed, ...]
-    without: Mapping[str, Mapping[str, int]]
+    without: Mapping[str, Mapping[str, int]]  # by memory id and term, the rank of a hit without the points of the term

@@ -23,7 +23,7 @@ from jupyter_memory.text.unicode import json_text
 from jupyter_memory.types.report import StoreSize
 
 if TYPE_CHECKING:
-    from jupyter_memory.storage.postgres.team import Team
+    from jupyter_memory.storage.postgres.storage import Team
 
 
 def status(front: Front, call: Call) -> None:

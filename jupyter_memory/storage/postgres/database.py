@@ -421,14 +421,12 @@ def _named(sql: str) -> bytes:
     return re.sub(r"(?<!:):([a-z_]\w*)", r"%(\1)s", sql.replace("%", "%%")).encode()
 
 
-# The condition that the rows of a table are of the spaces that a session is about.
-of = POSTGRES.of
+of = POSTGRES.of  # the condition that the rows of a table are of the spaces that a session is about
 
 
 Result = TypeVar("Result")
 
-# Connections of one process: a search takes one, and a write another.
-_MOST_CONNECTIONS = 8
+_MOST_CONNECTIONS = 8  # connections of one process: a search takes one, and a write another
 # How often a change is run that others were in the way of, and for how many seconds at most it pauses before the second
 # time; before each later one longer.
 _ATTEMPTS, _PAUSE = 10, 0.05
@@ -461,8 +459,7 @@ class Database:
     With a ``space``, nothing but that space is seen.
     """
 
-    # A small change does not wait for the server's disk.
-    writes_at_once = True
+    writes_at_once = True  # a small change does not wait for the server's disk
     # A database is not moved away under those who use it: a server that has gone says so by itself.
     replaced = False
     notices: Sequence[str] = ()

@@ -20,12 +20,9 @@ from jupyter_memory.types import Filters, ScoredChunk, Terms
 
 # The terms of a query as what is looked up in the keyword index: words, phrases, beginnings, and words with forms.
 
-# The weight of a match of another spelling, where a match of the word itself has 1.
-_RESPELLED = 0.5
-# That of a match of a compound with the word, or of one of its parts.
-_COMPOUND = 0.8
-# Below this many chunks a frequent word takes no time, and leaving it out could lose a badge.
-_SMALL = 5_000
+_RESPELLED = 0.5  # the weight of a match of another spelling, where a match of the word itself has 1
+_COMPOUND = 0.8  # that of a match of a compound with the word, or of one of its parts
+_SMALL = 5_000  # below this many chunks a frequent word takes no time, and leaving it out could lose a badge
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +76,8 @@ def _keys(words: str) -> tuple[str, ...]:
 # A match counts ``idf * f * (k1 + 1) / (f + k1 * (1 - b + b * size / average))``, where ``f`` is how often the chunk
 # holds it, each column by its weight; a chunk has the sum of its matches.
 
-# Constants of FTS5.
-_K1, _B = 1.2, 0.75
-# What a match counts is less than its idf times this, however often a chunk holds it.
-_MOST = _K1 + 1
+_K1, _B = 1.2, 0.75  # constants of FTS5
+_MOST = _K1 + 1  # what a match counts is less than its idf times this, however often a chunk holds it
 # Scores are added up as whole numbers, of which a float8 holds sums up to 9,007 exactly. The sum of a bigint is a
 # decimal number, and takes longer.
 _UNIT = 1e12
@@ -112,8 +107,7 @@ def _is_held(columns: Mapping[str, float]) -> str:
 #
 # Each select gives rows of ``of_group, weight, space, chunk, f, size``, one for each match and chunk.
 
-# Words side by side that are joined as tables; to plan a join of more would take the server long.
-_JOINED = 4
+_JOINED = 4  # words side by side that are joined as tables; to plan a join of more would take the server long
 # Follows every word that begins with certain letters, and precedes all that a longer word could be.
 _AFTER, _NOTHING_AFTER = "\U0010ffff", "\x01"
 # What a match of a group counts by how many chunks hold any.
@@ -265,8 +259,7 @@ def _of_rows(name: str, columns: Mapping[str, float], among: str, *, begun: bool
 # So many rows of the rarest words are read without asking whether they are needed, and so are all rarer words without
 # which no chunk is likely to be good: what the others count at most is less than so many words count on average.
 _FIRST_ROWS, _FIRST_WORDS = 40_000, 2
-# To look a word up in a chunk takes as long as to read so many rows of it in their order.
-_LOOKUP = 40
+_LOOKUP = 40  # to look a word up in a chunk takes as long as to read so many rows of it in their order
 
 
 class Weighed(NamedTuple):

@@ -14,14 +14,12 @@ from jupyter_memory.storage.tables import memories
 from jupyter_memory.storage.words import keyed, stems
 from jupyter_memory.text.identifiers import COLUMNS
 
-# Chunks whose words one statement writes: some 100,000 rows.
-_TOGETHER = 1_000
+_TOGETHER = 1_000  # chunks whose words one statement writes: some 100,000 rows
 # Rows of totals of a space from which on all is folded, and rows of a word's frequencies that are folded then.
 FOLDED_AT, _APPENDED = 64, 8
 # Stands between the words that a statement writes: no word holds it, and one long text is read faster than many.
 _BETWEEN = "\x1f"
-# A place in the index: the column, and the number of words before it there.
-_COLUMN = 2**24
+_COLUMN = 2**24  # a place in the index: the column, and the number of words before it there
 # The columns of the index that hold a word, a bit for each.
 HOLDING = " | ".join(f"((in_{column} > 0)::integer << {bit})" for bit, column in enumerate(COLUMNS))
 _LISTED = ", ".join(f"in_{column}" for column in COLUMNS)
@@ -195,10 +193,8 @@ def _array(values: Iterable[int]) -> str:
 
 # Statistics of the words of a store's spaces: how many chunks there are and hold a word, which words there are.
 
-# Words that are cached, some 100 bytes each, and phrases and groups of matches.
-_MOST, _FEWER = 100_000, 10_000
-# A word of so many letters may be a compound.
-_LONG = 9
+_MOST, _FEWER = 100_000, 10_000  # words that are cached, some 100 bytes each, and phrases and groups of matches
+_LONG = 9  # a word of so many letters may be a compound
 # Matches that share their rarity, each with its stems, whether it is only begun and a pair; and a set of columns.
 Group = tuple[tuple[tuple[tuple[str, ...], bool, bool], ...], int]
 

@@ -15,25 +15,21 @@ from jupyter_memory.storage.tables import models
 from jupyter_memory.types import Filters, ScoredChunk
 from jupyter_memory.types.protocols import Embedder, Vectors
 
-# The most dimensions that pgvector indexes, as halves.
-_MOST_INDEXED = 4_000
+_MOST_INDEXED = 4_000  # the most dimensions that pgvector indexes, as halves
 # The chunk and the memory of a vector.
 _OWNERS = "chunks join memories on memories.space = chunks.space and memories.key = chunks.memory"
 _OWNED = "chunks.space = vectors.space and chunks.id = vectors.chunk"
 # An advisory lock: those who add vectors share it, one that changes the model in use has it alone. A lock of the row
 # would need the right to change it.
 _CHANGING_MODEL = "hashtext('jupyter_memory.models')"
-# How far the length of a vector may be from 1.
-_ROUNDING = 1e-3
-# Vectors that one statement writes.
-_TOGETHER = 500
+_ROUNDING = 1e-3  # how far the length of a vector may be from 1
+_TOGETHER = 500  # vectors that one statement writes
 
 
 class VectorIndex:
     """pgvector; `storage.base.VectorIndex` says what each method does."""
 
-    # Up to so many chunks all are compared; among more, the model's HNSW index names the candidates.
-    exact = 10_000
+    exact = 10_000  # up to so many chunks all are compared; among more, the model's HNSW index names the candidates
 
     def register(self, session: Session, embedder: Embedder, *, indexed: bool = True) -> Model:
         # Many vectors are indexed in a third of the time once all of them are there: ``index`` does that.

@@ -20,8 +20,7 @@ import apsw
 from jupyter_memory.storage.sqlite.file import APPLICATION_ID, open_file, version_of
 
 _OURS = re.compile(r"\.jupyter-memory-(?P<process>\d+)-[0-9a-f]{16}\.copy")
-# What SQLite may put beside a copy.
-_COMPANION = re.compile(r"-(journal|wal|shm)$")
+_COMPANION = re.compile(r"-(journal|wal|shm)$")  # what SQLite may put beside a copy
 
 
 @contextmanager

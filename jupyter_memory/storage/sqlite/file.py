@@ -34,14 +34,12 @@ from jupyter_memory.text.paths import absolute, make_private
 # Where the header of a file says how it is written, and that it has a log: never on a copy that a backup made.
 _FORMATS = slice(18, 20)
 _WITH_LOG = b"\x02\x02"
-# Seconds in which another process fills the file that it has made.
-_JUST_MADE = 60
+_JUST_MADE = 60  # seconds in which another process fills the file that it has made
 # How the counters of those who write begin.
 _WRITER = "writer "
 _UNREADABLE = (apsw.Error, UnicodeDecodeError)
 
-# When a file was written, when anything of it was changed, and its size.
-_Stamp = tuple[int, int, int]
+_Stamp = tuple[int, int, int]  # when a file was written, when anything of it was changed, and its size
 
 
 def beside(store: Path, ending: str) -> Path:
@@ -246,8 +244,7 @@ _WAL_REFUSED = (apsw.IOError, apsw.CantOpenError, apsw.ProtocolError, apsw.FullE
 
 # Rows that one statement writes: more rows gain nothing, and the statement takes longer to compile than to run.
 TOGETHER = 100
-# FTS5 flushes before each statement of several rows, so there should be few such statements.
-OF_WORDS = 5_000
+OF_WORDS = 5_000  # FTS5 flushes before each statement of several rows, so there should be few such statements
 # A megabyte of pictures.
 _TOGETHER = {"keyword": OF_WORDS, "thumbnails": 50}
 _WITH_SPACE = ("memories", "files", "folders")

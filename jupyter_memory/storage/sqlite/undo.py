@@ -129,8 +129,7 @@ def kept(connection: Session, until: datetime, space: str, forget: Callable[[], 
     return count
 
 
-# The key, id and identity of a memory.
-_Lost = tuple[int, str, Identity]
+_Lost = tuple[int, str, Identity]  # the key, id and identity of a memory
 
 
 def _read(connection: Session, changeset: bytes) -> tuple[list[_Lost], list[int], set[int]]:

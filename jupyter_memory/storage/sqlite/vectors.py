@@ -31,8 +31,7 @@ from jupyter_memory.types.protocols import Embedder, Vectors
 # The share of bits in which two codes differ follows the angle between the vectors.
 
 BITS = 1024
-# One distance of so many is sampled to estimate their distribution.
-_SAMPLED = 16
+_SAMPLED = 16  # one distance of so many is sampled to estimate their distribution
 
 Codes = NDArray[np.uint64]
 
@@ -122,10 +121,8 @@ class ChunkOwners:
         self._known: Cache[str, Keys] = Cache(1)
 
     def of(self, connection: Session) -> Keys:
-        """Return the key of each chunk's memory by the chunk's id as this transaction sees it, 0 where there is none.
-
-        Only what is new is read, unless something was removed.
-        """
+        """Return the key of each chunk's memory by the chunk's id in this transaction, 0 where there is none."""
+        # Only what is new is read, unless something was removed.
         state = removals(connection)
         keys = self._known.get(state, "")
         # All of them are quicker to read from the index by memory.
@@ -173,13 +170,11 @@ def best_memories(connection: Session, scored: ScoredChunks, count: int, owners:
 # neighbours, but for the hundreds that a code search needs it takes ten times as long as NumPy.)
 
 EXACT = 4_096
-# Of 100,000 real chunks the best 400 by code hold 99.5 % of the true best 20 (benchmarks/recall.py).
-_CANDIDATES = 400
+_CANDIDATES = 400  # of 100,000 real chunks the best 400 by code hold 99.5 % of the true best 20 (benchmarks/recall.py)
 # Distances, at most 2, are written as whole multiples of 1 / _UNIT: every float32 except those below rounding error.
 _UNIT = 2**60
 
-# Rows that are compared at once.
-_TOGETHER = 2_048
+_TOGETHER = 2_048  # rows that are compared at once
 # How far the length of a vector may be from 1, and in how many bits a code may differ from that of its vector where
 # another machine computed it: damage changes more.
 _ROUNDING, _BITS = 1e-3, 32
@@ -195,10 +190,7 @@ _NO_CODES = _Codes(np.empty(0, np.int64), np.empty((0, BITS // 64), np.uint64))
 
 
 class VectorIndex:
-    """Vectors in a store; the connection, and so the transaction, is always the caller's.
-
-    ``owners`` are the memories of the store's chunks.
-    """
+    """Vectors in a store; the connection, and so the transaction, is always the caller's."""
 
     def __init__(self) -> None:
         self.owners = ChunkOwners()
@@ -345,7 +337,6 @@ class VectorIndex:
             wanted *= 4
 
     def cosines(self, connection: Session, model: Model, query: Vectors, memories: Sequence[int]) -> dict[int, float]:
-        """Return, for each of these memories that has vectors, its best cosine."""
         rows = connection.execute(
             f"""
             select chunks.memory, max(1 - vec_distance_cosine(vectors.embedding, :query)), chunks.id

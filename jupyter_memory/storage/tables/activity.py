@@ -15,6 +15,7 @@ import numpy as np
 
 from jupyter_memory.storage.base import NotedSearch, QueryVector, from_micros, to_micros
 from jupyter_memory.storage.sql import Session
+from jupyter_memory.storage.tables import memories
 from jupyter_memory.text.unicode import encodable, storable
 from jupyter_memory.types.protocols import Vectors
 from jupyter_memory.types.report import Feedback, Recent
@@ -24,10 +25,8 @@ _KEPT_FEEDBACK = 10_000
 
 
 def note_search(session: Session, search: Recent, hits: Sequence[str]) -> None:
-    """Note a search with the ids of its hits in front of the others; the same question before it is forgotten.
-
-    The calls of programs are a record: none replaces another, and however many there are, a person's searches stay.
-    """
+    """Note a search with the ids of its hits in front of the others; the same question before it is forgotten."""
+    # The calls of programs are a record: none replaces another, and however many there are, a person's searches stay.
     own, query = session.dialect.own("searches"), storable(search.query)
     if not search.client:
         session.changed(
@@ -94,7 +93,12 @@ def query_of(session: Session, query_id: str) -> str:
 
 
 def judge(session: Session, said: Feedback) -> None:
-    """Note feedback on a hit, in place of earlier feedback on it for the same question."""
+    """Note feedback on a hit, in place of earlier feedback on it for the same question.
+
+    Raises:
+        UnknownMemory: no memory has this id.
+    """
+    memories.known_key(session, said.memory_id)
     own = session.dialect.own("feedback")
     noted = {
         "space": session.space,
@@ -174,6 +178,11 @@ def is_any(session: Session) -> bool:
     there = (("searches", own("searches")), ("feedback", own("feedback")), ("memories", used))
     found = " or ".join(f"exists (select 1 from {table} where {where})" for table, where in there)
     return bool(session.value(f"select {found}"))
+
+
+def note_once(session: Session, what: str) -> bool:
+    """Note that something was done in this store; return whether this is the first time."""
+    return session.insert("done", [{"space": session.space, "what": what}], known="do nothing") > 0
 
 
 # The vectors of the last thousand questions, of all models together, by a digest of their words.

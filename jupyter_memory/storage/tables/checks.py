@@ -17,8 +17,7 @@ from jupyter_memory.storage.sql import Session
 from jupyter_memory.storage.tables import memories, models
 from jupyter_memory.types import Filters
 
-# Memories whose texts are read at once, and those that a cure names.
-_TOGETHER, _NAMED = 200, 3
+_TOGETHER, _NAMED = 200, 3  # memories whose texts are read at once, and those that a cure names
 
 
 def cure(ids: Sequence[str], restore: str) -> str:

@@ -119,12 +119,6 @@ def texts(session: Session, paths: Sequence[str], space: str) -> dict[str, list[
     return found
 
 
-def count_read(session: Session) -> int:
-    """Return how many files are indexed, without those that could not be read."""
-    read = f"{session.dialect.of('files')} and substr(content_hash, 1, 1) <> :unread"
-    return int(session.value(f"select count(*) from files where {read}", unread=UNREAD))
-
-
 def holding(session: Session) -> list[tuple[str, str]]:
     """Return path and space of the files that hold any memory; one that could not be read, or is empty, holds none."""
     held = f"exists (select 1 from memories where {HELD})"
@@ -151,10 +145,7 @@ def drop_all_empty(session: Session) -> None:
 
 
 def note_folder(session: Session, path: str, space: str, now: datetime) -> None:
-    """Note that a folder was indexed: it takes the place of those below it that nobody watches.
-
-    A folder below one that is noted already is not noted separately, unless it was before.
-    """
+    """Note that a folder was indexed, unless it lies in a noted one; unwatched ones below it give way."""
     session.include(space)
     noted = _noted(session, space)
     if _above(path, noted) and path not in [folder.path for folder in noted]:
@@ -189,7 +180,7 @@ def restore_folders(session: Session, found: Iterable[NotedFolder]) -> None:
 
 
 def watch_folder(session: Session, path: str, space: str, watched: bool) -> None:
-    """Note whether a folder is watched; one that is new has the time at which it was indexed last."""
+    """Note whether a folder is watched; one that is not on the list is put there."""
     session.include(space)
     there, places = session.dialect.below("files.path", "path", [path])
     newest = session.value(
@@ -203,10 +194,7 @@ def watch_folder(session: Session, path: str, space: str, watched: bool) -> None
 
 
 def listed_folders(session: Session, space: str) -> list[Folder]:
-    """Return the folders of a space by path, not compared with the disk.
-
-    For files that were indexed before folders were noted, the topmost folders that hold them are listed.
-    """
+    """Return the folders of a space by path, with the topmost that hold files indexed without one."""
     listed = {folder.path: folder for folder in _noted(session, space)}
     unnoted = dict[str, int]()
     for path, indexed_at in session.rows(
@@ -338,10 +326,8 @@ def in_the_way(session: Session, old: str, new: str) -> list[int]:
 
 
 def move(session: Session, old: str, new: str) -> list[int]:
-    """Give everything at or below the old path its new one; return the keys of the memories that moved.
-
-    The files are marked to be read again, since titles and contexts contain their names.
-    """
+    """Give everything at or below the old path its new one; return the keys of the memories that moved."""
+    # The files are marked to be read again, since titles and contexts contain their names.
     dialect, known = session.dialect, {"old": old, "new": new}
     there, places = dialect.below("memories.source", "old", [old])
     moved = session.rows(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -30,8 +30,8 @@ from jupyter_memory.text.identifiers import ident_column
 from jupyter_memory.types import Chunk, Draft, Filters, Memory, Selection
 from jupyter_memory.types.memory import MARK, ChunkTokens, is_damaged
 
-# What `dumps` would make anew for each memory.
-_JSON = json.JSONEncoder(ensure_ascii=False)
+Made = TypeVar("Made")
+_JSON = json.JSONEncoder(ensure_ascii=False)  # what `dumps` would make anew for each memory
 # Browsing shows what people chose to keep before what was indexed; a search ranks the tiers differently. Cells of one
 # time come in the order of their file, whose cells are written together.
 _BROWSE_ORDER = (
@@ -90,10 +90,7 @@ def insert(
     times: Sequence[datetime],
     before: Sequence[Predecessor | None] | None = None,
 ) -> list[int]:
-    """Write memories with their pictures, some with the ids of those ``before`` them; return their keys.
-
-    ``times`` say when they are indexed.
-    """
+    """Write memories, indexed at these times, some with the ids of those ``before`` them; return their keys."""
     keys = session.new_keys("memories", len(drafts)) if drafts else []
     for space in {draft.space for _, draft in drafts}:
         session.include(space)
@@ -369,10 +366,7 @@ def known_contents(session: Session, contents: Mapping[str, str], filters: Filte
 
 
 def insert_chunks(session: Session, written: Sequence[tuple[int, Draft, Sequence[str]]]) -> list[ChunkWords]:
-    """Write the chunks of memories and return them for the keyword index.
-
-    Memories come with their keys and, where they are known, the words of each chunk's column ``ident``.
-    """
+    """Write the chunks of memories, given with their idents if these are known; return them for the keyword index."""
     ids = iter(session.new_keys("chunks", sum(len(draft.chunks) for _, draft, _ in written)))
     rows, words = [], []
     for key, draft, idents in written:
@@ -465,22 +459,19 @@ def chunks_by_memory(session: Session, keys: Sequence[int]) -> dict[int, list[Ch
     return found
 
 
-def spans(session: Session, chunks: Sequence[int]) -> dict[int, ChunkSpan]:
-    """Return where chunks lie in their memories' texts, by chunk."""
-    rows = _chosen(session, "id, start, stop, line, context", "chunks", "id", chunks)
-    return {row[0]: ChunkSpan(*row[1:]) for row in rows}
+def _by_id(
+    made: Callable[..., Made], table: str, columns: str, *, id_: str = "id"
+) -> Callable[[Session, Sequence[int]], dict[int, Made]]:
+    def read(session: Session, ids: Sequence[int]) -> dict[int, Made]:
+        return {row[0]: made(*row[1:]) for row in _chosen(session, f"{id_}, {columns}", table, id_, ids)}
+
+    return read
 
 
-def passages(session: Session, chunks: Sequence[int]) -> dict[int, Passage]:
-    """Return what the keyword index holds of chunks, by chunk."""
-    rows = _chosen(session, "id, title, context, text, tags", "chunk_texts", "id", chunks)
-    return {row[0]: Passage(*row[1:]) for row in rows}
-
-
-def embedded_parts(session: Session, chunks: Sequence[int]) -> dict[int, EmbeddedParts]:
-    """Return what is embedded of chunks, by chunk."""
-    rows = _chosen(session, "id, kind, title, context, text", "chunk_texts", "id", chunks)
-    return {row[0]: EmbeddedParts(*row[1:]) for row in rows}
+# Of chunks, by their ids: where they lie, what the keyword index holds of them, and what is embedded of them.
+spans = _by_id(ChunkSpan, "chunks", "start, stop, line, context")
+passages = _by_id(Passage, "chunk_texts", "title, context, text, tags")
+embedded_parts = _by_id(EmbeddedParts, "chunk_texts", "kind, title, context, text")
 
 
 def first_contexts(session: Session, ids: Sequence[str]) -> dict[str, str]:
@@ -576,10 +567,8 @@ def lacking_definitions(session: Session, count: int, after: int = 0) -> list[in
     )
 
 
-def definitions_of(session: Session, keys: Sequence[int]) -> dict[int, Definitions]:
-    """Return what memories in Python define, by key, for those for which it is stored."""
-    rows = _chosen(session, f"memory, {', '.join(Definitions._fields)}", "definitions", "memory", keys)
-    return {row[0]: Definitions(*row[1:]) for row in rows}
+# What memories in Python define, by key, for those for which it is stored.
+definitions_of = _by_id(Definitions, "definitions", ", ".join(Definitions._fields), id_="memory")
 
 
 def drop_definitions(session: Session, keys: Sequence[int]) -> None:

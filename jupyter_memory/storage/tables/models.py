@@ -55,11 +55,8 @@ def calibration(session: Session, model: Model) -> Calibration | None:
     return Calibration(*found[0]) if found else None
 
 
-def keep_calibration(session: Session, model: Model, measured: Calibration) -> None:
-    """Note how far a model can be trusted, unless the store dropped it meanwhile."""
+def keep_calibration(session: Session, model: Model, chunks: int, value: float) -> None:
+    """Note how far a model can be trusted in a store of so many chunks, unless the store dropped it meanwhile."""
     if model in every(session):
-        session.insert(
-            "trust",
-            [{"space": session.space, "model": model.id, **measured._asdict()}],
-            known="do update set chunks = excluded.chunks, value = excluded.value",
-        )
+        measured = {"space": session.space, "model": model.id, "chunks": chunks, "value": value}
+        session.insert("trust", [measured], known="do update set chunks = excluded.chunks, value = excluded.value")

@@ -19,10 +19,8 @@ _READ = (
     "runs.started, runs.session, runs.number, runs.outcome, runs.seconds, runs.error, runs.message, "
     "runs.traceback, runs.notebook, runs.cell, runs.language, runs.environment, memories.id"
 )
-# A run is known by these.
-RunKey = tuple[str, int, int]
-# Errors of one text by which it is found, the newest, and characters of each.
-_ERRORS, _TOLD = 3, 200
+RunKey = tuple[str, int, int]  # a run is known by these
+_ERRORS, _TOLD = 3, 200  # errors of one text by which it is found, the newest, and characters of each
 
 
 def key(run: Run) -> RunKey:
@@ -170,7 +168,8 @@ def errors(session: Session, memory: int) -> list[tuple[str, str]]:
     )
 
 
-def find(session: Session, wanted: RunFilter, limit: int, oldest_first: bool) -> list[Run]:
+def find(session: Session, wanted: RunFilter, limit: int, *, oldest_first: bool = False) -> list[Run]:
+    """Return runs with the texts of their memories, the newest first unless asked otherwise."""
     where, parameters = _condition(session.dialect, wanted)
     order = "runs.started, runs.key" if oldest_first else "runs.started desc, runs.key desc"
     joined = f"{_joined(session.dialect)} {session.dialect.join('texts', 'runs', 'texts.memory = runs.memory')}"
@@ -186,11 +185,13 @@ def of_memory(session: Session, memory: int) -> list[Run]:
 
 
 def numbers(session: Session, of_session: str) -> set[int]:
+    """Return the numbers of the runs that are noted of a session."""
     of = session.dialect.of("runs")
     return set(session.column(f"select number from runs where {of} and session = :name", name=of_session))
 
 
 def status(session: Session, space: str) -> HistoryStatus:
+    """Return how many runs there are in a space, in the whole store if it is empty."""
     where, parameters = _condition(session.dialect, RunFilter(space))
     [(count, texts, first, last)] = session.rows(
         "select count(*), count(distinct runs.memory), min(started), max(started) "

@@ -23,22 +23,16 @@ def insert(session: Session, written: Sequence[tuple[int, Draft]]) -> None:
     session.insert("thumbnails", rows)
 
 
-def complete(session: Session, key: int, draft: Draft) -> None:
-    """Write the thumbnails of a memory that is there, if it has none."""
-    if draft.pictures.thumbnails and not by_memory(session, [key]):
-        insert(session, [(key, draft)])
-
-
 def get(session: Session, key: int, place: int) -> Thumbnail | None:
-    rows = session.rows(
-        f"select {_THUMBNAIL} from thumbnails where {_of(session)} and place = :place", keys=[key], place=place
-    )
+    """Return a picture of a memory by its place, counted from 0; None where there is none."""
+    chosen = f"{_of(session)} and place = :place"
+    rows = session.rows(f"select {_THUMBNAIL} from thumbnails where {chosen}", keys=[key], place=place)
     return Thumbnail(*rows[0]) if rows else None
 
 
-def replace(session: Session, key: int, draft: Draft) -> None:
-    """Give a memory the thumbnails of a draft that has any."""
-    if draft.pictures.thumbnails:
+def put(session: Session, key: int, draft: Draft, *, replacing: bool) -> None:
+    """Give a memory the thumbnails of a draft that has any, in place of its own or if it has none."""
+    if draft.pictures.thumbnails and (replacing or not by_memory(session, [key])):
         session.changed(f"delete from thumbnails where {_of(session)}", keys=[key])
         insert(session, [(key, draft)])
 
@@ -60,11 +54,11 @@ def count(session: Session) -> tuple[int, int]:
     return number, size
 
 
-def size(session: Session, keys: Sequence[int]) -> int:
-    """Return how many bytes the pictures of some memories have."""
-    return int(
-        session.value(f"select coalesce(sum(length(image)), 0) from thumbnails where {_of(session)}", keys=list(keys))
-    )
+def size(session: Session, without: Sequence[str], space: str, /) -> int:
+    """Return how many bytes all pictures have, but for those of some files in a space."""
+    keys = files.memories_of_paths(session, without, space)
+    of_them = session.value(f"select coalesce(sum(length(image)), 0) from thumbnails where {_of(session)}", keys=keys)
+    return count(session)[1] - int(of_them)
 
 
 def unread(session: Session, paths: Sequence[str], space: str) -> set[str]:

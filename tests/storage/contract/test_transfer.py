@@ -39,14 +39,14 @@ def test_what_arrives_keeps_id_time_count_and_tier(storage):
     assert [(chunk.start, chunk.end) for chunk in found.chunks] == [(0, len(RATE.text))]
 
 
-def test_many_memories_are_put_in_between_begin_and_finish(storage):
+def test_many_memories_are_put_in_between_begin_and_tidy(storage):
     """The model is there before the first memory, and all are found by words and vectors after the last."""
     embedder = Hashing()
     model = storage.transfer.begin(embedder)
     assert storage.transfer.begin(embedder) == model
     storage.transfer.put([arriving(RATE, embedder=embedder)], embedder, update=False)
     for _ in range(2):
-        storage.transfer.finish()
+        storage.tidy()
     with storage.snapshot() as snapshot:
         assert snapshot.active_model() == model
         assert len(snapshot.vector_matches(model, embedder.embed_query("rate"), Filters(), 5, None)) == 1
@@ -111,7 +111,7 @@ def test_spaces(storage):
     for space, spaces in (("", ["", "work"]), ("work", ["work"])):
         with storage.transfer.contents(space) as contents:
             assert sorted(contents.spaces()) == spaces
-    assert storage.transfer.refused(["", "work"]) == []
+    assert storage.refused(["", "work"]) == []
 
 
 def test_what_a_copy_carries(storage):

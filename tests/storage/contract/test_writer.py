@@ -342,7 +342,7 @@ def test_what_it_says_of_itself(storage, tmp_path):
 
     read_file(storage, "the word zanzibar", "the λ of Zürich")
     read_file(storage, "the λ of Zürich")
-    storage.writer.tidy()
+    storage.tidy()
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and b"zanzibar" in path.read_bytes()]
     assert list(storage.problems()) == []
 

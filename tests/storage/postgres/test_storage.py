@@ -252,7 +252,7 @@ def test_a_copy_goes_on_after_the_server_crashed(tmp_path, postgres_server, post
             with monkeypatch.context() as patched:
                 patched.setattr(storage.vectors, "exact", 10)  # as in a store so large that its index is asked
                 assert found and answers(half)[0] == found
-                storage.writer.tidy()
+                storage.tidy()
                 assert len(indexes(storage)) == 1
         report = store.copy_to(postgres_address, progress=False)
     assert report.memories.kept >= stored and report.memories.kept + report.memories.added == len(notes)
