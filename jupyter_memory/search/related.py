@@ -102,7 +102,7 @@ _POWER = 3
 
 def only_alike(result: Result) -> Result:
     """Return a result with only the candidates that are likely about the same as its query, the likeliest first."""
-    asked = result.query.terms
+    asked = result.scored.context.query.terms
     if len(asked.words) + len(asked.ident) < _FEWEST:
         return replace(result, ranked=[], duplicates={})
     judged = result.ranked[:_JUDGED]
