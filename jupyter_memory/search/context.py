@@ -242,7 +242,7 @@ class SearchContext:
     @cached_property
     def asked_words(self) -> tuple[AskedWord, ...]:
         """Return the words of the query with what they tell in this store."""
-        return asked_words(self.query, self._snapshot, self._columns)
+        return asked_words(self.query, self.corpus, self._columns)
 
     @cached_property
     def keyword_scores(self) -> Mapping[int, float]:

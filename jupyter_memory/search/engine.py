@@ -20,7 +20,7 @@ from jupyter_memory.search.fusion import weights_of, with_weights
 from jupyter_memory.search.pipeline import Result, Scored, fuse, search
 from jupyter_memory.search.presentation import doubts, facets, hits, in_order, unranked
 from jupyter_memory.search.profiles.profile import Profile
-from jupyter_memory.search.related import Subject, of_memory, of_text, only_alike
+from jupyter_memory.search.related import Subject, as_question, of_memory, only_alike
 from jupyter_memory.storage.base import QueryVector
 from jupyter_memory.storage.databases import SearchStorage, Storage
 from jupyter_memory.storage.snapshot import Snapshot
@@ -192,7 +192,7 @@ class SearchEngine:
         # The text is no query that somebody asks again, so its vector is not kept.
         base, vector = _embedded(base, text, checked.document)
         begun = perf_counter()
-        with self._search(base, lambda snapshot: of_text(snapshot, text, base.query, vector)) as done:
+        with self._search(base, lambda it: (as_question("", text, base.query, it.corpus), vector, None)) as done:
             return self._answer(replace(done, result=only_alike(done.result)), begun, with_strength=False)
 
     def browse(self, filters: Filters, query: Query) -> Answer:
@@ -264,8 +264,8 @@ class SearchEngine:
             timings["embed"] = (perf_counter() - begun) * 1000
         with self.storage.snapshot() as snapshot:
             if subject is not None:
-                about = subject(snapshot)
-                request, vector, exclude = replace(request, query=about.query), about.vector, about.key
+                query, vector, exclude = subject(snapshot)
+                request = replace(request, query=query)
             asked, embedder = None, request.embedder
             if embedder is not None and vector is not None:
                 # If another program switched the model a moment ago, the old vectors are still complete.

@@ -35,7 +35,7 @@ def rewrite(query: Query, snapshot: Snapshot, profile: Profile) -> tuple[Query, 
     """Return the query with what depends on the store filled in, and notices; only a timed profile asks for that."""
     if not profile.timed:
         return query, ()
-    query, spellings = respelled(inflected(query, snapshot), snapshot, profile.columns)
+    query, spellings = respelled(inflected(query, snapshot.corpus), snapshot.corpus, profile.columns)
     notices = (*spellings, *missing_phrases(query.terms, snapshot, profile.columns))
     if query.temporal is None:
         return query, notices
@@ -50,10 +50,6 @@ def rewrite(query: Query, snapshot: Snapshot, profile: Profile) -> tuple[Query, 
         then = Filters(session=tuple(name for name, number in numbers.items() if first <= number <= last) or ("",))
     empty = not snapshot.exists(query.filters & then)
     return replace(query, time_filters=then), (*notices, notice_of(query.temporal, empty=empty))
-
-
-# search(query, profile, snapshot, …): rewrite, retrieve (`search/context`), score (`search/signals`), fuse and
-# post-process (`search/fusion`). What explains a score is what made it: every door reads the same evidence.
 
 
 @dataclass(frozen=True, slots=True)
