@@ -66,7 +66,7 @@ class KeywordIndex:
     ) -> list[ScoredChunk]:
         scored = self._scored(session, terms, weights)
         if filters:
-            scored = scored.among(np.array(memories.chunks_where(session, filters), np.int64))
+            scored = scored.among(self._owners.matching(session, filters))
         return best_memories(session, scored, count, self._owners)
 
     def scores(
