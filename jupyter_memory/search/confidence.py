@@ -183,7 +183,7 @@ def strengths(context: SearchContext, ranked: Sequence[Ranked]) -> list[float]:
     letters = list(filter(str.isalnum, normalize("NFC", query.text)))
     # Nearly any text has one Latin letter somewhere; a sign such as 税 is a word.
     most = _BOUND if len(letters) == 1 and name(letters[0], "").startswith("LATIN") else 1.0
-    passages = context.candidates.passages_of(one.candidate for one in ranked)
+    passages = context.passages(one.candidate for one in ranked)
     whole, bounded = sum(word.weight for word in words), any(missed(words))
     missing = sum(word.weight for word in words if word.missing and word.is_name) / whole if whole else 0.0
     # A script without spaces has pairs of characters for words, and the bundled model learnt nothing of it.

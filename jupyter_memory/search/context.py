@@ -45,39 +45,34 @@ class VectorQuery:
 
 
 def retrieve(
+    by: VectorQuery | Mapping[str, float],
     query: Query,
     filters: Filters,
     snapshot: Snapshot,
-    columns: Mapping[str, float],
-    vector_query: VectorQuery | None,
     wanted: int,
     exclude: int | None,
-    lap: Callable[[str], None],
-) -> dict[str, Sequence[ScoredChunk]]:
-    """Return up to ``wanted`` memories that each retriever finds, best first; ``lap`` hears when one is done.
+) -> Sequence[ScoredChunk]:
+    """Return up to ``wanted`` memories found by the vector of a query or, given weights of columns, by its words.
 
-    Of a query that names a time, the best of that time are found as well as the best of all. ``exclude`` is the key of
-    a memory that is left out.
+    They come best first. Of a query that names a time, the best of that time are found as well as the best of all.
+    ``exclude`` is the key of a memory that is left out.
     """
-    retrieved = dict[str, Sequence[ScoredChunk]]()
+    retrieved: Sequence[ScoredChunk] = ()
     count = wanted + (exclude is not None)
     of_time = [] if query.time_filters is None else [filters & query.time_filters]
-    for name in RETRIEVERS:
-        for place, searched in enumerate([filters, *of_time]):
-            found: Sequence[ScoredChunk] = ()
-            if name == "keyword":
-                found = parser.keyword_matches(snapshot, query.terms, columns, searched, count)
-            elif vector_query is not None:
-                # Of the time that a query names everything may be meant: "what did we do yesterday".
-                threshold = None if place else vector_query.threshold
-                found = snapshot.vector_matches(vector_query.model, vector_query.vector, searched, count, threshold)
-            if exclude is not None:
-                found = [one for one in found if one.memory != exclude][:wanted]
-            if place:
-                both = {one.memory: one for one in (*retrieved[name], *found)}
-                found = sorted(both.values(), key=attrgetter("score"), reverse=True)
-            retrieved[name] = found
-        lap(name)
+    for place, searched in enumerate([filters, *of_time]):
+        if isinstance(by, VectorQuery):
+            # Of the time that a query names everything may be meant: "what did we do yesterday".
+            threshold = None if place else by.threshold
+            found: Sequence[ScoredChunk] = snapshot.vector_matches(by.model, by.vector, searched, count, threshold)
+        else:
+            found = parser.keyword_matches(snapshot, query.terms, by, searched, count)
+        if exclude is not None:
+            found = [one for one in found if one.memory != exclude][:wanted]
+        if place:
+            both = {one.memory: one for one in (*retrieved, *found)}
+            found = sorted(both.values(), key=attrgetter("score"), reverse=True)
+        retrieved = found
     return retrieved
 
 
@@ -188,42 +183,6 @@ class Samples:
         return found
 
 
-class CandidatePool(tuple[Candidate, ...]):
-    """The candidates of one search; their texts are read from the store when they are first asked for."""
-
-    _texts: Snapshot
-
-    def __new__(cls, candidates: Iterable[Candidate], texts: Snapshot) -> Self:
-        pool = super().__new__(cls, candidates)
-        pool._texts = texts
-        return pool
-
-    @cached_property
-    def keys(self) -> Sequence[int]:
-        """Return the key of each candidate."""
-        return list(map(attrgetter("key"), self))
-
-    @cached_property
-    def passages(self) -> Mapping[int, Passage]:
-        """Return the best chunk of each candidate as the keyword index holds it, by the candidate's key."""
-        by_chunk = self.passages_of(self)
-        return {candidate.key: by_chunk[candidate.chunk] for candidate in self}
-
-    @cached_property
-    def texts(self) -> Mapping[int, str]:
-        """Return the whole text of each candidate, by its key."""
-        return self._texts.texts(self.keys)
-
-    def passages_of(self, candidates: Iterable[Candidate]) -> Mapping[int, Passage]:
-        """Return the best chunks of a few candidates as the keyword index holds them, by the chunk."""
-        return self._texts.passages(list(map(attrgetter("chunk"), candidates)))
-
-    @cached_property
-    def definitions(self) -> Mapping[int, Definitions]:
-        """Return what each candidate in Python defines, by its key, where that is stored."""
-        return self._texts.definitions(self.keys)
-
-
 @dataclass(eq=False, repr=False)
 class SearchContext:
     """One search as its signals see it; whatever has to be read or computed is, when a signal first asks.
@@ -234,7 +193,7 @@ class SearchContext:
     """
 
     query: Query
-    candidates: CandidatePool
+    candidates: Sequence[Candidate]
     retrieved: Retrieved
     vector_query: VectorQuery | None
     asked: bool
@@ -256,6 +215,25 @@ class SearchContext:
         found: Value = self._shared[compute]
         return found
 
+    @cached_property
+    def keys(self) -> Sequence[int]:
+        """Return the key of each candidate."""
+        return list(map(attrgetter("key"), self.candidates))
+
+    @cached_property
+    def chunks(self) -> Sequence[int]:
+        """Return the best chunk of each candidate."""
+        return list(map(attrgetter("chunk"), self.candidates))
+
+    def passages(self, candidates: Iterable[Candidate]) -> Mapping[int, Passage]:
+        """Return the best chunks of candidates as the keyword index holds them, by the chunk."""
+        return self._snapshot.passages(list(map(attrgetter("chunk"), candidates)))
+
+    @cached_property
+    def definitions(self) -> Mapping[int, Definitions]:
+        """Return what each candidate in Python defines, by its key, where that is stored."""
+        return self._snapshot.definitions(self.keys)
+
     @property
     def corpus(self) -> Corpus:
         """Return the statistics of the store's words."""
@@ -264,13 +242,13 @@ class SearchContext:
     @cached_property
     def asked_words(self) -> tuple[AskedWord, ...]:
         """Return the words of the query with what they tell in this store."""
-        return asked_words(self.query, self._snapshot, self._columns)
+        return asked_words(self.query, self.corpus, self._columns)
 
     @cached_property
     def keyword_scores(self) -> Mapping[int, float]:
         """Return BM25 of each candidate that holds a word of the query, by key, whichever retriever found it."""
         found = {one.memory: one.score for one in self.retrieved["keyword"]}
-        others = list(set(self.candidates.keys).difference(found))
+        others = list(set(self.keys).difference(found))
         if not others or not self.query.terms:
             return found
         return found | parser.keyword_scores(self._snapshot, self.query.terms, self._columns, others)
@@ -310,7 +288,7 @@ class SearchContext:
     @cached_property
     def tokens(self) -> Mapping[int, ChunkTokens]:
         """Return the tokens of each candidate's best chunk, by the chunk."""
-        return self._samples.tokens(self._snapshot, list(map(attrgetter("chunk"), self.candidates)))
+        return self._samples.tokens(self._snapshot, self.chunks)
 
     @cached_property
     def hubness(self) -> Mapping[int, float]:
@@ -322,8 +300,7 @@ class SearchContext:
         """
         if self.vector_query is None or len(self.sample.vectors) < 2:
             return {}
-        chunks = list(map(attrgetter("chunk"), self.candidates))
-        ids, memories, vectors = self._snapshot.vectors(self.vector_query.model, chunks)
+        ids, memories, vectors = self._snapshot.vectors(self.vector_query.model, self.chunks)
         with one_core():
             cosines: Floats = vectors @ self.sample.vectors.T
         # A sample holds few chunks of the memories themselves.

@@ -20,7 +20,7 @@ from jupyter_memory.search.fusion import weights_of, with_weights
 from jupyter_memory.search.pipeline import Result, Scored, fuse, search
 from jupyter_memory.search.presentation import doubts, facets, hits, in_order, unranked
 from jupyter_memory.search.profiles.profile import Profile
-from jupyter_memory.search.related import Subject, of_memory, of_text, only_alike
+from jupyter_memory.search.related import Subject, as_question, of_memory, only_alike
 from jupyter_memory.storage.base import QueryVector
 from jupyter_memory.storage.databases import SearchStorage, Storage
 from jupyter_memory.storage.snapshot import Snapshot
@@ -175,7 +175,7 @@ class SearchEngine:
             answer, scored = self._answer(done, begun), done.result.scored
             # Which of two duplicates is left out depends on the weights: both are kept.
             everyone = fuse(scored, done.profile.replace(steps=())).ranked
-            strong = strengths(scored.context, everyone) if "max_sim" in scored.rankings else None
+            strong = strengths(scored.context, everyone) if done.profile.is_judged else None
             shown = hits(done.snapshot, scored.context.query, done.profile, everyone, strong)
             by_key = {one.candidate.key: hit for one, hit in zip(everyone, shown, strict=True)}
             return Pooled(answer, done.profile, scored, by_key)
@@ -192,7 +192,7 @@ class SearchEngine:
         # The text is no query that somebody asks again, so its vector is not kept.
         base, vector = _embedded(base, text, checked.document)
         begun = perf_counter()
-        with self._search(base, lambda snapshot: of_text(snapshot, text, base.query, vector)) as done:
+        with self._search(base, lambda it: (as_question("", text, base.query, it.corpus), vector, None)) as done:
             return self._answer(replace(done, result=only_alike(done.result)), begun, with_strength=False)
 
     def browse(self, filters: Filters, query: Query) -> Answer:
@@ -230,7 +230,7 @@ class SearchEngine:
     def explain(self, request: SearchRequest, memory_id: str) -> Explanation:
         """Return why a memory ranks where it does for a query, or why it is not in the answer."""
         with self._search(request) as done:
-            result, profile, query = done.result, done.profile.name, done.result.query
+            result, profile, query = done.result, done.profile.name, done.result.scored.context.query
             key = done.snapshot.key_of(memory_id)
             memory = done.snapshot.memories([key])[key]
             place = next((one for one in result.ranked if one.candidate.key == key), None)
@@ -264,8 +264,8 @@ class SearchEngine:
             timings["embed"] = (perf_counter() - begun) * 1000
         with self.storage.snapshot() as snapshot:
             if subject is not None:
-                about = subject(snapshot)
-                request, vector, exclude = replace(request, query=about.query), about.vector, about.key
+                query, vector, exclude = subject(snapshot)
+                request = replace(request, query=query)
             asked, embedder = None, request.embedder
             if embedder is not None and vector is not None:
                 # If another program switched the model a moment ago, the old vectors are still complete.
@@ -278,7 +278,8 @@ class SearchEngine:
                 request.query, request.profile, snapshot, self._samples, asked, exclude, asked=subject is None
             )
             # A retriever that could not look says so, and its silence is not taken for an answer.
-            said = [] if result.query.terms else ["The query has no words to look up, so the search used meaning only."]
+            terms = result.scored.context.query.terms
+            said = [] if terms else ["The query has no words to look up, so the search used meaning only."]
             if asked is None:
                 unread = embedder is not None and not checked.reads(embedder, request.query.text)
                 why = "The model knows no word of this question, so the search" if unread else "The search"
@@ -289,15 +290,14 @@ class SearchEngine:
 
     def _answer(self, done: Search, begun: float, *, with_strength: bool = True) -> Answer:
         ranked = perf_counter()
-        profile, result = done.profile, done.result
+        profile, result, context = done.profile, done.result, done.result.scored.context
         shown = result.ranked[: result.limit]
-        # What strength is computed from; not every profile asks for it.
-        judged = with_strength and "max_sim" in result.scored.rankings
-        strong = non_rising(strengths(result.scored.context, shown)) if judged else None
+        judged = with_strength and profile.is_judged
+        strong = non_rising(strengths(context, shown)) if judged else None
         known = perf_counter()
-        found = hits(done.snapshot, result.query, profile, shown, strong)
+        found = hits(done.snapshot, context.query, profile, shown, strong)
         strength = nan if strong is None else next(iter(strong), 0.0)
-        doubtful = () if strong is None else doubts(result.scored.context, done.embedder, strength, len(found))
+        doubtful = () if strong is None else doubts(context, done.embedder, strength, len(found))
         timings = {
             **result.timings,
             "strength": (known - ranked) * 1000,
@@ -305,7 +305,7 @@ class SearchEngine:
             "total": (perf_counter() - begun) * 1000,
         }
         answer = Answer(
-            query=result.query,
+            query=context.query,
             hits=tuple(found),
             profile=profile.name,
             terms=tuple(term.name for term in profile.terms),

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence, Set
 from dataclasses import dataclass
+from functools import cache
 from itertools import chain, islice, zip_longest
 from math import log
 
@@ -40,22 +41,20 @@ class _Failure:
     own: frozenset[str]
 
 
-class _Trees:
-    def __init__(self) -> None:
-        self._read: dict[str, ast.Module | None] = {}
-
-    def of(self, source: str) -> ast.Module | None:
-        if source not in self._read:
-            self._read[source] = syntax_tree(source) if len(source) <= _LONGEST else None
-        return self._read[source]
+# Returns the syntax tree of a source that is Python and no data.
+_Parse = Callable[[str], ast.Module | None]
 
 
-def _failure(run: Run, before: Sequence[Run], trees: _Trees) -> _Failure:
+def _parsed(source: str) -> ast.Module | None:
+    return syntax_tree(source) if len(source) <= _LONGEST else None
+
+
+def _failure(run: Run, before: Sequence[Run], parse: _Parse) -> _Failure:
     # `before` are the earlier runs of its session, in their order. Without an error, only its code is compared.
     error = run.error or RunError("", "")
     raised = read_traceback(error.traceback) if error.traceback else None
-    modules = [module for one in before[-EARLIER:] if (module := trees.of(one.source)) is not None]
-    module = trees.of(run.source)
+    modules = [module for one in before[-EARLIER:] if (module := parse(one.source)) is not None]
+    module = parse(run.source)
     statement = statement_at(module, _line(run.source, raised)) if module is not None else None
     words = words_of(node for one in (*modules, module) if one is not None for node in ast.walk(one))
     if module is None or statement is None:
@@ -96,7 +95,7 @@ _LONGEST_LIKENED = 20_000
 _ANY_WORD = re.compile(r"\w+")
 
 
-def _fixing_runs(failed: Run, after: Sequence[Run], trees: _Trees) -> list[Run]:
+def _fixing_runs(failed: Run, after: Sequence[Run], parse: _Parse) -> list[Run]:
     later, same = list(islice(after, AFTER)), failed.source.strip()
     mine = Counter(_ANY_WORD.findall(failed.source[:_LONGEST_LIKENED]))
     scores = {}
@@ -105,7 +104,7 @@ def _fixing_runs(failed: Run, after: Sequence[Run], trees: _Trees) -> list[Run]:
             its = Counter(_ANY_WORD.findall(run.source[:_LONGEST_LIKENED]))
             same_cell = bool(failed.cell_id) and failed.cell_id == run.cell_id
             shared = (mine & its).total() / mine.total() if mine else 1.0
-            scores[place] = shared + _CHANGES * _changes(run, failed, trees) + _SAME_CELL * same_cell
+            scores[place] = shared + _CHANGES * _changes(run, failed, parse) + _SAME_CELL * same_cell
     relevant = [place for place, score in scores.items() if score >= _LEAST]
     relevant.sort(key=lambda place: _STEP * place - scores[place])
     found: dict[int, Run] = {}
@@ -114,14 +113,14 @@ def _fixing_runs(failed: Run, after: Sequence[Run], trees: _Trees) -> list[Run]:
         if later[place].source.strip() == same:
             # If it is the failed source itself, the last one that changed anything for it.
             others = (run for run in reversed(later[:place]) if run.outcome == "ok" and run.source.strip() != same)
-            mended = next((run for run in others if _changes(run, failed, trees)), None)
+            mended = next((run for run in others if _changes(run, failed, parse)), None)
         if mended is not None:
             found[mended.number] = mended
     return list(found.values())
 
 
-def _changes(run: Run, failed: Run, trees: _Trees) -> bool:
-    module = trees.of(run.source)
+def _changes(run: Run, failed: Run, parse: _Parse) -> bool:
+    module = parse(run.source)
     changed = changed_names(ast.walk(module)) if module is not None else frozenset[str]()
     return not changed.isdisjoint(_ANY_WORD.findall(failed.source[:_LONGEST_LIKENED]))
 
@@ -224,16 +223,16 @@ class KnownErrors:
 
     def __init__(self, failed: Iterable[Run], around: Around) -> None:
         self._around = around
-        self._trees = _Trees()
+        self._parse = cache(_parsed)
         self._by_name: dict[str, list[_Failure]] = {}
         for run in failed:
             if run.error is not None:
-                one = _failure(run, around(run)[0], self._trees)
+                one = _failure(run, around(run)[0], self._parse)
                 self._by_name.setdefault(one.signature.name, []).append(one)
 
     def compared(self, run: Run, before: Sequence[Run]) -> list[tuple[Parts, Run]]:
         """Return the earlier failed runs with an error of the same type, and how alike each is in its parts."""
-        new = _failure(run, before, self._trees)
+        new = _failure(run, before, self._parse)
         known, mine = self._by_name.get(new.signature.name, []), new.signature
         of_words = _rarity(one.signature.words for one in known)
         of_names = _rarity(one.signature.named for one in known)
@@ -273,7 +272,7 @@ class KnownErrors:
             if len(lists) >= limit:
                 break
             # An error that was never mended takes no place.
-            if mended := _fixing_runs(failed, self._around(failed)[1], self._trees)[:2]:
+            if mended := _fixing_runs(failed, self._around(failed)[1], self._parse)[:2]:
                 lists.append([Fix(failed, run, round(strength / at, 3)) for at, run in enumerate(mended, start=1)])
         found: dict[str, Fix] = {}
         for fix in chain.from_iterable(zip_longest(*lists)):

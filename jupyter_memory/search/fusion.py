@@ -12,7 +12,6 @@ from operator import attrgetter
 from pathlib import PurePath
 from typing import NamedTuple, Protocol
 
-from jupyter_memory.search.context import CandidatePool
 from jupyter_memory.text.markdown import source_of
 from jupyter_memory.types import Candidate, Evidence, Memory, Query, Ranking
 from jupyter_memory.types.protocols import Term, WeightedTerm
@@ -169,13 +168,13 @@ class Fused:
     """Contributions by term and candidate; ``duplicates`` maps candidates that are left out to the one that stays."""
 
     query: Query
-    candidates: CandidatePool
+    candidates: Sequence[Candidate]
     contributions: Contributions
     duplicates: Mapping[int, int] = field(default_factory=dict)
 
     def totals(self, terms: Iterable[str] = ()) -> dict[int, float]:
         """Return the sum for each candidate that is left, of all terms or of those named."""
-        sums = dict.fromkeys(self.candidates.keys, 0.0)
+        sums = dict.fromkeys(map(attrgetter("key"), self.candidates), 0.0)
         for name in terms or self.contributions:
             values = self.contributions.get(name, {})
             # Most of what signals say of most queries is 0.
@@ -205,7 +204,7 @@ class Deduplicate:
         kept: dict[str, int] = {}
         duplicates = dict(fused.duplicates)
         for one in best_first(fused.candidates, totals):
-            said = normalised(fused.candidates.texts[one.key])
+            said = normalised(one.memory.text)
             if said in kept:
                 duplicates[one.key] = kept[said]
             else:
@@ -229,13 +228,12 @@ class DeduplicateFiles:
     share: float = 0.9
 
     def __call__(self, fused: Fused, /) -> Fused:
-        totals = fused.totals()
-        best = list(filter(attrgetter("memory.source"), best_first(fused.candidates, totals)))
-        stems = {one.memory.source: stem(one.memory.source) for one in best}
-        if len(stems) < 2:
-            return fused
+        left = [one for one in fused.candidates if one.memory.source and one.key not in fused.duplicates]
+        stems = {one.memory.source: stem(one.memory.source) for one in left}
         files = Counter(stems.values())
-        exports = exports_in(stems)
+        if len(files) == len(stems):
+            return fused
+        best, exports = best_first(left, fused.totals()), exports_in(stems)
         kept: dict[str, list[tuple[Candidate, Shingles]]] = defaultdict(list)
         duplicates = dict(fused.duplicates)
         for one in sorted(best, key=lambda one: (one.memory.source in exports, is_copy(one.memory.source))):
@@ -267,18 +265,20 @@ class DeduplicateRuns:
     """Drop what was run where a cell with the same source is a candidate, too: the cell has a place and outputs."""
 
     def __call__(self, fused: Fused, /) -> Fused:
-        left = [one for one in fused.candidates if one.key not in fused.duplicates]
-        runs = [one for one in left if one.memory.kind == "history"]
-        if not runs:
+        by_kind: dict[str, list[Candidate]] = defaultdict(list)
+        for one in fused.candidates:
+            if one.key not in fused.duplicates:
+                by_kind[one.memory.kind].append(one)
+        if not by_kind["history"]:
             return fused
-        totals = fused.totals()
         # Of cells that say the same, the best one stands last, and stays.
-        cells = reversed(best_first([one for one in left if one.memory.kind == "cell"], totals))
+        cells = reversed(best_first(by_kind["cell"], fused.totals()))
         kept = {normalised(source_of(one.memory.text)): one.key for one in cells}
-        said = {one.key: normalised(one.memory.text) for one in runs}
-        return replace(
-            fused, duplicates={**fused.duplicates, **{key: kept[of] for key, of in said.items() if of in kept}}
-        )
+        duplicates = dict(fused.duplicates)
+        for one in by_kind["history"]:
+            if (of := kept.get(normalised(one.memory.text))) is not None:
+                duplicates[one.key] = of
+        return replace(fused, duplicates=duplicates)
 
     def __str__(self) -> str:
         return "what was run is not shown beside the cell that holds it"

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, replace
 from itertools import chain
 from operator import attrgetter
 from time import perf_counter
 
 from jupyter_memory.search.context import (
     RETRIEVERS,
-    CandidatePool,
     Retrieved,
     Samples,
     SearchContext,
@@ -24,9 +22,9 @@ from jupyter_memory.search.profiles.profile import Profile
 from jupyter_memory.search.query.parser import missing_phrases
 from jupyter_memory.search.query.temporal import notice_of
 from jupyter_memory.search.query.terms import inflected, respelled
-from jupyter_memory.search.signals.semantic import MaxSim, words_count
+from jupyter_memory.search.signals.semantic import words_count
 from jupyter_memory.storage.snapshot import Snapshot
-from jupyter_memory.types import Candidate, Filters, Query, Ranking
+from jupyter_memory.types import Candidate, Filters, Memory, Query, Ranking, ScoredChunk
 
 _NUMBER = re.compile(r"\d+")
 # Kernels have sessions too, but nobody counts these.
@@ -37,7 +35,7 @@ def rewrite(query: Query, snapshot: Snapshot, profile: Profile) -> tuple[Query, 
     """Return the query with what depends on the store filled in, and notices; only a timed profile asks for that."""
     if not profile.timed:
         return query, ()
-    query, spellings = respelled(inflected(query, snapshot), snapshot, profile.columns)
+    query, spellings = respelled(inflected(query, snapshot.corpus), snapshot.corpus, profile.columns)
     notices = (*spellings, *missing_phrases(query.terms, snapshot, profile.columns))
     if query.temporal is None:
         return query, notices
@@ -52,10 +50,6 @@ def rewrite(query: Query, snapshot: Snapshot, profile: Profile) -> tuple[Query, 
         then = Filters(session=tuple(name for name, number in numbers.items() if first <= number <= last) or ("",))
     empty = not snapshot.exists(query.filters & then)
     return replace(query, time_filters=then), (*notices, notice_of(query.temporal, empty=empty))
-
-
-# search(query, profile, snapshot, …): rewrite, retrieve (`search/context`), score (`search/signals`), fuse and
-# post-process (`search/fusion`). What explains a score is what made it: every door reads the same evidence.
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +83,6 @@ class Result:
     scored: Scored
     notices: tuple[str, ...] = ()
 
-    @property
-    def query(self) -> Query:
-        """Return the query as this store understands it."""
-        return self.scored.context.query
-
 
 def search(
     query: Query,
@@ -111,15 +100,52 @@ def search(
     profile knows that, matches below the threshold are ranked, too.
     """
     query, notices = rewrite(query, snapshot, profile)
-    clock = Clock()
-    gather = partial(_gathered, query, profile, snapshot, samples, exclude, asked, clock)
-    context, guarded, copies = gather(vector_query)
-    if vector_query is not None and _needs_more(context, vector_query, profile):
-        context, guarded, copies = gather(replace(vector_query, threshold=None))
+    begun, by_vector = perf_counter(), 0.0
+    count, depth = profile.fetches(query.limit), profile.fetch(query.limit)
+    searched, apart = [query.filters], query.filters & Filters(kind=(profile.apart,))
+    if profile.apart and snapshot.exists(apart):
+        searched = [query.filters & Filters(not_kind=(profile.apart,)), apart]
+    by_words = [retrieve(profile.columns, query, filters, snapshot, count, exclude) for filters in searched]
+    by_keyword = perf_counter() - begun
+    matches = sum(map(len, by_words))
+    guarded = matches < profile.small_corpus and query.limit < matches / 2
+    # More was fetched than the profile ranks, only to see how many memories match.
+    shown = depth if profile.small_corpus and not guarded else None
+
+    memories, cosines, copies = dict[int, Memory](), dict[int, float](), set[int]()
+    said = "" if exclude is None else normalised(snapshot.texts([exclude])[exclude])
+    while True:
+        asked_at, by_meaning = perf_counter(), list[Sequence[ScoredChunk]]()
+        if vector_query is not None:
+            by_meaning = [retrieve(vector_query, query, filters, snapshot, count, exclude) for filters in searched]
+        by_vector += perf_counter() - asked_at
+        retrieved = {
+            # No memory is in two parts.
+            name: sorted(chain(*(part[:shown] for part in parts)), key=attrgetter("score"), reverse=True)
+            for name, parts in zip(RETRIEVERS, (by_words, by_meaning), strict=True)
+        }
+        # The keyword retriever's chunk represents a memory that both found: its snippet shows the words.
+        chunks = {one.memory: one.chunk for name in reversed(RETRIEVERS) for one in retrieved[name]}
+        cosines |= {one.memory: one.score for one in retrieved["vector"]}
+        if vector_query is not None:
+            unknown = [key for key in chunks if key not in cosines]
+            cosines |= snapshot.cosines(vector_query.model, vector_query.vector, unknown)
+        memories |= snapshot.memories([key for key in chunks if key not in memories])
+        if exclude is not None:
+            copies = {key for key in chunks if normalised(memories[key].text) == said}
+            retrieved = {name: [one for one in ones if one.memory not in copies] for name, ones in retrieved.items()}
+        found = [
+            Candidate(key, memories[key], chunk, cosines.get(key)) for key, chunk in chunks.items() if key not in copies
+        ]
+        context = SearchContext(query, found, retrieved, vector_query, asked, snapshot, samples, profile.columns)
+        wider = _wider(context, profile)
+        if wider is None:
+            break
+        vector_query = wider
     if copies:
-        are = "1 memory with the same text is" if copies == 1 else f"{copies:,} memories with the same text are"
-        notices = (*notices, f"{are} not shown.")
-    clock.lap("pool")
+        are = "1 memory" if len(copies) == 1 else f"{len(copies):,} memories"
+        notices = (*notices, f"{are} with the same text {'is' if len(copies) == 1 else 'are'} not shown.")
+    pooled = perf_counter()
     rankings: dict[str, Ranking[int]] = {}
     for name, ones in context.retrieved.items():
         rankings[name] = Ranking({one.memory: one.score for one in ones})
@@ -127,93 +153,49 @@ def search(
         # NaN is "no value": such a memory has no place in the signal's ranking.
         values = {key: value for key, value in signal(query, context).items() if value == value}
         rankings[signal.name] = Ranking(values)
-    clock.lap("rank")
-    return fuse(Scored(context, rankings, vector_query is not None, guarded, clock.laps), profile, notices)
+    timings = {
+        "keyword": by_keyword * 1000,
+        "vector": by_vector * 1000,
+        "pool": (pooled - begun - by_keyword - by_vector) * 1000,
+        "rank": (perf_counter() - pooled) * 1000,
+    }
+    return fuse(Scored(context, rankings, vector_query is not None, guarded, timings), profile, notices)
 
 
-def _gathered(
-    query: Query,
-    profile: Profile,
-    snapshot: Snapshot,
-    samples: Samples,
-    exclude: int | None,
-    asked: bool,
-    clock: Clock,
-    vector_query: VectorQuery | None,
-) -> tuple[SearchContext, bool, int]:
-    # The candidates, whether so few match that all are shown, and how many copies of ``exclude`` are left out.
-    columns, count, depth = profile.columns, profile.fetches(query.limit), profile.fetch(query.limit)
-    searched = [query.filters]
-    if profile.apart:
-        of_kind = query.filters & Filters(kind=(profile.apart,))
-        if snapshot.exists(of_kind):
-            searched = [query.filters & Filters(not_kind=(profile.apart,)), of_kind]
-    parts = []
-    for filters in searched:
-        parts.append(retrieve(query, filters, snapshot, columns, vector_query, count, exclude, clock.lap))
-    matches = sum(len(part["keyword"]) for part in parts)
-    guarded = matches < profile.small_corpus and query.limit < matches / 2
-    if profile.small_corpus and not guarded:
-        # More was fetched than the profile ranks, only to see how many memories match.
-        parts = [{name: found[:depth] for name, found in part.items()} for part in parts]
-    retrieved: Retrieved = parts[0]
-    if len(parts) > 1:
-        # No memory is in two of them.
-        retrieved = {
-            name: sorted(chain(*(part[name] for part in parts)), key=lambda one: -one.score) for name in RETRIEVERS
-        }
-    # The keyword retriever's chunk represents a memory that both found: its snippet shows the words.
-    chunks = {one.memory: one.chunk for name in reversed(RETRIEVERS) for one in retrieved[name]}
-    cosines = {one.memory: one.score for one in retrieved["vector"]}
-    if vector_query is not None:
-        unknown = [key for key in chunks if key not in cosines]
-        cosines |= snapshot.cosines(vector_query.model, vector_query.vector, unknown)
-    memories = snapshot.memories(list(chunks))
-    found = [Candidate(key, memories[key], chunk, cosines.get(key)) for key, chunk in chunks.items()]
-    copies = set[int]()
-    if exclude is not None:
-        said = normalised(snapshot.texts([exclude])[exclude])
-        copies = {one.key for one in found if normalised(one.memory.text) == said}
-        found = [one for one in found if one.key not in copies]
-        retrieved = {name: [one for one in ones if one.memory not in copies] for name, ones in retrieved.items()}
-    pool = CandidatePool(found, snapshot)
-    context = SearchContext(query, pool, retrieved, vector_query, asked, snapshot, samples, columns)
-    return context, guarded, len(copies)
-
-
-def _needs_more(context: SearchContext, vector_query: VectorQuery, profile: Profile) -> bool:
-    # Whether the threshold cut off what words do not replace.
-    few = len(context.retrieved["vector"]) < profile.fetch(context.query.limit)
-    cut = few and vector_query.threshold is not None
-    if not (cut and context.asked) or vector_query.strict or MaxSim() not in profile.signals:
-        return False
-    return not context.candidates or words_count(context) < 1
+def _wider(context: SearchContext, profile: Profile) -> VectorQuery | None:
+    # The query without its threshold, if that cut off what words do not replace.
+    asked = context.vector_query
+    if asked is None or asked.threshold is None or asked.strict or not context.asked or not profile.is_judged:
+        return None
+    if len(context.retrieved["vector"]) >= profile.fetch(context.query.limit):
+        return None
+    return replace(asked, threshold=None) if not context.candidates or words_count(context) < 1 else None
 
 
 def fuse(scored: Scored, profile: Profile, notices: tuple[str, ...] = ()) -> Result:
     """Return the result of what was scored, by a profile that differs at most in its terms and post-processors."""
-    clock, context = Clock(), scored.context
+    begun, context = perf_counter(), scored.context
     fused = contributions(scored, profile)
     for process in profile.steps:
         fused = process(fused)
     rankings, order = scored.rankings, dict(scored.rankings)
-    # Signals that give a retriever's score to all candidates, and are shown under its name. Every signal is asked in
-    # every search: `isinstance` with a protocol takes a hundred times as long.
-    completing = {one.name: retriever for one in profile.signals if (retriever := getattr(one, "completes", None))}
-    order |= {name: rankings[retriever] for name, retriever in completing.items()}
+    reads = {term.name: term.reads or term.name for term in profile.terms_for(scored.hybrid)}
     for signal in profile.signals:
+        # Every signal is asked in every search: `isinstance` with a protocol takes a hundred times as long.
+        if retriever := getattr(signal, "completes", None):
+            # It gives a retriever's score to all candidates, and is shown under its name.
+            order[signal.name] = rankings[retriever]
+        else:
+            reads.setdefault(signal.name, signal.name)
         if getattr(signal, "lower_is_better", False):
             order[signal.name] = Ranking({key: -value for key, value in rankings[signal.name].scores.items()})
-    reads = {term.name: term.reads or term.name for term in profile.terms_for(scored.hybrid)}
-    reads |= {one.name: one.name for one in profile.signals if one.name not in reads | completing}
     columns = [
         Column(name, rankings[of].scores, order[of], fused.contributions.get(name, {})) for name, of in reads.items()
     ]
     table, kept = Table(columns, rankings), fused.totals(reads)
     best = best_first(fused.candidates, kept)
     ranked = [Ranked(rank, one, kept[one.key], table) for rank, one in enumerate(best, start=1)]
-    clock.lap("fuse")
-    timings = {**scored.timings, "rank": scored.timings["rank"] + clock.laps["fuse"]}
+    timings = {**scored.timings, "rank": scored.timings["rank"] + (perf_counter() - begun) * 1000}
     said, limit = [*notices], context.query.limit
     if scored.guarded:
         by_words = scored.rankings["keyword"].scores
@@ -233,17 +215,3 @@ def contributions(scored: Scored, profile: Profile) -> Fused:
     terms = profile.terms_for(scored.hybrid)
     of_terms = {term.name: term.contributions(scored.rankings[term.reads or term.name]) for term in terms}
     return Fused(scored.context.query, scored.context.candidates, of_terms)
-
-
-@dataclass(slots=True)
-class Clock:
-    """Milliseconds between laps."""
-
-    laps: dict[str, float] = field(default_factory=dict)
-    _last: float = field(default_factory=perf_counter)
-
-    def lap(self, name: str) -> None:
-        """Add the time since the last lap."""
-        now = perf_counter()
-        self.laps[name] = self.laps.get(name, 0.0) + (now - self._last) * 1000
-        self._last = now

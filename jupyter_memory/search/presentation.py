@@ -304,9 +304,9 @@ def unranked(memories: Sequence[Memory], prefixes: Mapping[str, str]) -> tuple[H
 
 def facets(ranked: Sequence[Ranked]) -> dict[str, dict[str, int]]:
     """Return counts by value for each facet, the most frequent value first; what has no value is not counted."""
-    of = "candidate.memory."
-    counts = {facet: Counter(map(attrgetter(of + facet), ranked)) for facet in COUNTED if facet != "tag"}
-    counts["tag"] = Counter(chain.from_iterable(map(attrgetter(of + "tags"), ranked)))
+    memories = list(map(attrgetter("candidate.memory"), ranked))
+    counts = {facet: Counter(map(attrgetter(facet), memories)) for facet in COUNTED if facet != "tag"}
+    counts["tag"] = Counter(chain.from_iterable(map(attrgetter("tags"), memories)))
     return {facet: in_order(found) for facet, found in counts.items()}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import exp, log1p
 
 import numpy as np
@@ -28,13 +28,8 @@ _TITLE = 3
 _WORD = re.compile(r"[^\W\d_][^\W_]{2,}")
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """What others are compared with: its telling words as a query, its vector if any, and its key if it is stored."""
-
-    query: Query
-    vector: Vectors | None
-    key: int | None = None
+# What others are compared with: its telling words as a query, its vector if any, and its key if it is stored.
+Subject = tuple[Query, Vectors | None, int | None]
 
 
 def of_memory(snapshot: Snapshot, memory_id: str, base: Query, embedder: Embedder | None) -> Subject:
@@ -46,15 +41,11 @@ def of_memory(snapshot: Snapshot, memory_id: str, base: Query, embedder: Embedde
         mean = snapshot.vectors(model, snapshot.chunks_of([key])).vectors.sum(axis=0, dtype=np.float32)
         length = float(np.linalg.norm(mean))
         vector = mean / np.float32(length) if length > 0 else None
-    return Subject(_as_question(memory.title, memory.text, base, snapshot.corpus), vector, key)
+    return as_question(memory.title, memory.text, base, snapshot.corpus), vector, key
 
 
-def of_text(snapshot: Snapshot, text: str, base: Query, vector: Vectors | None) -> Subject:
-    """Return a text as a subject; of ``base`` limit and filters hold."""
-    return Subject(_as_question("", text, base, snapshot.corpus), vector)
-
-
-def _as_question(title: str, text: str, base: Query, corpus: Corpus) -> Query:
+def as_question(title: str, text: str, base: Query, corpus: Corpus) -> Query:
+    """Return the most distinctive words of a text as a query; of ``base`` limit and filters hold."""
     counts: Counter[str] = Counter()
     for part, weight in ((title, _TITLE), (text[:_READ], 1)):
         for word in _WORD.findall(without_cjk(part).lower()):
@@ -102,7 +93,7 @@ _POWER = 3
 
 def only_alike(result: Result) -> Result:
     """Return a result with only the candidates that are likely about the same as its query, the likeliest first."""
-    asked = result.query.terms
+    asked = result.scored.context.query.terms
     if len(asked.words) + len(asked.ident) < _FEWEST:
         return replace(result, ranked=[], duplicates={})
     judged = result.ranked[:_JUDGED]

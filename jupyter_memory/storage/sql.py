@@ -229,29 +229,35 @@ Dialect = SqliteDialect | PostgresDialect
 SQLITE, POSTGRES = SqliteDialect(), PostgresDialect()
 
 
+# The facets, each as what is wanted and as what is not.
+_FACETS = [(facet, name) for facet in FACETS for name in (facet, f"not_{facet}")]
+
+
 def condition(dialect: Dialect, filters: Filters) -> tuple[str, dict[str, Any]]:
     """Return a condition on a row of ``memories`` and its parameters; each retriever applies it inside."""
     parameters: dict[str, Any] = {}
     clauses = [dialect.of("memories")]
 
     for depth, each in enumerate(all_of(filters)):
-        for facet in FACETS:
-            for name in (facet, f"not_{facet}"):
-                if values := getattr(each, name):
-                    parameter = f"{name}_{depth}"
-                    given: dict[str, Any] = {parameter: list(values)}
-                    if facet == "path":
-                        forms = [form for path in values for form in spellings(path)]
-                        clause, given = dialect.below("memories.source", parameter, forms)
-                    elif facet == "tag":
-                        among = f"{dialect.of('tags')} and {dialect.among('tags.tag', parameter)}"
-                        clause = f"memories.key in (select tags.memory from tags where {among})"
-                    else:
-                        column = SHOWN_TIER if facet == "tier" else f"memories.{facet}"
-                        clause = dialect.among(column, parameter)
-                    # A memory without a value does not have an unwanted one: "not in" alone would lose it.
-                    clauses.append(clause if name == facet else f"not coalesce({clause}, false)")
-                    parameters |= given
+        for facet, name in _FACETS:
+            if values := getattr(each, name):
+                parameter = f"{name}_{depth}"
+                given: dict[str, Any] = {parameter: list(values)}
+                column = SHOWN_TIER if facet == "tier" else f"memories.{facet}"
+                if facet == "path":
+                    forms = [form for path in values for form in spellings(path)]
+                    clause, given = dialect.below("memories.source", parameter, forms)
+                elif facet == "tag":
+                    among = f"{dialect.of('tags')} and {dialect.among('tags.tag', parameter)}"
+                    clause = f"memories.key in (select tags.memory from tags where {among})"
+                elif len(values) == 1:
+                    # So that SQLite finds the index of one kind.
+                    clause, given = f"{column} = :{parameter}", {parameter: values[0]}
+                else:
+                    clause = dialect.among(column, parameter)
+                # A memory without a value does not have an unwanted one: "not in" alone would lose it.
+                clauses.append(clause if name == facet else f"not coalesce({clause}, false)")
+                parameters |= given
         for place, word in enumerate(each.not_word):
             clause, given = dialect.holding(f"not_word{place}_{depth}", word)
             clauses.append(f"not coalesce({clause}, false)")

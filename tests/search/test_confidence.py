@@ -142,8 +142,8 @@ def test_what_is_near_is_not_missing(loads, query, verdict):
 
 
 def covered(_query, context):
-    words, corpus, passages = context.asked_words, context.corpus, context.candidates.passages
-    return {one.key: coverage_of(words, corpus, passages[one.key], one.memory.lang) for one in context}
+    words, corpus, passages = context.asked_words, context.corpus, context.passages(context)
+    return {one.key: coverage_of(words, corpus, passages[one.chunk], one.memory.lang) for one in context}
 
 
 FAR = " other" * 40

@@ -251,3 +251,21 @@ def test_a_pool_outlives_its_store(week_store, now):
     assert ranks[pooled.answer.hits[0].memory.id] == 1
     assert said["keyword"] and said["recency"] and not said["time"]
     assert of_memini.weighed(other(memini, {"quality": 5.0})).hits
+
+
+def test_filters_after_changes(store):
+    """A filtered search sees what was changed a moment ago, by the same store or by another one that has it open."""
+    mine, other = store(), store()
+    ids = [mine.add(f"{word} prices", tags=["first"]).id for word in ("hourly", "daily")]
+
+    def found(**filters):
+        return {hit.memory.id for hit in mine.hits("prices", filters=filters).hits}
+
+    assert found(tag="first") == {*ids} and found(tier="core") == set()
+    for changing, changed in ((mine, ids[0]), (other, ids[1])):
+        changing.pin(changed)
+        assert changed in found(tier="core")
+        changing.update(changed, tags=["second"])
+        assert changed in found(tag="second") and changed not in found(tag="first")
+    other.forget(ids[0])
+    assert found(tier="core") == found(tag="second") == {ids[1]}

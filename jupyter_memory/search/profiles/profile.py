@@ -6,6 +6,7 @@ import dataclasses
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
 
@@ -144,6 +145,11 @@ class Profile:
     def formula(self) -> str:
         """Return the score as a sum that a person can check."""
         return " + ".join(map(str, self.terms))
+
+    @property
+    def is_judged(self) -> bool:
+        """Return whether its evidence has the signal ``max_sim``, from which the strength of a hit is computed."""
+        return "max_sim" in map(attrgetter("name"), self.signals)
 
     def fetches(self, limit: int) -> int:
         """Return how many memories each retriever is asked for: more than ``fetch`` only to measure a small corpus."""

@@ -16,7 +16,6 @@ import numpy as np
 from jupyter_memory.embedders.base import tokens
 from jupyter_memory.search.query.parser import MAX_TERMS, content_words
 from jupyter_memory.storage.base import Corpus
-from jupyter_memory.storage.snapshot import Snapshot
 from jupyter_memory.text.identifiers import COLUMNS, IDENTIFIER, is_compound, parts, plainer, telling_bigrams
 from jupyter_memory.text.languages import (
     LANGUAGES,
@@ -49,7 +48,7 @@ CHECKED = 16
 _MOST_SPELLINGS = 3
 
 
-def respelled(query: Query, snapshot: Snapshot, columns: Collection[str]) -> tuple[Query, tuple[str, ...]]:
+def respelled(query: Query, corpus: Corpus, columns: Collection[str]) -> tuple[Query, tuple[str, ...]]:
     """Return the query with other spellings of the words that the store does not hold, and a sentence on each word.
 
     Identifiers, their parts and quoted phrases are looked for as they are, and so is a word that is still typed.
@@ -57,13 +56,13 @@ def respelled(query: Query, snapshot: Snapshot, columns: Collection[str]) -> tup
     fixed = _as_they_are(query) | {one.word for one in query.terms.forms}
     if set(columns) == set(COLUMNS):
         words = query.terms.words[:CHECKED]
-        of_each = dict(zip(words, map(snapshot.corpus.words, words), strict=True))
-        found = snapshot.corpus.frequencies(chain.from_iterable(of_each.values()))
+        of_each = dict(zip(words, map(corpus.words, words), strict=True))
+        found = corpus.frequencies(chain.from_iterable(of_each.values()))
         fixed |= {word for word, of_it in of_each.items() if all(map(found.__getitem__, of_it))}
     stems_tried: dict[str, None] = {}
     notices = []
     for word in query.terms.words[:CHECKED]:
-        near = [] if word in fixed else _nearest(word, snapshot, columns)
+        near = [] if word in fixed else _nearest(word, corpus, columns)
         if near:
             stems_tried.update(dict.fromkeys(near))
             listed = ", ".join(f"{stem}…" for stem in near)
@@ -83,14 +82,14 @@ def _as_they_are(query: Query) -> set[str]:
     return pieces
 
 
-def _nearest(word: str, snapshot: Snapshot, columns: Collection[str]) -> list[str]:
+def _nearest(word: str, corpus: Corpus, columns: Collection[str]) -> list[str]:
     # Those that most chunks hold first; all are as many slips away. A slip is a letter too many, too few, another, or
     # two that changed places (Damerau 1964). Names, numbers and short words have no other spelling, and a word that
     # the store holds needs none. Compared are words that begin with the same two letters, or with these the other way
     # round, or without the second; long ones with three.
-    if len(word) < _SHORTEST or not word.isalpha() or not word.isascii() or snapshot.corpus.holds_word(word, columns):
+    if len(word) < _SHORTEST or not word.isalpha() or not word.isascii() or corpus.holds_word(word, columns):
         return []
-    stems = snapshot.corpus.words(word)
+    stems = corpus.words(word)
     if len(stems) != 1 or len(stems[0]) < _SHORTEST - 1:
         return []
     (stem,) = stems
@@ -99,7 +98,7 @@ def _nearest(word: str, snapshot: Snapshot, columns: Collection[str]) -> list[st
         allowed, begins = 2, {stem[:3], first + third + second, second + first + third, first + second + stem[3:4]}
     else:
         allowed, begins = 1, {first + second, second + first, first + third}
-    words = set(chain.from_iterable(map(snapshot.corpus.beginning, begins)))
+    words = set(chain.from_iterable(map(corpus.beginning, begins)))
     terms = [term for term in words if abs(len(term) - len(stem)) <= allowed]
     if not terms:
         return []
@@ -120,7 +119,7 @@ def _nearest(word: str, snapshot: Snapshot, columns: Collection[str]) -> list[st
         meant = any(len(one) >= _SHORTEST_ROOT and _is_everyday(one) for one in (root, f"{root}e"))
     if meant:
         near = [(slip, term) for slip, term in near if _american(term) == _american(stem)]
-    counted = ((slip, -snapshot.corpus.chunk_count(term, columns), term) for slip, term in near[:_COUNTED])
+    counted = ((slip, -corpus.chunk_count(term, columns), term) for slip, term in near[:_COUNTED])
     found = sorted(one for one in counted if one[1])
     return [term for slip, _, term in found if slip == found[0][0]][:_MOST_SPELLINGS]
 
@@ -147,12 +146,12 @@ _COMPOUNDS = 8
 _SMALL = 20_000
 
 
-def inflected(query: Query, snapshot: Snapshot) -> Query:
+def inflected(query: Query, corpus: Corpus) -> Query:
     """Return the query with the other forms of its words that the store holds, and without another language's fillers.
 
     A question in English, or in a store that is all English, is returned as it is.
     """
-    corpus, asked = snapshot.corpus, asked_in(query.text)
+    asked = asked_in(query.text)
     if asked.is_english or not query.terms.words:
         return query
     shares = {language: share(corpus, language) for language in ([asked.language] if asked.language else LANGUAGES)}
@@ -277,9 +276,9 @@ def idf(count: int, chunks: int) -> float:
     return log1p((chunks - count + 0.5) / (count + 0.5))
 
 
-def asked_words(query: Query, snapshot: Snapshot, columns: Mapping[str, float]) -> tuple[AskedWord, ...]:
+def asked_words(query: Query, corpus: Corpus, columns: Mapping[str, float]) -> tuple[AskedWord, ...]:
     """Return the words of a query with what they tell in a store; stop words tell nothing."""
-    terms, held, named = query.terms, _Held(snapshot, columns), query.temporal
+    terms, named = query.terms, query.temporal
     links: dict[str, None] = {}
     content = content_words(query.text, alone=not terms.phrases and not terms.ident)
     for word in _telling_words(content, query.language):
@@ -292,39 +291,39 @@ def asked_words(query: Query, snapshot: Snapshot, columns: Mapping[str, float]) 
         open_words.update(content_words(query.text[named.start : named.end].lower(), alone=False))
     # Counted at once, and kept.
     spelled = chain.from_iterable(map(_spellings, names))
-    snapshot.corpus.frequencies(chain.from_iterable(map(snapshot.corpus.words, spelled)))
+    corpus.frequencies(chain.from_iterable(map(corpus.words, spelled)))
 
     forms = {one.word: one for one in terms.forms}
     found = []
     for place, (before, name, after) in enumerate(zip(["", *names], names, [*names[1:], ""], strict=False)):
         its = forms.get(name.lower(), WordForms(name))
         spellings = [*_spellings(name), *its.inflected]
-        if not held.count(spellings):
+        if not _count(spellings, corpus, columns):
             # "time zone" is what others write as timezone.
             spellings += [pair for pair in (before + name, name + after) if pair != name]
         near: tuple[Row, ...] = tuple((stem,) for stem in its.compounds)
         # Of a pasted text, whose later words are not looked up, none is missed.
         looked_up = place < CHECKED and not near and not its.parts
-        if looked_up and not held.count(spellings):
+        if looked_up and not _count(spellings, corpus, columns):
             # Near stems, or its parts with near ones among them.
             pieces = parts(name) if is_compound(name) else [name.lower()]
             mended = []
             for piece in pieces:
-                stems = _nearest(piece, snapshot, columns)
+                stems = _nearest(piece, corpus, columns)
                 mended.append(stems[0] if stems else piece)
             if len(pieces) == 1:
                 near = tuple((stem,) for stem in stems)
-            elif mended != pieces and snapshot.corpus.holds_phrase(" ".join(mended), columns):
-                near = (tuple(snapshot.corpus.words(" ".join(mended))),)
+            elif mended != pieces and corpus.holds_phrase(" ".join(mended), columns):
+                near = (tuple(corpus.words(" ".join(mended))),)
         is_name, is_missed = is_compound(name) or not _is_everyday(name), looked_up and not near
         is_missed = is_missed and any(map(str.isalpha, name))
-        asked = _asked(name, spellings, held, near=near, is_name=is_name, is_missed=is_missed)
+        asked = _asked(name, spellings, corpus, columns, near=near, is_name=is_name, is_missed=is_missed)
         if asked.count or name.lower() not in open_words:
             found.append(replace(asked, parts=its.parts) if its.parts else asked)
-    found += [_asked(phrase, [phrase], held, is_missed=True) for phrase in terms.phrases]
+    found += [_asked(phrase, [phrase], corpus, columns, is_missed=True) for phrase in terms.phrases]
     # A pair of characters may lie across two words, so that it is not missed.
     pairs = dict.fromkeys(telling_bigrams(query.text))
-    found += [_asked(pair, [pair], held) for pair in pairs if pair in terms.ident]
+    found += [_asked(pair, [pair], corpus, columns) for pair in pairs if pair in terms.ident]
     return tuple(word for word in found if word.rows)
 
 
@@ -334,31 +333,28 @@ def _spellings(name: str) -> list[str]:
     return [name, *plainer(name), *together]
 
 
-@dataclass(frozen=True, slots=True)
-class _Held:
-    snapshot: Snapshot
-    columns: Mapping[str, float]
-
-    def count(self, spellings: Sequence[str]) -> int:
-        found = 0
-        for spelling in spellings:
-            stems = self.snapshot.corpus.words(spelling)
-            rarest = min(self.snapshot.corpus.frequencies(stems).values(), default=0)
-            if rarest > found and (len(stems) == 1 or self.snapshot.corpus.holds_phrase(spelling, self.columns)):
-                found = rarest
-        return found
+def _count(spellings: Sequence[str], corpus: Corpus, columns: Mapping[str, float]) -> int:
+    # How many chunks hold the spelling that most of them hold.
+    found = 0
+    for spelling in spellings:
+        stems = corpus.words(spelling)
+        rarest = min(corpus.frequencies(stems).values(), default=0)
+        if rarest > found and (len(stems) == 1 or corpus.holds_phrase(spelling, columns)):
+            found = rarest
+    return found
 
 
 def _asked(
     text: str,
     spellings: Sequence[str],
-    held: _Held,
+    corpus: Corpus,
+    columns: Mapping[str, float],
     *,
     near: tuple[Row, ...] = (),
     is_name: bool = False,
     is_missed: bool = False,
 ) -> AskedWord:
-    count, corpus = held.count(spellings), held.snapshot.corpus
+    count = _count(spellings, corpus, columns)
     return AskedWord(
         text,
         rows=tuple(filter(None, dict.fromkeys(map(tuple, map(corpus.words, spellings))))),

@@ -70,8 +70,9 @@ class TfIdf:
         asked = Counter(corpus.words(" ".join(telling)))
         held = {word for word, chunks in corpus.frequencies(asked).items() if chunks}
         if not held:
-            return dict.fromkeys(context.candidates.keys, nan)
-        texts = {key: corpus.words(str(passage)) for key, passage in context.candidates.passages.items()}
+            return dict.fromkeys(context.keys, nan)
+        passages = context.passages(context)
+        texts = {one.key: corpus.words(str(passages[one.chunk])) for one in context}
         sharing = {key: words for key, words in texts.items() if not held.isdisjoint(words)}
         found = dict.fromkeys(texts, 0.0)
         if not sharing:
@@ -115,7 +116,7 @@ class Title:
         # Composed, as queries are: macOS takes the umlauts of file names apart.
         together = normalize("NFC", "\n".join(one.memory.title.replace("\n", " ") for one in context)).casefold()
         if not words or any(word not in together for word in words):
-            return dict.fromkeys(context.candidates.keys, 0.0)
+            return dict.fromkeys(context.keys, 0.0)
         titles = together.split("\n")
         return {
             one.key: float(all(word in title for word in words)) for one, title in zip(context, titles, strict=True)
@@ -222,14 +223,14 @@ class Defines:
     name: str = "defines"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
-        found = dict.fromkeys(context.candidates.keys, 0.0)
+        found = dict.fromkeys(context.keys, 0.0)
         if named := _named(query.text):
-            for key, definitions in context.candidates.definitions.items():
+            for key, definitions in context.definitions.items():
                 found[key] = max((value for value, _ in _matches(named, definitions)), default=0.0)
         return found
 
     def reason(self, query: Query, context: SearchContext, candidate: Candidate, /) -> str:
-        definitions = context.candidates.definitions.get(candidate.key, Definitions())
+        definitions = context.definitions.get(candidate.key, Definitions())
         matches = _matches(_named(query.text), definitions)
         return max(((value, f"its definition of `{name}`") for value, name in matches), default=(0.0, self.label))[1]
 
@@ -273,7 +274,7 @@ class DefinedNames:
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
         found: dict[int, float] = {}
         for one in context:
-            if one.memory.kind == "file" and (defined := context.candidates.definitions.get(one.key)) is not None:
+            if one.memory.kind == "file" and (defined := context.definitions.get(one.key)) is not None:
                 found[one.key], _ = context.name_words.best(_names(defined))
         if not found:
             return found
@@ -282,7 +283,7 @@ class DefinedNames:
         return {key: value - usual for key, value in found.items()}
 
     def reason(self, query: Query, context: SearchContext, candidate: Candidate, /) -> str:
-        definitions = context.candidates.definitions.get(candidate.key, Definitions())
+        definitions = context.definitions.get(candidate.key, Definitions())
         _, name = context.name_words.best(_names(definitions))
         return f"its definition of `{name}`" if name else self.label
 
@@ -328,7 +329,7 @@ class Aside:
     name: str = "aside"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
-        copies = _copies(context)
+        copies = context.shared(_copies)
         return {
             one.key: -1.0 if one.memory.source in copies or _beside(one.memory.source, context) else 0.0
             for one in context
@@ -338,7 +339,7 @@ class Aside:
     def reason(self, query: Query, context: SearchContext, candidate: Candidate, /) -> str:
         source = candidate.memory.source
         name = _beside(source, context)
-        if source in _copies(context):
+        if source in context.shared(_copies):
             return "being a copy or an export of a file that was found, too"
         return f"`{name}` in its path" if name else self.label
 

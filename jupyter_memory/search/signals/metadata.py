@@ -264,7 +264,7 @@ class Session:
             two.append((values.get(key, 0.0), key))
             two.sort(reverse=True)
             del two[2:]
-        found = dict.fromkeys(context.candidates.keys, 0.0)
+        found = dict.fromkeys(context.keys, 0.0)
         for key, session in sessions.items():
             found[key] = max([0.0, *(value for value, other in best[session] if other != key)])
         return found
@@ -346,7 +346,7 @@ class Quality:
     name: str = "quality"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
-        said = {key: normalised(text) for key, text in context.candidates.texts.items()}
+        said = {one.key: normalised(one.memory.text) for one in context}
         sources: dict[str, set[str]] = defaultdict(set)
         for one in context:
             sources[said[one.key]].add(one.memory.source)

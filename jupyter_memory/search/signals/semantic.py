@@ -40,7 +40,7 @@ def semantic_margins(context: SearchContext) -> dict[int, float]:
         with one_core():
             background = Background.of(context.sample.vectors @ context.vector_query.vector)
     if background is None:
-        return dict.fromkeys(context.candidates.keys, nan)
+        return dict.fromkeys(context.keys, nan)
     terms = context.query.terms
     count = len(terms.words) + len(terms.phrases) + len(terms.ident)
     cosines = np.array([nan if one.cosine is None else one.cosine for one in context], dtype=np.float64)
@@ -54,7 +54,7 @@ def semantic_margins(context: SearchContext) -> dict[int, float]:
         cosines -= HUBNESS * (1 - 1 / context.calibration) * excess
     margins = background.margin(cosines)
     values = context.calibration * (max(count, 1) * margins * abs(margins))
-    return dict(zip(context.candidates.keys, values.tolist(), strict=True))
+    return dict(zip(context.keys, values.tolist(), strict=True))
 
 
 # MaxSim: how near the candidate's nearest token comes to each token of the query. The vectors are the bundled static
@@ -104,33 +104,8 @@ class MaxSim:
     name: str = "max_sim"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
-        return context.shared(self.values)
-
-    def values(self, context: SearchContext) -> dict[int, float]:
-        """Return MaxSim by the candidate's key."""
-        asked, sample = context.query_tokens, context.sample
         usual = (self.depth, self.budget) == (DEPTH, BUDGET)
-        chosen = context.shared(_best_placed) if usual else _best_placed(context, self.depth, self.budget)
-        # Never negative, as in Lucene's BM25.
-        counts = np.minimum(sample.token_counts[asked], sample.chunks).astype(np.float64)
-        idf = np.log1p((sample.chunks - counts + 0.5) / (counts + 0.5))
-        met = None
-        known = {PYTHON, *(one.memory.lang.lower() for one in chosen)} - EVERYDAY
-        if named := known.intersection(context.query.terms.words):
-            written = [language(one.memory.lang, one.memory.text) for one in chosen]
-            met = np.zeros((len(chosen), len(asked)), dtype=bool)
-            for word in filter(lambda word: word.lower() in named, _WORD.findall(context.query.text)):
-                is_written = np.array([one == word.lower() for one in written], dtype=bool)
-                met |= is_written[:, None] & np.isin(asked, tokens([word]).ids)
-        known_tokens = context.tokens
-        texts = [known_tokens[one.chunk].different for one in chosen]
-        matches = self.matches(asked, idf.astype(np.float32), texts, token_vectors(), sample.typical_length, met)
-        found = {}
-        for one, match in zip(chosen, matches.tolist(), strict=True):
-            length = len(one.memory.text)
-            is_whole = length <= LONGEST or match == 0
-            found[one.key] = match if is_whole else UNSEEN + (match - UNSEEN) * (LONGEST / length) ** SHARE_POWER
-        return found
+        return context.shared(max_sims) if usual else max_sims(context, self.depth, self.budget)
 
     @staticmethod
     def matches(
@@ -172,6 +147,33 @@ class MaxSim:
         return matches
 
 
+def max_sims(context: SearchContext, depth: int = DEPTH, budget: int = BUDGET) -> dict[int, float]:
+    """Return MaxSim by the candidate's key."""
+    asked, sample = context.query_tokens, context.sample
+    usual = (depth, budget) == (DEPTH, BUDGET)
+    chosen = context.shared(_best_placed) if usual else _best_placed(context, depth, budget)
+    # Never negative, as in Lucene's BM25.
+    counts = np.minimum(sample.token_counts[asked], sample.chunks).astype(np.float64)
+    idf = np.log1p((sample.chunks - counts + 0.5) / (counts + 0.5))
+    met = None
+    known = {PYTHON, *(one.memory.lang.lower() for one in chosen)} - EVERYDAY
+    if named := known.intersection(context.query.terms.words):
+        written = [language(one.memory.lang, one.memory.text) for one in chosen]
+        met = np.zeros((len(chosen), len(asked)), dtype=bool)
+        for word in filter(lambda word: word.lower() in named, _WORD.findall(context.query.text)):
+            is_written = np.array([one == word.lower() for one in written], dtype=bool)
+            met |= is_written[:, None] & np.isin(asked, tokens([word]).ids)
+    known_tokens = context.tokens
+    texts = [known_tokens[one.chunk].different for one in chosen]
+    matches = MaxSim.matches(asked, idf.astype(np.float32), texts, token_vectors(), sample.typical_length, met)
+    found = {}
+    for one, match in zip(chosen, matches.tolist(), strict=True):
+        length = len(one.memory.text)
+        is_whole = length <= LONGEST or match == 0
+        found[one.key] = match if is_whole else UNSEEN + (match - UNSEEN) * (LONGEST / length) ** SHARE_POWER
+    return found
+
+
 # Where even the best candidate is far from what is asked, its words are there by accident: below the first value words
 # do not count, from the second on they count in full. Chosen on two sets of notebook cells, with two models.
 _FAR, _NEAR = 0.45, 0.65
@@ -185,7 +187,7 @@ def words_count(context: SearchContext) -> float:
     met_by_words = terms.phrases or terms.prefix or query.language or (slips and 2 * slips >= len(context.asked_words))
     if met_by_words or not context.asked or context.vector_query is None or not context.tokens_tell:
         return 1.0
-    nearest = max(context.shared(MaxSim().values).values(), default=1.0)
+    nearest = max(context.shared(max_sims).values(), default=1.0)
     return min(1.0, max(0.0, (nearest - _FAR) / (_NEAR - _FAR)))
 
 

@@ -66,7 +66,7 @@ class KeywordIndex:
     ) -> list[ScoredChunk]:
         scored = self._scored(session, terms, weights)
         if filters:
-            scored = scored.among(np.array(memories.chunks_where(session, filters), np.int64))
+            scored = scored.among(self._owners.matching(session, filters))
         return best_memories(session, scored, count, self._owners)
 
     def scores(
@@ -163,6 +163,11 @@ class _Scoring:
         self._read: dict[str, Postings] = {}
 
     def scored(self, terms: Terms) -> ScoredChunks:
+        # All that is a single word is read at once.
+        forms = chain.from_iterable((one.word, *one.inflected) for one in terms.forms)
+        stemmed = map(stems, (*terms.words, *terms.phrases, *terms.ident, *forms))
+        single = (first for first, *others in filter(None, stemmed) if not others)
+        self._read = postings.read(self._session, (*single, *terms.respelled, *terms.compounded))
         # The forms of a word are one; other spellings and compounds count less.
         sums = []
         for less, others in ((_RESPELLED, terms.respelled), (_COMPOUND, terms.compounded)):
@@ -191,7 +196,7 @@ class _Scoring:
         often = {
             word
             for word, of_it in of_word.items()
-            if len(of_it) == 1 and self._postings(of_it[0]).most(self._columns) * 2 > total
+            if len(of_it) == 1 and self._read[of_it[0]].most(self._columns) * 2 > total
         }
         return [word for word in words if word not in often] or words
 
@@ -213,7 +218,7 @@ class _Scoring:
         return self._by_fts5(_match(text, columns)) if found else _added(())
 
     def _of_stem(self, stem: str, columns: Sequence[str]) -> ScoredChunks:
-        return self._lengths.scores(self._postings(stem), self._weights, columns)
+        return self._lengths.scores(self._read[stem], self._weights, columns)
 
     def _by_fts5(self, match: str) -> ScoredChunks:
         listed = ", ".join(str(float(self._weights.get(column, 0.0))) for column in COLUMNS)
@@ -221,11 +226,6 @@ class _Scoring:
             f"select rowid, -bm25(keyword, {listed}) from keyword where keyword match ?", (match,)
         )
         return ScoredChunks.read(rows)
-
-    def _postings(self, stem: str) -> Postings:
-        if stem not in self._read:
-            self._read |= postings.read(self._session, [stem])
-        return self._read[stem]
 
 
 def _added(scored: Sequence[ScoredChunks]) -> ScoredChunks:
@@ -258,10 +258,7 @@ class Statistics:
         self._version = version
         self._counted = counted
         self._vocabulary = vocabulary
-
-    @property
-    def chunks(self) -> int:
-        return self._counted.chunks
+        self.chunks = counted.chunks
 
     words = staticmethod(stems)
 

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain
 from typing import Any, Self
 
 import numpy as np
@@ -114,11 +113,36 @@ class ScoredChunks:
         return dict(zip(self.chunks[best].tolist(), self.scores[best].tolist(), strict=True))
 
 
+# Filters whose chunks are kept: a search has up to four, a kind apart and a time.
+_MOST_FILTERS = 5
+
+
 class ChunkOwners:
     """The memories of one store's chunks, 8 bytes each; safe to share between threads."""
 
     def __init__(self) -> None:
         self._known: Cache[str, Keys] = Cache(1)
+        self._matching: tuple[Session | None, tuple[int, int], dict[Filters, Keys]] = None, (0, 0), {}
+
+    def matching(self, connection: Session, filters: Filters) -> Keys:
+        """Return the ids of the chunks of the memories that match filters, ascending; both retrievers ask for them."""
+        # What other connections changed, and what this one did.
+        state = int(connection.pragma("data_version")), connection.total_changes()
+        of, known_state, known = self._matching
+        if of is not connection or known_state != state or len(known) >= _MOST_FILTERS:
+            known = {}
+            self._matching = connection, state, known
+        if filters in known:
+            return known[filters]
+        where, parameters = condition(SQLITE, filters)
+        # One row, as in `of`.
+        listed = connection.execute(f"select group_concat(memories.key) from memories where {where}", parameters).get
+        owners = self.of(connection)
+        wanted = np.zeros(int(owners.max()) + 1, np.bool_)
+        keys = np.fromstring(listed or "", np.int64, sep=",")
+        wanted[keys[keys < wanted.size]] = True
+        known[filters] = np.flatnonzero(wanted[owners])
+        return known[filters]
 
     def of(self, connection: Session) -> Keys:
         """Return the key of each chunk's memory by the chunk's id in this transaction, 0 where there is none."""
@@ -298,14 +322,8 @@ class VectorIndex:
         count: int,
         threshold: float | None = None,
     ) -> list[ScoredChunk]:
-        floor, allowed = -2.0 if threshold is None else threshold, None
-        if filters:
-            where, parameters = condition(SQLITE, filters)
-            rows = connection.execute(
-                f"select chunks.id from chunks join memories on memories.key = chunks.memory where {where}",
-                parameters,
-            )
-            allowed = np.fromiter(chain.from_iterable(rows), np.int64)
+        floor = -2.0 if threshold is None else threshold
+        allowed = self.owners.matching(connection, filters) if filters else None
         # What was added since the codes were read is read now.
         state = removals(connection)
         known = self._known_codes.get(state, model.id) or _NO_CODES
