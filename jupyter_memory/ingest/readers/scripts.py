@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from inspect import cleandoc
 from textwrap import dedent
+from uuid import UUID
 
 from jupyter_memory.ingest.readers.notebook import Cell
 from jupyter_memory.text.code import PYTHON, cell_language, syntax_tree
@@ -279,7 +280,7 @@ def _databricks_cells(text: str, comment: str) -> Iterator[Cell]:
 
 # Notebooks of marimo: functions whose bodies are the cells; calls whose text is one.
 
-_MARIMO = {"mo.md": "markdown", "mo.sql": "sql", "app._unparsable_cell": PYTHON}
+_MARIMO = {"mo.md": "markdown", "mo.sql": "sql", "app._unparsable_cell": ""}
 
 
 def _marimo_cells(text: str, tree: ast.Module) -> Iterator[Cell]:
@@ -295,8 +296,8 @@ def _marimo_cells(text: str, tree: ast.Module) -> Iterator[Cell]:
             body = [node]
         # `mo.md("""…""")` alone is Markdown, `_df = mo.sql(f"""…""")` SQL.
         called = body[0].value if len(body) == 1 and isinstance(body[0], ast.Expr | ast.Assign) else None
-        if isinstance(called, ast.Call) and called.args and (kind := _MARIMO.get(ast.unparse(called.func))):
-            told = called.args[0]
+        if isinstance(called, ast.Call) and called.args and (name := ast.unparse(called.func)) in _MARIMO:
+            told, language = called.args[0], _MARIMO[name]
             said = "".join(
                 str(part.value)
                 if isinstance(part, ast.Constant)
@@ -304,7 +305,7 @@ def _marimo_cells(text: str, tree: ast.Module) -> Iterator[Cell]:
                 for part in (told.values if isinstance(told, ast.JoinedStr) else [told])
             )
             line = told.lineno + len(said) - len(said.lstrip("\n"))
-            yield Cell(kind != "markdown", cleandoc(said), "" if kind == "markdown" else kind, line=line)
+            yield Cell(language != "markdown", cleandoc(said), language, line=line)
         elif body and not isinstance(node, ast.Expr):
             # With the comments above it, which the tree does not have.
             first = body[0].lineno - 1
@@ -321,7 +322,7 @@ _PLUTO_CELL = re.compile(r"^# ╔═╡ (Cell order:|[0-9a-f-]{36})[ \t]*$", re.
 _PLUTO_PLACE = re.compile(r"^# (?:╠═|╟─)([0-9a-f-]{36})", re.MULTILINE)
 # The settings of a cell, what makes a comment of one that is disabled, and what holds the versions of packages.
 _PLUTO_MARK = re.compile(r"^(?:# ╠═╡ [^\n]*+|#=╠═╡|[ \t]*+╠═╡ [^\n]*=#)$", re.MULTILINE)
-_PLUTO_PACKAGES = "00000000-0000-0000-0000-00000000000"
+_PLUTO_PACKAGES = {str(UUID(int=1)), str(UUID(int=2))}
 _PLUTO_PROSE = re.compile(r'\s*+(?:md|cm)(?:"""((?:(?!""").)*+)"""|"((?:[^"\\]|\\.)*+)")[\s;]*+', re.DOTALL)
 
 
@@ -340,5 +341,5 @@ def _pluto_cells(text: str) -> Iterator[Cell]:
             cells[mark[1]] = Cell(True, code, label=mark[1], line=line)
     shown = cells.pop("Cell order:", None)
     for id_ in dict.fromkeys([*(_PLUTO_PLACE.findall(shown.source) if shown else ()), *cells]):
-        if id_ in cells and not id_.startswith(_PLUTO_PACKAGES):
+        if id_ in cells and id_ not in _PLUTO_PACKAGES:
             yield cells[id_]

@@ -298,7 +298,10 @@ def test_older_programs_read_the_file(path, store):
         memory.forget(memory.add("A note that was forgotten").id)
     with closing(sqlite3.connect(path)) as other:
         assert other.execute("pragma integrity_check").fetchall() == [("ok",)]
-        assert other.execute("select tags from chunk_texts order by id").fetchall() == [("a lock harbour tides",), ("",)]
+        assert other.execute("select tags from chunk_texts order by id").fetchall() == [
+            ("a lock harbour tides",),
+            ("",),
+        ]
         schema = "\n".join(sql for (sql,) in other.execute("select sql from sqlite_schema where sql is not null"))
     assert "group_concat(" in schema and not re.search(NEWER, schema, re.IGNORECASE)
 
