@@ -5,6 +5,7 @@ from __future__ import annotations
 import fnmatch
 import os
 import re
+import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Sequence
 from contextlib import suppress
@@ -89,18 +90,7 @@ def _glob(pattern: str) -> re.Pattern[str]:
 _NOTHING = re.compile(r"(?!)")
 
 # Left out everywhere, whatever an ignore file says.
-_NEVER = _rules(
-    Path(os.sep),
-    (
-        ".*",  # .git, .ipynb_checkpoints, .venv, .tox, caches, .env, .ssh, .aws, .netrc
-        "venv/", "node_modules/", "__pycache__/", "site-packages/", "__pypackages__/", "*.egg-info/",
-        "renv/", "packrat/", "x86_64-*-library/", "win-library/", "bower_components/",  # packages of R and of pages
-        "_site/", "_book/", "_freeze/", "_build/", "site_libs/",  # pages that Quarto, Jekyll and Sphinx made
-        "pnpm-lock.yaml", "*conda-lock.yml",  # what programs write
-        "secret.y*ml", "secrets.y*ml", "secrets.[ti][on]*", "credentials.[yti]*", "credentials.c[fo]*", "vault.y*ml",
-        "*.pem", "*.key", "*.p12", "*.pfx", "*.ppk", "*.kdbx", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*",
-    ),
-)  # fmt: skip
+_NEVER = _rules(Path(os.sep), tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))["never"])
 
 
 def _rules_in(folder: Path) -> tuple[_Rules, ...]:
@@ -324,19 +314,14 @@ _LARGEST = 10
 _PICTURE = re.compile(rb"(?:[A-Za-z0-9+/=]{60,}+(?:\\n)?)++")
 
 
-def _is_within(path: Path, size: int, max_bytes: int) -> bool:
-    if size <= max_bytes or path.suffix.lower() != ".ipynb" or size > _LARGEST * max_bytes:
-        return size <= max_bytes
-    rest = 0
-    with suppress(OSError), path.open("rb") as opened:
-        while rest <= max_bytes and (piece := opened.read(1 << 20)):
-            rest += len(_PICTURE.sub(b"", piece))
-        return rest <= max_bytes
-    return False
-
-
 def _take(path: Path, size: int, max_bytes: int, found: Walk) -> bool:
-    if not _is_within(path, size, max_bytes) and not any(found.readers.traits_of(path)[1:]):
+    counted = size
+    if path.suffix.lower() == NOTEBOOK and max_bytes < size <= _LARGEST * max_bytes:
+        with suppress(OSError), path.open("rb") as opened:
+            counted = 0
+            while counted <= max_bytes and (piece := opened.read(1 << 20)):
+                counted += len(_PICTURE.sub(b"", piece))
+    if counted > max_bytes and not any(found.readers.traits_of(path)[1:]):
         megabytes = f"{size / 1e6:,.0f}" if size >= 1e9 else f"{size / 1e6:.3g}"
         reason = f"{megabytes} MB is more than the setting max_file_mb allows ({max_bytes / 1e6:.3g} MB)"
         found.skipped.append((str(path), reason))

@@ -149,9 +149,9 @@ class NotebookReader(Shortening):
 
     def read(self, path: Path, /) -> Document:
         notebook, raw, have_ids = _load(path.read_bytes())
-        now, kernel, ids = datetime.now(UTC), _language(notebook), set[str]()
+        now, ids, cells, parts = datetime.now(UTC), set[str](), [], []
         metadata = _mapping(notebook.get("metadata"))
-        cells, parts, kernels = [], [], _kernels(metadata)
+        kernel, kernels = _noted_language(metadata, _OF_KERNEL) or PYTHON, _kernels(metadata)
         for index, one in enumerate(raw):
             kind = one.get("cell_type") if isinstance(one, Mapping) else None
             if kind in ("code", "markdown", "raw"):
@@ -166,7 +166,13 @@ class NotebookReader(Shortening):
             stored = raw[cell.index]
             count = stored.get("execution_count")
             about = _mapping(stored.get("metadata"))
-            shown, left_out = outputs_text(stored.get("outputs"), self.hide) if cell.is_code else ("", 0)
+            language, shown, left_out = "markdown", "", 0
+            if cell.is_code:
+                language = cell_language(_noted_language(about, _OF_CELL, kernels) or kernel, source)
+                shown, left_out = outputs_text(stored.get("outputs"), self.hide)
+            elif cell.is_raw:
+                kind = str(about.get("raw_mimetype") or about.get("format"))
+                language = _RAW.get(kind, "yaml" if front_matter(source) else "text")
             outputs = clean(shown)
             if _PLOT.search(outputs) and (seen := look(source)):
                 outputs = f"{outputs}\n[figure: {', '.join(seen)}]"
@@ -174,7 +180,7 @@ class NotebookReader(Shortening):
                 Part(
                     text=with_outputs(source, outputs),
                     location=cell.label,
-                    language=_cell_language(cell, source, _noted_language(about, kernels) or kernel, about),
+                    language=language,
                     headings=headed,
                     above=above,
                     metadata={
@@ -349,12 +355,24 @@ _RAW = {"text/latex": "latex", "text/restructuredtext": "rst", "text/x-rst": "rs
         "text/markdown": "markdown", "text/asciidoc": "asciidoc", "text/x-python": PYTHON}  # fmt: skip
 
 
-# Where editors note the language of a cell: VS Code, .NET Interactive, Synapse, Azure Data Studio, Deepnote, and SoS.
-_NOTED = (
+# Where a notebook notes the language of its kernel, and editors that of a cell: VS Code, .NET Interactive, Synapse,
+# Azure Data Studio, Deepnote, and SoS.
+_OF_KERNEL = (("language_info", "name"), ("kernelspec", "language"), ("kernelspec", "name"))
+_OF_CELL = (
     ("vscode", "languageId"), ("polyglot_notebook", "kernelName"), ("dotnet_interactive", "language"),
     ("microsoft", "language"), ("language", ""), ("deepnote_cell_type", ""), ("kernel", ""),
 )  # fmt: skip
 _NO_LANGUAGE = frozenset({"", "code", "visualization", "polyglot-notebook", "value", "sos"})
+
+
+def _noted_language(
+    about: Mapping[str, Any], places: Iterable[tuple[str, str]], kernels: Mapping[str, str] | None = None
+) -> str:
+    for section, key in places:
+        name = _mapping(about.get(section)).get(key) if key else about.get(section)
+        if isinstance(name, str) and name.strip().lower() not in _NO_LANGUAGE:
+            return clean((kernels or {}).get(name) or kernel_language(name))
+    return ""
 
 
 def _kernels(metadata: Mapping[str, Any]) -> dict[str, str]:
@@ -363,30 +381,6 @@ def _kernels(metadata: Mapping[str, Any]) -> dict[str, str]:
     named = [row[:3] for row in rows if isinstance(row, list)] if isinstance(rows, list) else []
     texts = [row for row in named if len(row) == 3 and all(isinstance(one, str) for one in row)]
     return {name: known_language(language) for name, _, language in texts}
-
-
-def _noted_language(about: Mapping[str, Any], kernels: Mapping[str, str]) -> str:
-    for section, key in _NOTED:
-        name = _mapping(about.get(section)).get(key) if key else about.get(section)
-        if isinstance(name, str) and name.lower() not in _NO_LANGUAGE:
-            return clean(kernels.get(name) or kernel_language(name))
-    return ""
-
-
-def _cell_language(cell: Cell, source: str, kernel: str, about: Mapping[str, Any]) -> str:
-    if cell.is_raw:
-        kind = about.get("raw_mimetype") or about.get("format")
-        return _RAW.get(str(kind), "yaml" if front_matter(source) else "text")
-    return cell_language(kernel, source) if cell.is_code else "markdown"
-
-
-def _language(notebook: Mapping[str, Any]) -> str:
-    metadata = _mapping(notebook.get("metadata"))
-    for section, key in (("language_info", "name"), ("kernelspec", "language"), ("kernelspec", "name")):
-        name = _mapping(metadata.get(section)).get(key)
-        if isinstance(name, str) and name.strip():
-            return clean(known_language(name) if key != "name" or section == "language_info" else kernel_language(name))
-    return PYTHON
 
 
 NOTEBOOK = ".ipynb"

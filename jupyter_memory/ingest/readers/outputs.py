@@ -131,7 +131,10 @@ def _texts(outputs: list[Any]) -> Iterator[str]:
         if output.get("output_type") != "error":
             data, about = output.get("data"), output.get("metadata")
             shown = _shown(data) if isinstance(data, Mapping) else ""
-            yield "\n".join([shown, *_alternatives(about)]) if isinstance(about, Mapping) else shown
+            # What describes a picture to those who do not see it.
+            of_pictures = about.values() if isinstance(about, Mapping) else ()
+            alts = [one.get("alt") for one in of_pictures if isinstance(one, Mapping)]
+            yield "\n".join([shown, *(alt for alt in alts if isinstance(alt, str))])
             continue
         said = ": ".join(part for part in (joined(output.get("ename")), joined(output.get("evalue"))) if part)
         lines = output.get("traceback")
@@ -139,11 +142,6 @@ def _texts(outputs: list[Any]) -> Iterator[str]:
         traceback = uncoloured(traceback)
         yield traceback if said and said in traceback else "\n".join(part for part in (traceback, said) if part)
     yield printed
-
-
-def _alternatives(about: Mapping[str, Any]) -> list[str]:
-    # What describes a picture to those who do not see it.
-    return [of["alt"] for of in about.values() if isinstance(of, Mapping) and isinstance(of.get("alt"), str)]
 
 
 def _shown(data: Mapping[str, Any]) -> str:

@@ -170,64 +170,40 @@ def script_cells(text: str, language: str, comment: str) -> Iterator[Cell] | Non
     if language == "r" and _SPIN.search(text) and len(cells := list(_spin_cells(text))) > 1:
         return iter(cells)
     if language == "r" and _SECTION.search(text):
-        return _section_cells(text)
+        parts = between(text, _SECTION.finditer(text))
+        return (Cell(True, source, line=line, title=mark["name"] if mark else "") for mark, source, line in parts)
     return None
 
 
 # Scripts of R: for `knitr::spin`, in which `#'` begins a line of prose and `#+` a chunk, or with RStudio's sections.
 
 _SPIN = re.compile(r"^#(?:\+[ \t]*\S|'[ \t]*(?:---[ \t]*$|#{1,6}[ \t]))", re.MULTILINE)
-_CHUNK = re.compile(r"#[+-][ \t]*+(?P<label>[\w.-]*+)(?![ \t]*=)(?P<options>.*+)")
+_PROSE = re.compile(r"^(?:#'[^\n]*+(?:\n|\Z))++", re.MULTILINE)
+_CHUNK = re.compile(r"^#[+-][ \t]*+(?P<label>[\w.-]*+)(?![ \t]*=)(?P<options>.*+)$", re.MULTILINE)
 # What follows the comment of a function for roxygen, whose tags are such as `@param`.
 _DOCUMENTED = re.compile(
-    r"[^\s#][^\n=<]{0,200}(?:<-|=)[ \t]*function\b|set[A-Z]\w*\(|NULL[ \t]*$|[\"'][\w.]++[\"'][ \t]*$"
+    r"[^\s#][^\n=<]{0,200}(?:<-|=)[ \t]*function\b|set[A-Z]\w*\(|NULL[ \t]*$|[\"'][\w.]++[\"'][ \t]*$", re.MULTILINE
 )
-_ROXYGEN = re.compile(r"#'[ \t]*@[a-z]")
+_ROXYGEN = re.compile(r"^#'[ \t]*@[a-z]", re.MULTILINE)
 _SECTION = re.compile(r"^#+[ \t]*+(?P<name>\w[^\n]{0,200}?)[ \t]{0,20}(?:-{4,}+|={4,}+|#{4,}+)[ \t]*+$", re.MULTILINE)
 
 
 def _spin_cells(text: str) -> Iterator[Cell]:
-    lines = text.split("\n")
-    at = 0
-    while at < len(lines):
-        begin, end = at, _end_of_prose(lines, at)
-        if not lines[at].strip():
-            at += 1
-            continue
-        if end > begin:
-            at = end
-            source = "\n".join(line[2:].removeprefix(" ") for line in lines[begin:end])
-            yield Cell(False, source, line=begin + 1)
-            continue
-        chunk = _CHUNK.fullmatch(lines[at])
-        at = _after_roxygen(lines, at)
-        while at < len(lines) and not _CHUNK.fullmatch(lines[at]) and _end_of_prose(lines, at) == at:
-            at = _after_roxygen(lines, at)
-        # The line of a chunk stays where it has a caption.
-        first = begin if chunk is None or "cap" in chunk["options"] else begin + 1
-        label, tags = (chunk["label"], tags_in(chunk["options"])) if chunk else ("", ())
-        yield Cell(True, "\n".join(lines[first:at]), label=label, line=first + 1, tags=tags)
-
-
-def _after_roxygen(lines: Sequence[str], at: int) -> int:
-    # The line after this one, or after the comment that it begins.
-    end = at + 1
-    while lines[at].startswith("#'") and end < len(lines) and lines[end].startswith("#'"):
-        end += 1
-    return end
-
-
-def _end_of_prose(lines: Sequence[str], at: int) -> int:
-    end = at
-    while end < len(lines) and lines[end].startswith("#'"):
-        end += 1
-    is_roxygen = any(map(_ROXYGEN.match, lines[at:end])) or (end < len(lines) and _DOCUMENTED.match(lines[end]))
-    return at if is_roxygen else end
-
-
-def _section_cells(text: str) -> Iterator[Cell]:
-    for mark, source, line in between(text, _SECTION.finditer(text)):
-        yield Cell(True, source, line=line, title=mark["name"] if mark else "")
+    prose = (
+        block
+        for block in _PROSE.finditer(text)
+        if not (_ROXYGEN.search(block[0]) or _DOCUMENTED.match(text, block.end()))
+    )
+    for block, code, line in between(text, prose):
+        if block:
+            said = [one[2:].removeprefix(" ") for one in block[0].split("\n")]
+            yield Cell(False, "\n".join(said), line=line - block[0].count("\n"))
+        for chunk, source, below in between(code, _CHUNK.finditer(code)):
+            label, options = (chunk["label"], chunk["options"]) if chunk else ("", "")
+            # The line of a chunk stays where it has a caption.
+            source = chunk[0] + source if chunk and "cap" in options else source
+            if chunk or source.strip():
+                yield Cell(True, source, label=label, line=line + below - 1, tags=tags_in(options))
 
 
 # Examples of Sphinx-Gallery: a text in reStructuredText at the top, and below a mark in comments.

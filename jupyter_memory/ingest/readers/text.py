@@ -35,6 +35,8 @@ from jupyter_memory.text.identifiers import CUT
 from jupyter_memory.text.markdown import front_matter, headings
 from jupyter_memory.text.unicode import clean, uncoloured
 
+_NAMES = tomllib.loads(Path(__file__).with_name("plain.toml").read_text(encoding="utf-8"))
+
 # The marks with which a text begins, each with its encoding; the longer first: UTF-32's begins with UTF-16's.
 MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -167,15 +169,7 @@ _KERNEL = re.compile(r"^[ \t]*(?:kernelspec|jupytext):", re.MULTILINE)
 # Jupytext's marks around a cell of Markdown.
 _REGION = re.compile(r"<!--[ \t]*+#(region|md|raw)\b(?P<rest>[^\n]*?)-->")
 # Directives of MyST and Sphinx that documents of Quarto and R Markdown also have.
-_DIRECTIVES = frozenset(
-    """
-    admonition attention bibliography blockquote button card caution centered compound container contents csv-table
-    danger deprecated dropdown embed epigraph error example exercise figure glossary glue grid hint iframe image
-    important include index list-table literalinclude margin math note only parsed-literal prf proof pull-quote raw
-    rubric seealso sidebar solution tab-item tab-set table tableofcontents theorem tip toctree todo topic versionadded
-    versionchanged video warning
-    """.split()  # noqa: SIM905
-)
+_DIRECTIVES = frozenset(_NAMES["directives"].split())
 _LANGUAGE = re.compile(r"^[ \t]+language:[ \t]*(\S+)", re.MULTILINE)
 _KERNEL_NAME = re.compile(r"^[ \t]+name:[ \t]*(\S+)", re.MULTILINE)
 # Fences of Markdown that are shown and not run.
@@ -347,7 +341,7 @@ def org(text: str, path: Path, hide: Hide) -> Document:
 
 # Notebooks of Polyglot: a line such as `#!csharp` above each cell.
 
-_KERNELS = tomllib.loads(Path(__file__).with_name("plain.toml").read_text(encoding="utf-8"))["polyglot"]
+_KERNELS = _NAMES["polyglot"]
 _SWITCH = re.compile(r"^#!([A-Za-z#]+)(?:-[\w-]+)?[ \t]*\r?$", re.MULTILINE)
 _DEFAULT = re.compile(r'"defaultKernelName"\s*:\s*"([\w#]+)"')
 

@@ -287,7 +287,10 @@ def test_a_forked_child_has_its_own_connection(database, remember):
 
 
 # What SQLite has learnt since 3.40, the one of Debian 12 and of many a Python.
-NEWER = r"\b(?:string_agg|concat|concat_ws|unhex|octet_length|timediff|jsonb\w*)\(|\b(?:group_concat|json_group_\w+)\([^()]*order by"
+NEWER = (
+    r"\b(?:string_agg|concat|concat_ws|unhex|octet_length|timediff|jsonb\w*)\("
+    r"|\b(?:group_concat|json_group_\w+)\([^()]*order by"
+)
 
 
 def test_older_programs_read_the_file(path, store):
