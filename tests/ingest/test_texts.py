@@ -211,8 +211,9 @@ TRANSCRIPTS = {
 
 @pytest.mark.parametrize("agent", TRANSCRIPTS)
 def test_a_transcript_is_read_by_message(read, agent):
-    """What people and agents say, not what programs and tools say."""
-    found = read("a.jsonl", lines_of(*TRANSCRIPTS[agent]))
+    """What people and agents say, not what programs and tools say; also where messages come late."""
+    first, *rest = TRANSCRIPTS[agent]
+    found = read("a.jsonl", lines_of(*[first] * 300, *rest))
     assert [part.text for part in found.parts] == ["user: Why is λ negative?", "assistant: The mask."]
     assert "zeppelin" not in repr(found) and len({part.location for part in found.parts}) == 2
     if agent == "claude":
@@ -230,6 +231,7 @@ def test_a_transcript_is_read_by_message(read, agent):
         [{"role": "user", "content": "zeppelin"}],
         [{"messages": [{"role": "user", "content": "zeppelin"}]}],
         [{"type": "event", "payload": {"content": "zeppelin"}}],
+        [{"type": "summary", "text": "zeppelin"}],
         [of_claude("user", "zeppelin"), {"prompt": "zeppelin"}],
         [of_claude("user", "zeppelin"), ["zeppelin"]],
     ],

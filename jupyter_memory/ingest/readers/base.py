@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
 
-from jupyter_memory.text.unicode import ENCODED, without_data
+from jupyter_memory.text.unicode import ENCODED, clean, without_data
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,17 @@ class Document:
     tags: tuple[str, ...] = ()
     kind: str = "file"
     written: datetime | None = None
+
+
+def storable(value: Any) -> Any:
+    """Return a value, such as a document, in which all texts can be stored."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, Mapping):
+        return {storable(name): storable(inner) for name, inner in value.items()}
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(value, **{one.name: storable(getattr(value, one.name)) for one in fields(value)})
+    return tuple(map(storable, value)) if isinstance(value, list | tuple) else value
 
 
 class Reader(Protocol):

@@ -56,8 +56,9 @@ _MESSAGES = {
     "user": "message", "assistant": "message", "message": "message", "response_item": "payload",
     "user.message": "data", "assistant.message": "data",
 }  # fmt: skip
-# The first record of a file in which those of Pi are.
+# With what a file begins in which messages may come late; those of Pi come in no other.
 _SESSION = "session"
+_BEGINS = {_SESSION, "session_meta", "session.start", "file-history-snapshot", "queue-operation", "summary"}
 _TEXTS = ("text", "input_text", "output_text")
 # What a program says in the place of a person: `<environment_context>…</environment_context>`. HTML has no such tags.
 _BY_PROGRAM = re.compile(r"\s*<(\w+[_-][\w-]+)>")
@@ -66,13 +67,14 @@ _MOST, _LONGEST = 50_000_000, 5_000_000
 
 
 def is_transcript(records: Sequence[Any]) -> bool:
-    """Return whether the first records of a file are those of an agent's transcript: each of a type, some messages."""
+    """Return whether the first records of a file may be those of an agent's transcript."""
     if not all(isinstance(one, dict) and isinstance(one.get("type"), str) for one in records):
         return False
-    messages = [one for one in records if one["type"] in _MESSAGES]
+    first, messages = records[0]["type"], [one for one in records if one["type"] in _MESSAGES]
+    if any(one["type"] == "message" for one in messages) and first != _SESSION:
+        return False
     shaped = all(isinstance(one.get(_MESSAGES[one["type"]]), dict) for one in messages)
-    is_session = records[0]["type"] == _SESSION or all(one["type"] != "message" for one in messages)
-    return shaped and is_session and any(_said(one) for one in messages)
+    return shaped and (bool(messages) or first in _BEGINS)
 
 
 def _said(record: Any) -> tuple[str, str] | None:

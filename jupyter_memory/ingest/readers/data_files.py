@@ -192,8 +192,9 @@ class JsonLinesReader:
             del lines[-1]
         try:
             records = [json.loads(line.removeprefix("\ufeff")) for line in lines[:_RECORDS]]
-            if is_transcript(records) and path.suffix.lower() != COMPRESSED:
-                return transcript(path)
+            is_plain = path.suffix.lower() != COMPRESSED
+            if is_plain and is_transcript(records) and (said := transcript(path)).parts:
+                return said
             top = _Level()
             for record in records:
                 _note(record, top, 1)

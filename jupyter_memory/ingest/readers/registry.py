@@ -16,7 +16,7 @@ from hashlib import blake2b
 from pathlib import Path, PurePath
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.ingest.readers.base import Document, Reader, Shortening
+from jupyter_memory.ingest.readers.base import Document, Reader, Shortening, storable
 from jupyter_memory.ingest.readers.conversations import chat
 from jupyter_memory.ingest.readers.data_files import COMPRESSED, DATA_FILES
 from jupyter_memory.ingest.readers.documents import DOCUMENTS
@@ -32,7 +32,6 @@ from jupyter_memory.ingest.readers.text import (
     polyglot,
     script,
 )
-from jupyter_memory.text.unicode import clean
 from jupyter_memory.types import KINDS
 
 # The entry points of packages that read further kinds of files: a name, and a class or function that is called without
@@ -137,29 +136,13 @@ class PluginReader(Shortening):
         try:
             hiding = getattr(self.reader, "hiding", None)
             reader: Reader = self.reader if self.hide is None or hiding is None else hiding(self.hide)
-            found = reader.read(path)
-            parts = [
-                replace(
-                    part,
-                    text=clean(part.text),
-                    location=clean(part.location),
-                    language=clean(part.language),
-                    headings=tuple(map(clean, part.headings)),
-                    above=clean(part.above),
-                    tags=tuple(map(clean, part.tags)),
-                    metadata=json.loads(clean(json.dumps(dict(part.metadata), allow_nan=False, ensure_ascii=False))),
-                )
+            found: Document = storable(reader.read(path))
+            parts = tuple(
+                replace(part, metadata=json.loads(json.dumps(part.metadata, allow_nan=False)))
                 for part in found.parts
                 if part.text.strip()
-            ]
-            return replace(
-                found,
-                parts=tuple(parts),
-                language=clean(found.language),
-                title=clean(found.title),
-                tags=tuple(map(clean, found.tags)),
-                kind=found.kind if found.kind in KINDS else "file",
             )
+            return replace(found, parts=parts, kind=found.kind if found.kind in KINDS else "file")
         except (InputError, OSError):
             raise
         except Exception as error:
