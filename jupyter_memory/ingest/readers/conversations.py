@@ -13,11 +13,11 @@ from typing import Any
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.dates import stated
 from jupyter_memory.ingest.readers.base import Document, Part, note
-from jupyter_memory.ingest.readers.text import Hide, tidied
+from jupyter_memory.ingest.readers.text import tidied
 from jupyter_memory.text.unicode import clean
 
 
-def chat(text: str, path: Path, hide: Hide) -> Document:
+def chat(text: str, path: Path) -> Document:
     """Return a chat of Jupyter AI or jupyter-chat."""
     try:
         read = json.loads(text) if text.strip() else {"messages": []}

@@ -6,7 +6,7 @@ import json
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -17,9 +17,9 @@ from typing import Any
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.dates import of_cell, of_notebook
-from jupyter_memory.ingest.readers.base import Document, Part, Shortening, note, unencoded
+from jupyter_memory.ingest.readers.base import Document, Part, note, safe, unencoded
 from jupyter_memory.ingest.readers.isolated import can_draw
-from jupyter_memory.ingest.readers.outputs import SVG, clip, joined, outputs_text, safe
+from jupyter_memory.ingest.readers.outputs import SVG, clip, joined, outputs_text
 from jupyter_memory.text.code import PYTHON, cell_language, kernel_language, known_language, look, uses_memory
 from jupyter_memory.text.markdown import Heading, descend, front_matter, headings, with_outputs
 from jupyter_memory.text.unicode import clean
@@ -70,16 +70,14 @@ class Cell:
     is_raw: bool = False
 
 
-def _placed(
-    cells: Iterable[Cell], hide: Callable[[str], str] | None
-) -> Iterator[tuple[Cell, str, tuple[str, ...], str]]:
+def _placed(cells: Iterable[Cell]) -> Iterator[tuple[Cell, str, tuple[str, ...], str]]:
     # Yields the cells that are neither blank nor use this memory, each with its source cleaned and clipped, the
     # headings that lead down to it, and the Markdown just above it.
     path: tuple[Heading, ...] = ()
     above = ""
     for cell in cells:
         whole = unencoded(clean(cell.source))
-        source = clip(safe(whole, _SOURCE, hide), _SOURCE).strip("\n").rstrip()
+        source = clip(safe(whole, _SOURCE), _SOURCE).strip("\n").rstrip()
         if not source:
             continue
         opening, before = path, above
@@ -95,12 +93,12 @@ def _placed(
                 path, begin = descend(path, heading), heading.end
                 opening = opening if has_text else path
             text = "".join((*between, source[begin:]))
-            before, above = "", safe(text, _ABOVE, hide)[:_ABOVE].strip()
+            before, above = "", safe(text, _ABOVE)[:_ABOVE].strip()
         if not (cell.is_code and uses_memory(source)):
             yield cell, source, tuple(heading.text for heading in opening), before
 
 
-def document(cells: Iterable[Cell], language: str, title: str, hide: Callable[[str], str] | None) -> Document | None:
+def document(cells: Iterable[Cell], language: str, title: str) -> Document | None:
     """Return a notebook that is written as text, a part for each of its cells; None if it has more than anybody writes.
 
     The location of a cell is its label, if no cell before it has the same one, else ``#<index>``.
@@ -110,7 +108,7 @@ def document(cells: Iterable[Cell], language: str, title: str, hide: Callable[[s
     some = list(islice(cells, _MOST + 1))
     if len(some) > _MOST:
         return None
-    for cell, source, path, above in _placed((replace(cell, index=index) for index, cell in enumerate(some)), hide):
+    for cell, source, path, above in _placed(replace(cell, index=index) for index, cell in enumerate(some)):
         location = cell.label if cell.label and cell.label not in labels else f"#{cell.index}"
         labels.add(cell.label)
         # Blank lines before the first word are no part of the text.
@@ -137,7 +135,7 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 @dataclass(frozen=True, slots=True)
-class NotebookReader(Shortening):
+class NotebookReader:
     """Reads notebooks, a part for each cell."""
 
     suffixes: tuple[str, ...] = (".ipynb", ".irnb", ".zpln")
@@ -162,14 +160,14 @@ class NotebookReader(Shortening):
                 ids.add(id_)
                 is_raw, source = kind == "raw", joined(one.get("source"))
                 cells.append(Cell(kind == "code", source, label=id_, index=index, is_raw=is_raw))
-        for cell, source, headed, above in _placed(cells, self.hide):
+        for cell, source, headed, above in _placed(cells):
             stored = raw[cell.index]
             count = stored.get("execution_count")
             about = _mapping(stored.get("metadata"))
             language, shown, left_out = "markdown", "", 0
             if cell.is_code:
                 language = cell_language(_noted_language(about, _OF_CELL, kernels) or kernel, source)
-                shown, left_out = outputs_text(stored.get("outputs"), self.hide)
+                shown, left_out = outputs_text(stored.get("outputs"))
             elif cell.is_raw:
                 kind = str(about.get("raw_mimetype") or about.get("format"))
                 language = _RAW.get(kind, "yaml" if front_matter(source) else "text")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import accumulate
 from typing import Any
 
+from jupyter_memory.ingest.readers.base import safe
 from jupyter_memory.ingest.readers.pages import drawing_text, page_text
 from jupyter_memory.text.unicode import uncoloured, without_data
 
@@ -43,11 +44,10 @@ def joined(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def outputs_text(outputs: Any, hide: Callable[[str], str] | None) -> tuple[str, int]:
+def outputs_text(outputs: Any) -> tuple[str, int]:
     """Return the text of a cell's outputs, and how many characters of them are left out.
 
-    Pictures are ``[image/png]``, progress bars in their last state. ``hide`` takes secrets out of a text before it is
-    shortened: nobody could recognise half a secret.
+    Pictures are ``[image/png]``, progress bars in their last state.
     """
     whole: list[str] = []
     room, left_out = _OUTPUTS, 0
@@ -62,17 +62,12 @@ def outputs_text(outputs: Any, hide: Callable[[str], str] | None) -> tuple[str, 
         if room < _TAIL:
             left_out += len(tidy)
             continue
-        kept = condensed(safe(tidy, most, hide), most).strip("\n")
+        kept = condensed(safe(tidy, most), most).strip("\n")
         left_out += max(0, len(tidy) - len(kept)) if len(tidy) > most else 0
         if kept:
             whole.append(kept)
             room -= len(kept)
     return "\n".join(whole), left_out
-
-
-def safe(text: str, length: int, hide: Callable[[str], str] | None) -> str:
-    """Return a text without its secrets if it has to be shortened to ``length``."""
-    return hide(text) if hide is not None and len(text) > length else text
 
 
 def clip(text: str, length: int) -> str:

@@ -16,7 +16,7 @@ from hashlib import blake2b
 from pathlib import Path, PurePath
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.ingest.readers.base import Document, Reader, Shortening, storable
+from jupyter_memory.ingest.readers.base import Document, Reader, hiding, storable
 from jupyter_memory.ingest.readers.conversations import chat
 from jupyter_memory.ingest.readers.data_files import COMPRESSED, DATA_FILES
 from jupyter_memory.ingest.readers.documents import DOCUMENTS
@@ -123,7 +123,7 @@ def suffix_of(path: Path | str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class PluginReader(Shortening):
+class PluginReader:
     """The reader of an installed package. Whatever goes wrong in it concerns one file, and the report names it."""
 
     name: str
@@ -134,8 +134,8 @@ class PluginReader(Shortening):
 
     def read(self, path: Path, /) -> Document:
         try:
-            hiding = getattr(self.reader, "hiding", None)
-            reader: Reader = self.reader if self.hide is None or hiding is None else hiding(self.hide)
+            hide, its_hiding = hiding(), getattr(self.reader, "hiding", None)
+            reader: Reader = self.reader if hide is None or its_hiding is None else its_hiding(hide)
             found: Document = storable(reader.read(path))
             parts = tuple(
                 replace(part, metadata=json.loads(json.dumps(part.metadata, allow_nan=False)))

@@ -16,10 +16,9 @@ from typing import Any
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.dates import in_front_matter
-from jupyter_memory.ingest.readers.base import Document, Part, Shortening, note, unencoded
+from jupyter_memory.ingest.readers.base import Document, Part, note, safe, unencoded
 from jupyter_memory.ingest.readers.encoding import declared, guessed, wide
 from jupyter_memory.ingest.readers.notebook import Cell, document
-from jupyter_memory.ingest.readers.outputs import safe
 from jupyter_memory.ingest.readers.pages import read_page
 from jupyter_memory.ingest.readers.scripts import (
     PLUTO,
@@ -51,23 +50,19 @@ _REPLACED = "\ufffd"
 _FEW_WRONG = 10
 
 
-# Replaces secrets, where a text is shortened.
-Hide = Callable[[str], str] | None
-
-
 @dataclass(frozen=True, slots=True)
-class TextReader(Shortening):
-    """Reads files of text; ``document`` returns what a text says, by the path of its file and what hides secrets."""
+class TextReader:
+    """Reads files of text; ``document`` returns what a text says, by the path of its file."""
 
     suffixes: tuple[str, ...]
-    document: Callable[[str, Path, Hide], Document]
+    document: Callable[[str, Path], Document]
     version: int = 0
 
     def read(self, path: Path, /) -> Document:
-        return self.document(read_text(path), path, self.hide)
+        return self.document(read_text(path), path)
 
 
-def plain(text: str, path: Path, hide: Hide, *, language: str) -> Document:
+def plain(text: str, path: Path, *, language: str) -> Document:
     """Return a text as one part."""
     return Document((Part(text),) if text.strip() else (), language)
 
@@ -185,7 +180,7 @@ _TOLD = re.compile(
 )
 
 
-def literate(text: str, path: Path, hide: Hide, *, bare: bool = False) -> Document:
+def literate(text: str, path: Path, *, bare: bool = False) -> Document:
     """Return the chunks and the prose of Quarto and R Markdown, in one part where they are too many.
 
     With ``bare``, as in MyST, a fence that names a language without braces is code too.
@@ -198,11 +193,11 @@ def literate(text: str, path: Path, hide: Hide, *, bare: bool = False) -> Docume
         name = known_language(first[1]) if first else ""
         usual = "r" if path.suffix.lower() == ".rmd" else PYTHON
         language = name if name in ("python", "r", "julia", "sql", "bash", "javascript") else usual
-    found = document(_cells(text, front, bare, hide), language, path.name, hide)
+    found = document(_cells(text, front, bare), language, path.name)
     return _described(Document((Part(text),), "markdown") if found is None else found, text)
 
 
-def _cells(text: str, front: str, bare: bool, hide: Hide) -> Iterator[Cell]:
+def _cells(text: str, front: str, bare: bool) -> Iterator[Cell]:
     lines = text.split("\n")
     begin = number = front.count("\n")
     if told := "\n".join(_TOLD.findall(front)):
@@ -240,7 +235,7 @@ def _cells(text: str, front: str, bare: bool, hide: Hide) -> Iterator[Cell]:
                 options[name] = _unquoted(value)
                 first += 1
             label = label or options.get("label", "")
-            short = {key: safe(of, _LONGEST_OPTION, hide)[:_LONGEST_OPTION] for key, of in options.items()}
+            short = {key: safe(of, _LONGEST_OPTION)[:_LONGEST_OPTION] for key, of in options.items()}
             metadata = {"options": short} if options else {}
             # In the line above the code, so that all others stay where they are.
             sign = _COMMENTS.get(language, "#")
@@ -314,7 +309,7 @@ _ORG = re.compile(
 _ORG_LANGUAGE, _ORG_FENCE = "org", "`" * 12
 
 
-def org(text: str, path: Path, hide: Hide) -> Document:
+def org(text: str, path: Path) -> Document:
     """Return an Org file as a notebook if it has blocks of code, else as one text."""
     tags: dict[str, None] = {}
 
@@ -333,10 +328,10 @@ def org(text: str, path: Path, hide: Hide) -> Document:
     text = _DRAWER.sub(lambda drawer: "\n" * drawer[0].count("\n"), text)
     shown, found = _ORG.sub(markdown_of, text), None
     if _ORG_FENCE in shown:
-        cells = _cells(shown, "", True, hide)
+        cells = _cells(shown, "", True)
         prose = (cell if cell.is_code else replace(cell, language=_ORG_LANGUAGE) for cell in cells)
-        found = document(prose, _ORG_LANGUAGE, path.name, hide)
-    return replace(found or plain(text, path, hide, language=_ORG_LANGUAGE), tags=tuple(filter(None, tags)))
+        found = document(prose, _ORG_LANGUAGE, path.name)
+    return replace(found or plain(text, path, language=_ORG_LANGUAGE), tags=tuple(filter(None, tags)))
 
 
 # Notebooks of Polyglot: a line such as `#!csharp` above each cell.
@@ -346,7 +341,7 @@ _SWITCH = re.compile(r"^#!([A-Za-z#]+)(?:-[\w-]+)?[ \t]*\r?$", re.MULTILINE)
 _DEFAULT = re.compile(r'"defaultKernelName"\s*:\s*"([\w#]+)"')
 
 
-def polyglot(text: str, path: Path, hide: Hide) -> Document:
+def polyglot(text: str, path: Path) -> Document:
     """Return the cells of a notebook of .NET's Polyglot."""
     named = _DEFAULT.search(text)
     usual = (_KERNELS.get(named[1].lower(), "") if named else "") or "csharp"
@@ -358,7 +353,7 @@ def polyglot(text: str, path: Path, hide: Hide) -> Document:
         for language, code, line in spoken
         if language and code.strip()
     )
-    return document(cells, usual, path.name, hide) or plain(text, path, hide, language=usual)
+    return document(cells, usual, path.name) or plain(text, path, language=usual)
 
 
 _MINIFIED_IN = frozenset({"javascript", "typescript"})
@@ -367,7 +362,7 @@ _MINIFIED = 50_000
 _LONG_LINES = 1_000
 
 
-def script(text: str, path: Path, hide: Hide, *, language: str, comment: str) -> Document:
+def script(text: str, path: Path, *, language: str, comment: str) -> Document:
     """Return the cells of code in which ``comment`` begins a line of comment, or all of it where nothing divides it."""
     is_long = len(text) > _MINIFIED and len(text) > _LONG_LINES * (text.count("\n") + 1)
     if language in _MINIFIED_IN and is_long:
@@ -376,9 +371,9 @@ def script(text: str, path: Path, hide: Hide, *, language: str, comment: str) ->
             "Index its source; leave this file out with a line in .jupytermemoryignore."
         )
     if len(text) > _MINIFIED:
-        text = _without_bulk(_without_rows(text) if language == "sql" else text, hide)
+        text = _without_bulk(_without_rows(text) if language == "sql" else text)
     divided = script_cells(text, language, comment)
-    if divided is not None and (found := document(divided, language, path.name, hide)) is not None:
+    if divided is not None and (found := document(divided, language, path.name)) is not None:
         is_pluto = text.startswith(PLUTO)
         return _described(found, f"+++\n{''.join(PLUTO_FRONT.findall(text))}+++\n") if is_pluto else found
     return Document((Part(text, line=1),) if text.strip() else (), language)
@@ -416,13 +411,11 @@ def _without_rows(text: str) -> str:
     return "\n".join(kept)
 
 
-def _without_bulk(text: str, hide: Hide) -> str:
+def _without_bulk(text: str) -> str:
     lines = text.split("\n")
     long = [place for place, line in enumerate(lines) if len(line) > _LONGEST_LINE]
     for place in long:
-        line = lines[place]
-        # Half a secret is not recognised.
-        lines[place] = (hide(line) if hide else line)[:_KEPT_OF_IT] + CUT
+        lines[place] = safe(lines[place], _KEPT_OF_IT)[:_KEPT_OF_IT] + CUT
     if long:
         note(f"{len(long):,} of its lines are longer than {_LONGEST_LINE:,} characters; their beginnings are read")
     return "\n".join(lines)
@@ -495,14 +488,14 @@ def _said(link: re.Match[str]) -> str:
 _DRAWING = re.compile(r"^```(?:compressed-)?json\n.*?^```$|[ \t]\^\w{8}$", re.MULTILINE | re.DOTALL)
 
 
-def markdown(text: str, path: Path, hide: Hide) -> Document:
+def markdown(text: str, path: Path) -> Document:
     """Return a text in Markdown, which chunking cuts at its headings; notebooks of MyST and Jupytext cell by cell."""
     if not text.strip():
         return Document((), "markdown")
     front = front_matter(text)
     # Its front matter says that a kernel runs its code.
     if _KERNEL.search(front):
-        return literate(text, path, hide, bare=True)
+        return literate(text, path, bare=True)
     if "excalidraw-plugin" in front:
         text = _DRAWING.sub("", text)
     shown, tags = _read_as_text(_OF_LOGSEQ.sub("", text) if "::" in text else text)
@@ -515,7 +508,7 @@ def markdown(text: str, path: Path, hide: Hide) -> Document:
 _OF_CANVAS = ("text", "label", "file", "url", "name")
 
 
-def canvas(text: str, path: Path, hide: Hide) -> Document:
+def canvas(text: str, path: Path) -> Document:
     """Return the texts of a canvas of Obsidian or a drawing of Excalidraw."""
     try:
         drawn = json.loads(text or "{}")
