@@ -79,8 +79,8 @@ def is_transcript(records: Sequence[Any]) -> bool:
 
 def _said(record: Any) -> tuple[str, str] | None:
     # Who says what in a record; None in one of a program, of a tool, or of another kind.
-    kind = record.get("type") if isinstance(record, dict) else None
-    message = record.get(_MESSAGES[kind]) if isinstance(kind, str) and kind in _MESSAGES else None
+    kind = str(record.get("type")) if isinstance(record, dict) else ""
+    message = record.get(_MESSAGES[kind]) if kind in _MESSAGES else None
     if not isinstance(message, dict) or (kind == "response_item" and message.get("type") != "message"):
         return None
     who, content = message.get("role") or kind.partition(".")[0], message.get("content")
