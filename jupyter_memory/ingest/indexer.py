@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from time import perf_counter
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.embedders.base import TokenEmbedder
@@ -116,13 +116,16 @@ class Indexing:
         report(len(seen.files), len(seen.files))
         if missing.paths:
             self._storage.writer.forget_files(list(missing.paths), self._space)
-        counted = IndexReport(
+        counts: Mapping[str, Any] = self._counts
+        return IndexReport(
+            **counts,
+            forgotten=len(missing.paths),
             skipped=tuple(seen.skipped),
             failed=tuple(self._failed),
             left_out=(*seen.left_out, *self._left_out),
             pictures=PictureReport(removed=removed) if self._quota is None else self._quota.report,
+            seconds=perf_counter() - begun,
         )
-        return replace(counted, **self._counts, forgotten=len(missing.paths), seconds=perf_counter() - begun)
 
     def _compared(
         self, root: Path, known: dict[str, FileState], ignore: Sequence[str]
