@@ -429,13 +429,14 @@ _LINK = re.compile(r"!?\[\[([^\[\]|\n]+)(?:\\?\|([^\[\]\n]*))?\]\](?!\()")
 _CALLOUT = re.compile(r"((?:[ \t]*+>)++[ \t]*+)\[!([\w-]+)\][+-]?[ \t]*+(.*)")
 _BACKTICKS = re.compile(r"`+")
 # At least one letter, so that no issue's number is one; after a blank, so that no anchor of a link is one.
+_MAYBE_TAG = re.compile(r"#\w")
 _TAG = re.compile(r"(?<!\S)#(?=[\w/-]*[^\W\d_])([\w][\w/-]*)(?=[\s.,;:!?)]|$)")
 
 
 def _read_as_text(markdown: str) -> tuple[str, dict[str, None]]:
     # Wiki links and callouts as their reader sees them, and the tags among the words. The target of a link stays beside
     # its alias, so that both are found; code stays as it is.
-    if "[[" not in markdown and "[!" not in markdown and "#" not in markdown:
+    if "[[" not in markdown and "[!" not in markdown and not _MAYBE_TAG.search(markdown):
         return markdown, {}
     shown, tags, fence = list[str](), dict[str, None](), ""
     for line in markdown.split("\n"):
