@@ -68,7 +68,7 @@ _MOST, _LONGEST = 50_000_000, 5_000_000
 
 def is_transcript(records: Sequence[Any]) -> bool:
     """Return whether the first records of a file may be those of an agent's transcript."""
-    if not all(isinstance(one, dict) and isinstance(one.get("type"), str) for one in records):
+    if not records or not all(isinstance(one, dict) and isinstance(one.get("type"), str) for one in records):
         return False
     first, messages = records[0]["type"], [one for one in records if one["type"] in _MESSAGES]
     if any(one["type"] == "message" for one in messages) and first != _SESSION:
