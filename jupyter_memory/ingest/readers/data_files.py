@@ -188,7 +188,7 @@ class JsonLinesReader:
             raise InputError("The first line is longer than 2 MB, so it is not read. Is this one JSON document?")
         if not lines:
             return Document((), "data")
-        if not begun.whole:
+        if not begun.whole and not begun.text.endswith("\n"):
             del lines[-1]
         try:
             records = [json.loads(line.removeprefix("\ufeff")) for line in lines[:_RECORDS]]
