@@ -5,6 +5,7 @@ from __future__ import annotations
 import fnmatch
 import os
 import re
+import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Sequence
 from contextlib import suppress
@@ -19,7 +20,7 @@ from jupyter_memory.ingest.readers.notebook import NOTEBOOK, is_half, without_ha
 from jupyter_memory.ingest.readers.registry import Readers, known_readers, suffix_of
 from jupyter_memory.text.display import count_of
 from jupyter_memory.text.paths import plain_path
-from jupyter_memory.types.report import PAIRED
+from jupyter_memory.types.report import NO_READER, PAIRED
 
 _IGNORE_FILES = (".gitignore", ".jupytermemoryignore")
 
@@ -89,18 +90,7 @@ def _glob(pattern: str) -> re.Pattern[str]:
 _NOTHING = re.compile(r"(?!)")
 
 # Left out everywhere, whatever an ignore file says.
-_NEVER = _rules(
-    Path(os.sep),
-    (
-        ".*",  # .git, .ipynb_checkpoints, .venv, .tox, caches, .env, .ssh, .aws, .netrc
-        "venv/", "node_modules/", "__pycache__/", "site-packages/", "__pypackages__/", "*.egg-info/",
-        "renv/", "packrat/", "x86_64-*-library/", "win-library/", "bower_components/",  # packages of R and of pages
-        "_site/", "_book/", "_freeze/", "_build/", "site_libs/",  # pages that Quarto, Jekyll and Sphinx made
-        "pnpm-lock.yaml", "*conda-lock.yml",  # what programs write
-        "secret.y*ml", "secrets.y*ml", "secrets.[ti][on]*", "credentials.[yti]*", "credentials.c[fo]*", "vault.y*ml",
-        "*.pem", "*.key", "*.p12", "*.pfx", "*.ppk", "*.kdbx", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*",
-    ),
-)  # fmt: skip
+_NEVER = _rules(Path(os.sep), tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))["never"])
 
 
 def _rules_in(folder: Path) -> tuple[_Rules, ...]:
@@ -162,18 +152,15 @@ _LONGEST_ENDING = 12
 class Walk:
     """The files found, as absolute paths in order; ``skipped`` and ``failed`` pair a path with the reason.
 
-    ``links`` lead to files that are found under their own names. ``left_out`` counts files without a reader by kind,
-    ``lacking`` by suffix those that would be read with an extra of this package or in another format; ``unread`` are
-    both, each with the reason.
+    ``links`` lead to files that are found under their own names. ``left_out`` has the path, the reason and the kind of
+    files that cannot be read or need not be.
     """
 
     files: list[Path] = field(default_factory=list)
     links: list[Path] = field(default_factory=list)
     skipped: list[tuple[str, str]] = field(default_factory=list)
     failed: list[tuple[str, str]] = field(default_factory=list)
-    lacking: Counter[str] = field(default_factory=Counter)
-    left_out: Counter[str] = field(default_factory=Counter)
-    unread: list[tuple[str, str]] = field(default_factory=list)
+    left_out: list[tuple[str, str, str]] = field(default_factory=list)
     readers: Readers = field(default_factory=known_readers)
 
 
@@ -217,9 +204,7 @@ def walk(root: Path, *, ignore: Sequence[str] = (), max_bytes: int = 20_000_000)
         folders, files = _wanted_of(listing, (*chain, *last), found)
         waiting += [(one, chain) for one in folders]
         wanted = without_halves(files)
-        if len(wanted) < len(files):
-            found.left_out[PAIRED] += len(files) - len(wanted)
-            found.unread.extend((_shown(path), PAIRED) for path in sorted(set(files).difference(wanted)))
+        found.left_out.extend((_shown(path), PAIRED, path.suffix) for path in sorted(set(files).difference(wanted)))
         for path in wanted:
             _look_at(path, root, max_bytes, found)
     _finish(found)
@@ -243,12 +228,13 @@ def _finish(found: Walk) -> None:
         named.add(one)
     found.files[:] = sorted(set(found.files).difference(found.links))
 
-    by_need: dict[str, list[tuple[str, int]]] = defaultdict(list)
-    for suffix, count in sorted(found.lacking.items(), key=lambda one: (-one[1], one[0])):
-        by_need[found.readers.extras[suffix]].append((suffix, count))
-    for need, of_it in sorted(by_need.items()):
-        kinds = ", ".join(f"{suffix} {count:,}" if count > 1 else suffix for suffix, count in of_it)
-        total = sum(count for _, count in of_it)
+    lacking = Counter(kind for _, _, kind in found.left_out if kind in found.readers.extras)
+    by_need: dict[str, dict[str, int]] = defaultdict(dict)
+    for suffix, count in sorted(lacking.items(), key=lambda one: (-one[1], one[0])):
+        by_need[found.readers.extras[suffix]][suffix] = count
+    for need, counts in sorted(by_need.items()):
+        kinds = ", ".join(f"{suffix} {count:,}" if count > 1 else suffix for suffix, count in counts.items())
+        total = sum(counts.values())
         how = f"to read {'it' if total == 1 else 'them'}: {need}"
         found.skipped.append((f"{count_of(total, 'file')} ({kinds})", how))
 
@@ -283,15 +269,14 @@ def _wanted_of(
             ending = suffix_of(entry.name)
             says_kind = ending.isascii() and ending.isprintable() and not ending[1:].isdigit()
             is_kind = 0 < len(ending) <= _LONGEST_ENDING and says_kind
-            found.left_out[ending if is_kind else "others"] += 1
-            found.unread.append((_shown(Path(entry.path)), "no reader"))
+            found.left_out.append((_shown(Path(entry.path)), NO_READER, ending if is_kind else "others"))
     return folders, files
 
 
 def _look_at(path: Path, root: Path, max_bytes: int, found: Walk) -> None:
-    if suffix_of(path) in found.readers.extras:
-        found.lacking[suffix_of(path)] += 1
-        found.unread.append((_shown(path), f"to read it: {found.readers.extras[suffix_of(path)]}"))
+    kind = suffix_of(path)
+    if kind in found.readers.extras:
+        found.left_out.append((_shown(path), f"to read it: {found.readers.extras[kind]}", kind))
         return
     try:
         status = path.stat()
@@ -329,19 +314,14 @@ _LARGEST = 10
 _PICTURE = re.compile(rb"(?:[A-Za-z0-9+/=]{60,}+(?:\\n)?)++")
 
 
-def _is_within(path: Path, size: int, max_bytes: int) -> bool:
-    if size <= max_bytes or path.suffix.lower() != ".ipynb" or size > _LARGEST * max_bytes:
-        return size <= max_bytes
-    rest = 0
-    with suppress(OSError), path.open("rb") as opened:
-        while rest <= max_bytes and (piece := opened.read(1 << 20)):
-            rest += len(_PICTURE.sub(b"", piece))
-        return rest <= max_bytes
-    return False
-
-
 def _take(path: Path, size: int, max_bytes: int, found: Walk) -> bool:
-    if not _is_within(path, size, max_bytes) and not any(found.readers.traits_of(path)[1:]):
+    counted = size
+    if path.suffix.lower() == NOTEBOOK and max_bytes < size <= _LARGEST * max_bytes:
+        with suppress(OSError), path.open("rb") as opened:
+            counted = 0
+            while counted <= max_bytes and (piece := opened.read(1 << 20)):
+                counted += len(_PICTURE.sub(b"", piece))
+    if counted > max_bytes and not any(found.readers.traits_of(path)[1:]):
         megabytes = f"{size / 1e6:,.0f}" if size >= 1e9 else f"{size / 1e6:.3g}"
         reason = f"{megabytes} MB is more than the setting max_file_mb allows ({max_bytes / 1e6:.3g} MB)"
         found.skipped.append((str(path), reason))

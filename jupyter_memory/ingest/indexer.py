@@ -10,14 +10,14 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from time import perf_counter
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.embedders.base import TokenEmbedder
 from jupyter_memory.embedders.static import StaticEmbedder
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.dates import last_commits
-from jupyter_memory.ingest.discovery import own_name, walk
+from jupyter_memory.ingest.discovery import Walk, own_name, walk
 from jupyter_memory.ingest.moves import MissingFiles, use_known_names
 from jupyter_memory.ingest.pictures import Quota
 from jupyter_memory.ingest.preparation import NOTES, prepare, read_file, unchanged
@@ -57,7 +57,7 @@ class Indexing:
         self._retry = False
         self._counts: Counter[str] = Counter()
         self._failed: list[tuple[str, str]] = []
-        self._noted: list[tuple[str, str]] = []
+        self._left_out: list[tuple[str, str, str]] = []
         self._batch: list[tuple[FileState, list[Draft]]] = []
         self._waiting = 0
         self._quota: Quota | None = None
@@ -90,9 +90,7 @@ class Indexing:
         """
         begun = perf_counter()
         removed = 0 if self._settings.thumbnails else self._storage.thumbnails.clear()
-        root = normal(root)
-        if named_from is not None:
-            root = own_name(root, named_from, ignore=ignore)
+        root = normal(root) if named_from is None else own_name(normal(root), named_from, ignore=ignore)
         self._root, self._retry = named_from or root, retry
         report = tell or (lambda done, files: None)
         report(0, None)
@@ -103,22 +101,8 @@ class Indexing:
                 "renamed, index it under its new name, and their memories move with it. If the files are gone: "
                 f"forget --source '{root}'"
             )
-        seen = walk(root, ignore=ignore, max_bytes=int(self._settings.max_file_mb * 1_000_000))
-        known = use_known_names(seen, known, self._files_under)
-        missing = MissingFiles(seen, known, self._files_under, self._held)
-        for place, files in missing.unreachable.items():
-            them, are = ("an indexed file", "is") if files == 1 else (f"{files:,} indexed files", "are")
-            why = f"{them} cannot be reached here and {are} kept. Connect the drive or share; if it no longer exists: "
-            self._failed.append((place, f"{why}forget --source '{place}'"))
-        for unread, why in seen.failed:
-            self._refuse(unread, why, known.get(unread))
-        for before, after in missing.displaced():
-            self._storage.writer.rename(before, after)
-            # Its titles are still those of its earlier name, so it is read whatever it holds.
-            known.pop(after, None)
-            self._counts["moved"] += 1
-        states = ((path, known.get(str(path))) for path in seen.files)
-        self._expect([path for path, state in states if state is None or state.is_incomplete or _differs(state, path)])
+        seen, known, missing = self._compared(root, known, ignore)
+        self._begin(seen, known, missing)
         report(0, len(seen.files))
         for done, path in enumerate(progress(seen.files) if progress is not None else seen.files, start=1):
             read = self._read(path, known.get(str(path)))
@@ -132,30 +116,46 @@ class Indexing:
         report(len(seen.files), len(seen.files))
         if missing.paths:
             self._storage.writer.forget_files(list(missing.paths), self._space)
+        counts: Mapping[str, Any] = self._counts
         return IndexReport(
-            files=self._counts["files"],
-            cells=self._counts["cells"],
-            unchanged=self._counts["unchanged"],
-            redacted=self._counts["redacted"],
-            moved=self._counts["moved"],
-            failed_before=self._counts["failed_before"],
+            **counts,
             forgotten=len(missing.paths),
             skipped=tuple(seen.skipped),
             failed=tuple(self._failed),
-            noted=tuple(self._noted),
-            seconds=perf_counter() - begun,
-            left_out=dict(sorted(seen.left_out.items(), key=lambda one: (-one[1], one[0]))),
-            unread=tuple(seen.unread),
+            left_out=(*seen.left_out, *self._left_out),
             pictures=PictureReport(removed=removed) if self._quota is None else self._quota.report,
+            seconds=perf_counter() - begun,
         )
+
+    def _compared(
+        self, root: Path, known: dict[str, FileState], ignore: Sequence[str]
+    ) -> tuple[Walk, dict[str, FileState], MissingFiles]:
+        seen = walk(root, ignore=ignore, max_bytes=int(self._settings.max_file_mb * 1_000_000))
+        known = use_known_names(seen, known, self._files_under)
+        return seen, known, MissingFiles(seen, known, self._files_under, self._held)
+
+    def _begin(self, seen: Walk, known: dict[str, FileState], missing: MissingFiles) -> None:
+        # What cannot be read is noted, and what took another file's place gets its name; the others are awaited.
+        for place, files in missing.unreachable.items():
+            them, are = ("an indexed file", "is") if files == 1 else (f"{files:,} indexed files", "are")
+            why = f"{them} cannot be reached here and {are} kept. Connect the drive or share; if it no longer exists: "
+            self._failed.append((place, f"{why}forget --source '{place}'"))
+        for unread, why in seen.failed:
+            self._refuse(unread, why, known.get(unread))
+        for before, after in missing.displaced():
+            self._storage.writer.rename(before, after)
+            # Its titles are still those of its earlier name, so it is read whatever it holds.
+            known.pop(after, None)
+            self._counts["moved"] += 1
+        states = ((path, known.get(str(path))) for path in seen.files)
+        self._expect([path for path, state in states if state is None or state.is_incomplete or _differs(state, path)])
 
     def changed(self, root: Path, *, ignore: Sequence[str] = ()) -> int:
         """Return how many files at or below ``root`` are new, gone or changed since they were indexed."""
         known = dict(self._files_under(str(root)))
         if not root.exists():
             return len(known)
-        seen = walk(root, ignore=ignore, max_bytes=int(self._settings.max_file_mb * 1_000_000))
-        known = use_known_names(seen, known, self._files_under)
+        seen, known, missing = self._compared(root, known, ignore)
         different = 0
         for path in seen.files:
             before = known.get(str(path))
@@ -166,7 +166,7 @@ class Indexing:
                     now = stamp(path)
                     is_same = (before.mtime_ns, before.size) == now
                     different += is_same or before.size != now[1] or before.content_hash != digest(path)
-        return different + len(MissingFiles(seen, known, self._files_under, self._held).paths)
+        return different + len(missing.paths)
 
     def close(self) -> None:
         """End the workers."""
@@ -257,7 +257,7 @@ class Indexing:
             self._failed.append((str(path), "its date is beyond any calendar; `touch` it"))
             return None
         self._counts["redacted"] += sum(int(draft.metadata.get("redacted", 0)) for draft in drafts)
-        self._noted += [(str(path), what) for draft in drafts[:1] for what in draft.metadata.get(NOTES, ())]
+        self._left_out += [(str(path), what, "") for draft in drafts[:1] for what in draft.metadata.get(NOTES, ())]
         self._batch.append((state, drafts))
         self._waiting += max(1, len(drafts))
         return state, drafts

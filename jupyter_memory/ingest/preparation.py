@@ -21,7 +21,7 @@ from jupyter_memory.embedders.base import TokenEmbedder, chunk_tokens, starts, t
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.dates import in_name
 from jupyter_memory.ingest.pictures import PictureReader
-from jupyter_memory.ingest.readers.base import Document, Shortening, noting
+from jupyter_memory.ingest.readers.base import Document, reading
 from jupyter_memory.ingest.readers.outputs import CLIPPED
 from jupyter_memory.ingest.readers.registry import known_readers
 from jupyter_memory.ingest.redaction.redactor import MARK, redact, redact_values, suspicious
@@ -358,9 +358,7 @@ def read_file(
         is_small = status.st_size < _LARGEST_POINTER and not getattr(reader, "unopened", False)
         if is_small and path.read_bytes().startswith(_POINTER):
             raise InputError("Git LFS has not fetched this file yet. Run `git lfs pull`, then index it again.")
-        if redacting and isinstance(reader, Shortening):
-            reader = replace(reader, hide=_hidden)
-        with noting() as notes:
+        with reading(_hidden if redacting else None) as notes:
             document = reader.read(path)
     except OSError as error:
         raise InputError(f"The file cannot be read: {error.strerror or type(error).__name__}.") from None

@@ -259,7 +259,7 @@ class Jobs:
             summary = "Something went wrong in the server; its log says where."
         else:
             job.failed, job.skipped = _first(report.failed), _first(report.skipped)
-            left = f" Left out: {report.kinds_left_out}." if report.left_out else ""
+            left = f" Left out: {kinds}." if (kinds := report.kinds_left_out) else ""
             state, summary = "done", f"{str(report).splitlines()[0]}.{left}"
         with self._lock:
             job.state, job.summary = state, summary

@@ -14,6 +14,8 @@ _EMBEDDED = re.compile(r"(data:[\w.+-]{1,40}/[\w.+-]{1,80}(?:;[\w.=-]{1,60})?;ba
 # Archives and pictures pasted as base64 or hexadecimal, on one line or wrapped. The first pattern is a quick look.
 _LEAST = 1_000
 _MAYBE_WRAPPED = re.compile(r"\n[ \t\"'#>]*+[A-Za-z0-9+/]{60}")
+# Of a long run, one of these is at a multiple of its length.
+_HALF_RUN = re.compile(r"[A-Za-z0-9+/_-]{500}")
 _LONG_RUN = re.compile(r"[A-Za-z0-9+/_-]{1000,}+=*")
 _WRAPPED = re.compile(
     r"(?:^[ \t\"'#>]*+[A-Za-z0-9+/]{60,}+=*[\"'\\n,+ \t]*+\n){16,}+(?:^[ \t\"'#>]*+[A-Za-z0-9+/]+=*)?", re.M
@@ -68,7 +70,8 @@ def without_data(text: str) -> str:
         return text
     if _MAYBE_WRAPPED.search(text):
         text = _WRAPPED.sub(_without_encoded, text)
-    return _LONG_RUN.sub(_without_encoded, text) if max(map(len, text.split("\n"))) >= _LEAST else text
+    is_long = any(_HALF_RUN.match(text, at) for at in range(0, len(text), _LEAST // 2))
+    return _LONG_RUN.sub(_without_encoded, text) if is_long else text
 
 
 def _without_encoded(run: re.Match[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -13,8 +14,8 @@ from jupyter_memory.types.search import Filters
 
 # Where a search can come from.
 ORIGINS = ("magic", "panel", "command line", "python", "mcp")
-# How a report calls texts that hold the same as a notebook beside them.
-PAIRED = "paired with a notebook"
+# Why files are left out that a report counts by kind: nothing reads them, or a notebook beside them holds the same.
+NO_READER, PAIRED = "no reader", "paired with a notebook"
 # Kinds of files that a report names.
 _KINDS = 12
 
@@ -44,10 +45,9 @@ class IndexReport:
     """What indexing did: ``cells`` counts the memories written, ``redacted`` secrets; the other counts are files.
 
     ``skipped`` and ``failed`` pair a path with the reason; ``failed_before`` counts those that failed in an earlier run
-    and have not changed since. ``noted`` pairs a file that was read with what of it is left out or uncertain.
-    ``left_out`` counts the files that nothing reads, by the ending of their names, the most frequent first; ``unread``
-    pairs each of them with the reason. ``notice`` says that the store is nearly as large as the settings allow, or
-    larger.
+    and have not changed since. ``left_out`` has the path and the reason of all that was not read: for a whole file with
+    its kind, the ending of its name, else with an empty one: that of the file is left out or uncertain. ``notice`` says
+    that the store is nearly as large as the settings allow, or larger.
     """
 
     files: int = 0
@@ -60,11 +60,9 @@ class IndexReport:
     seconds: float = 0.0
     moved: int = 0
     failed_before: int = 0
-    left_out: Mapping[str, int] = field(default_factory=dict)
-    unread: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    left_out: tuple[tuple[str, str, str], ...] = field(default=(), repr=False)
     pictures: PictureReport = field(default_factory=PictureReport)
     notice: str = ""
-    noted: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
         indexed = f"{count_of(self.files, 'file')} indexed ({count_of(self.cells, 'memory', 'memories')})"
@@ -75,7 +73,8 @@ class IndexReport:
         parts += [f"{count_of(self.redacted, 'secret')} redacted"] if self.redacted else []
         parts += self.pictures.parts()
         counts = {"skipped": len(self.skipped), "failed": len(self.failed), "failed before": self.failed_before}
-        counts["noted"] = len({path for path, _ in self.noted})
+        noted = [(path, what) for path, what, kind in self.left_out if not kind]
+        counts["noted"] = len(dict(noted))
         parts += [f"{count:,} {what}" for what, count in counts.items() if count]
         lines = [", ".join(parts) + f" in {self.seconds:.1f} s", *([f"  {self.notice}"] if self.notice else [])]
         if kinds := self.kinds_left_out:
@@ -86,24 +85,25 @@ class IndexReport:
         lines += self.pictures.lines()
         lines += [f"  skipped {visible(path)}: {visible(why)}" for path, why in self.skipped]
         lines += [f"  failed  {visible(path)}: {visible(why)}" for path, why in self.failed]
-        lines += [f"  noted   {visible(path)}: {visible(what)}" for path, what in self.noted]
+        lines += [f"  noted   {visible(path)}: {visible(what)}" for path, what in noted]
         return "\n".join(lines)
 
     @property
     def details(self) -> str:
         """Return the report with a line for each file that was left out."""
-        return "\n".join([str(self), *(f"  left out {visible(path)}: {visible(why)}" for path, why in self.unread)])
+        lines = (f"  left out {visible(path)}: {visible(why)}" for path, why, kind in self.left_out if kind)
+        return "\n".join([str(self), *lines])
 
     @property
     def kinds_left_out(self) -> str:
         """Return what was left out by kind and number: ``.png 12, .sav 3 (no reader)``."""
-        counts = dict(self.left_out)
-        paired = counts.pop(PAIRED, 0)
-        named = [f"{visible(kind)} {count:,}" for kind, count in list(counts.items())[:_KINDS]]
-        rest = list(counts.values())[_KINDS:]
-        if rest:
+        kinds = Counter(kind for _, why, kind in self.left_out if why == NO_READER)
+        counts = sorted(kinds.items(), key=lambda one: (-one[1], one[0]))
+        named = [f"{visible(kind)} {count:,}" for kind, count in counts[:_KINDS]]
+        if rest := [count for _, count in counts[_KINDS:]]:
             named.append(f"{count_of(sum(rest), 'file')} of {count_of(len(rest), 'other kind')}")
-        said = [", ".join(named) + " (no reader)"] if named else []
+        paired = sum(why == PAIRED for _, why, _ in self.left_out)
+        said = [f"{', '.join(named)} ({NO_READER})"] if named else []
         return "; ".join([*said, *([f"{paired:,} {PAIRED}"] if paired else [])])
 
     def __repr__(self) -> str:

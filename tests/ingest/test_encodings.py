@@ -64,10 +64,10 @@ def test_what_is_uncertain_is_in_the_report(store, tmp_path, content, noted):
     (folder / "a.txt").write_bytes(content)
     memory = store()
     report = memory.index(folder, progress=False)
-    [(path, what)] = report.noted
-    assert path.endswith("a.txt") and noted in what
+    [(path, what, kind)] = report.left_out
+    assert path.endswith("a.txt") and noted in what and kind == "" == report.kinds_left_out
     assert "1 noted" in str(report) and f"noted   {path}" in str(report)
-    assert not memory.index(folder, progress=False).noted
+    assert not memory.index(folder, progress=False).left_out
 
 
 @pytest.mark.parametrize(

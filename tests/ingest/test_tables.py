@@ -188,6 +188,13 @@ def test_keys_are_told_with_their_types_and_inner_keys(read):
     )
 
 
+def test_a_record_may_end_where_reading_does(read):
+    """The first 256,000 bytes are read; a record that fills them is whole."""
+    long = {"type": "x", "day": ""}
+    long["day"] = "y" * (256_000 - len(lines_of(long)))
+    assert "day: text" in read("a.jsonl", lines_of(long, {"type": "x"})).parts[0].text
+
+
 def test_keys_that_are_data_are_not_told(read):
     """Those of a mapping from people to numbers differ from record to record, and some look like values."""
     people = ("Anna", "Bob", "Carl", "Dora", "Emil", "Franka", "Gustav", "Hanna", "Ilse", "Jan")

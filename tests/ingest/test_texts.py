@@ -137,6 +137,103 @@ def test_what_is_no_chat_says_so(read, content):
         read("a.chat", content)
 
 
+def lines_of(*records):
+    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+
+
+def of_claude(who, content, **more):
+    when = "2026-03-02T10:00:00Z"
+    return {"type": who, "uuid": "u1", "timestamp": when, "message": {"role": who, "content": content}} | more
+
+
+def of_codex(role, text, kind="input_text"):
+    content = [{"type": kind, "text": text}]
+    return {"type": "response_item", "payload": {"type": "message", "role": role, "content": content}}
+
+
+def of_pi(role, *texts):
+    content = [{"type": "text", "text": text} for text in texts]
+    return {"type": "message", "id": role, "message": {"role": role, "content": content}}
+
+
+TRANSCRIPTS = {
+    "claude": [
+        {"type": "file-history-snapshot", "snapshot": {"zeppelin": 1}},
+        of_claude("user", "Why is λ negative?"),
+        of_claude("user", "<local-command-stdout>zeppelin</local-command-stdout>"),
+        of_claude("user", "zeppelin", isMeta=True),
+        of_claude("assistant", [{"type": "thinking", "thinking": "zeppelin"}, {"type": "text", "text": "The mask."}]),
+        of_claude("assistant", [{"type": "tool_use", "name": "Read", "input": {"file": "zeppelin"}}]),
+        of_claude("user", [{"type": "tool_result", "content": "zeppelin"}]),
+    ],
+    "codex": [
+        {"type": "session_meta", "payload": {"instructions": "zeppelin"}},
+        of_codex("developer", "zeppelin"),
+        of_codex("user", "<environment_context>zeppelin</environment_context>"),
+        of_codex("user", "Why is λ negative?"),
+        {"type": "response_item", "payload": {"type": "function_call_output", "output": "zeppelin"}},
+        of_codex("assistant", "The mask.", "output_text"),
+    ],
+    "pi": [
+        {"type": "session", "id": "s", "cwd": "/zeppelin"},
+        of_pi("user", "Why is λ negative?"),
+        of_pi("toolResult", "zeppelin"),
+        of_pi("assistant", "The mask."),
+    ],
+    "copilot": [
+        {"type": "session.start", "data": {"producer": "zeppelin"}},
+        {"type": "user.message", "id": "a", "data": {"content": "Why is λ negative?", "attachments": ["zeppelin"]}},
+        {"type": "tool.execution_complete", "data": {"content": "zeppelin"}},
+        {"type": "assistant.message", "id": "b", "data": {"content": "The mask."}},
+    ],
+}
+
+
+@pytest.mark.parametrize("agent", TRANSCRIPTS)
+def test_a_transcript_is_read_by_message(read, agent):
+    """What people and agents say, not what programs and tools say; also where messages come late."""
+    first, *rest = TRANSCRIPTS[agent]
+    found = read("a.jsonl", lines_of(*[first] * 300, *rest))
+    assert [part.text for part in found.parts] == ["user: Why is λ negative?", "assistant: The mask."]
+    assert "zeppelin" not in repr(found) and len({part.location for part in found.parts}) == 2
+    if agent == "claude":
+        assert found.parts[0].written == datetime(2026, 3, 2, 10, 0, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        [{"type": "user", "name": "zeppelin"}, {"type": "user", "name": "zeppelin"}],
+        [{"type": "user", "message": "zeppelin"}],
+        [{"type": "user", "message": {"text": "zeppelin"}}],
+        [{"type": "message", "message": {"role": "user", "content": "zeppelin"}}],  # without the session of Pi
+        [{"type": "response_item", "payload": {"role": "user", "content": "zeppelin"}}],
+        [{"role": "user", "content": "zeppelin"}],
+        [{"messages": [{"role": "user", "content": "zeppelin"}]}],
+        [{"type": "event", "payload": {"content": "zeppelin"}}],
+        [{"type": "summary", "text": "zeppelin"}],
+        [of_claude("user", "zeppelin"), {"prompt": "zeppelin"}],
+        [of_claude("user", "zeppelin"), ["zeppelin"]],
+    ],
+)
+def test_of_other_records_only_keys_are_kept(read, records):
+    """Also of conversations in a shape that no agent writes, such as those of a training set."""
+    found = read("a.jsonl", lines_of(*records))
+    assert found.language == "data" and "zeppelin" not in repr(found)
+
+
+def test_secrets_in_a_transcript_are_hidden(tmp_path):
+    """As in any text, and a transcript that is very long is read in part, which is noted."""
+    path = tmp_path / "a.jsonl"
+    path.write_text(lines_of(of_claude("user", f"The password is {SECRET}, use --password={SECRET}")))
+    [draft] = read_file(path, root=tmp_path)
+    assert SECRET not in draft.text and draft.metadata["redacted"]
+    result = of_claude("user", [{"type": "tool_result", "content": "x" * 2_000_000}])
+    path.write_text(lines_of(of_claude("user", "λ fell"), *[result] * 26, of_claude("user", "μ rose")))
+    [draft] = read_file(path, root=tmp_path)
+    assert draft.metadata["reading_notes"] == ["it is longer than 50 MB, and its beginning is read"]
+
+
 @pytest.mark.parametrize(
     ("name", "content", "says"),
     [
@@ -392,6 +489,69 @@ def test_a_notebook_of_marimo_is_read_by_cell(read):
         ("def last(t):\n    return t * 0.6", "", ("Kähne",), 51),
     ]
     assert len(read("broken.py", TEXTS["marimo"] + "def (").parts) == 1
+
+
+PLUTO = '''### A Pluto.jl notebook ###
+# v0.19.36
+
+#> [frontmatter]
+#> title = "Tides"
+#> tags = ["λ", "water"]
+
+using Markdown
+using InteractiveUtils
+
+# ╔═╡ 00000000-0000-0000-0000-00000000000a
+height = 3.25
+
+# ╔═╡ 00000000-0000-0000-0000-00000000000b
+# ╠═╡ disabled = true
+#=╠═╡
+download("https://example.org/tides.csv")
+  ╠═╡ =#
+
+# ╔═╡ 00000000-0000-0000-0000-00000000000c
+md"""
+# Tides in Zürich
+
+There are $(length("none")) of them.
+"""
+
+# ╔═╡ 00000000-0000-0000-0000-00000000000d
+md"Net of *wind*."
+
+# ╔═╡ 00000000-0000-0000-0000-00000000000e
+plot(md"a", "b")
+
+# ╔═╡ 00000000-0000-0000-0000-000000000001
+PLUTO_PROJECT_TOML_CONTENTS = """
+[deps]
+"""
+
+# ╔═╡ Cell order:
+# ╟─00000000-0000-0000-0000-00000000000c
+# ╠═00000000-0000-0000-0000-00000000000b
+# ╠═00000000-0000-0000-0000-00000000000a
+# ╟─00000000-0000-0000-0000-00000000000d
+# ╟─00000000-0000-0000-0000-000000000001
+'''
+
+
+def test_a_notebook_of_pluto_is_read_in_the_order_shown(read):
+    """Also cells that are folded or disabled; what Pluto writes for itself is not stored."""
+    found = read("a.jl", PLUTO)
+    assert [(part.location[-1], part.language or found.language, part.text) for part in found.parts] == [
+        ("0", "toml", '[frontmatter]\ntitle = "Tides"\ntags = ["λ", "water"]'),
+        ("c", "markdown", '# Tides in Zürich\n\nThere are $(length("none")) of them.'),
+        ("b", "julia", 'download("https://example.org/tides.csv")'),
+        ("a", "julia", "height = 3.25"),
+        ("d", "markdown", "Net of *wind*."),
+        ("e", "julia", 'plot(md"a", "b")'),
+    ]
+    assert found.tags == ("λ", "water") and found.parts[3].headings == ("Tides in Zürich",)
+    lines = PLUTO.split("\n")
+    shown = [(part.text.split("\n")[0], lines[part.line - 1]) for part in found.parts]
+    assert all(text in line for text, line in shown)
 
 
 @pytest.mark.parametrize(

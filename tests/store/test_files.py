@@ -1,6 +1,7 @@
 """A store that holds many kinds of files, and files that another reader reads later."""
 
 import os
+from collections import Counter
 from pathlib import Path
 
 import kinds
@@ -78,7 +79,7 @@ def test_every_kind_is_found_by_its_words(store, folder, suffix):
     """A file of each kind is read, found, and shown in its language with the line where it begins."""
     write(folder, f"one{suffix}", kinds.SAMPLES[suffix])
     report = store.index(folder, progress=False)
-    assert (report.files, report.failed, dict(report.left_out)) == (1, (), {})
+    assert (report.files, report.failed, report.left_out) == (1, (), ())
     found = store.hits("net tax tariffs data build store add").hits
     assert found and all(hit.memory.lang and (hit.location.isdecimal() or suffix == ".html") for hit in found)
 
@@ -89,7 +90,7 @@ def test_a_report_counts_what_nothing_reads(store, folder):
         write(folder, name, "x")
     write(folder, ".gitignore", "*.abc\n")
     report = store.index(folder, progress=False)
-    assert dict(report.left_out) == {".cobol": 3, "others": 2, ".xyz": 1}
+    assert Counter(kind for _, _, kind in report.left_out) == {".cobol": 3, "others": 2, ".xyz": 1}
     assert "left out: .cobol 3, others 2, .xyz 1 (no reader); index with --details lists them" in str(report)
     for name in ("a.cobol", "logo.xyz", "LICENSE"):
         assert f"  left out {folder / name}: no reader" in report.details and name not in str(report)
@@ -100,7 +101,7 @@ def test_a_report_says_what_to_do_to_have_a_file_read(store, folder):
     for name in ("a.doc", "b.rtf", "c.sav", "d.doc"):
         write(folder, name, "x")
     report = store.index(folder, progress=False)
-    assert report.left_out == {} and report.skipped == (
+    assert report.kinds_left_out == "" and report.skipped == (
         ("1 file (.sav)", "to read it: save as .csv"),
         ("3 files (.doc 2, .rtf)", "to read them: save as .docx"),
     )
@@ -179,8 +180,8 @@ def test_the_half_of_a_notebook_is_not_read_twice(store, folder, script, formats
     write_notebook(folder, formats)
     write(folder, "tariffs.py", script)
     report = store.index(folder, progress=False)
-    assert dict(report.left_out) == ({"paired with a notebook": 1} if paired else {})
-    assert [Path(path).name for path, _ in report.unread] == (["tariffs.py"] if paired else [])
+    assert report.kinds_left_out == ("1 paired with a notebook" if paired else "")
+    assert [Path(path).name for path, _, _ in report.left_out] == (["tariffs.py"] if paired else [])
     suffixes = {Path(hit.memory.source).suffix for hit in store.browsed().hits}
     assert suffixes == ({".ipynb"} if paired else {".ipynb", ".py"})
 
@@ -204,7 +205,7 @@ def test_a_project_may_state_what_is_paired(store, folder, name, settings, paire
     write(inner, "tariffs.py", kinds.PERCENT.replace("#     formats: py:percent\n", ""))
     (inner / name).write_text(settings, encoding="utf-8")
     report = store.index(folder, progress=False)
-    assert report.left_out.get("paired with a notebook", 0) == paired
+    assert [why for _, why, _ in report.left_out] == ["paired with a notebook"] * paired
 
 
 def test_a_half_is_read_when_its_notebook_goes_or_is_ignored(store, folder):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
 
-from jupyter_memory.text.unicode import ENCODED, without_data
+from jupyter_memory.text.unicode import ENCODED, clean, without_data
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,17 @@ class Document:
     written: datetime | None = None
 
 
+def storable(value: Any) -> Any:
+    """Return a value, such as a document, in which all texts can be stored."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, Mapping):
+        return {storable(name): storable(inner) for name, inner in value.items()}
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(value, **{one.name: storable(getattr(value, one.name)) for one in fields(value)})
+    return tuple(map(storable, value)) if isinstance(value, list | tuple) else value
+
+
 class Reader(Protocol):
     """Reads files of one kind.
 
@@ -81,30 +92,35 @@ class Reader(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shortening:
-    """A reader that shortens long texts. Before that ``hide`` replaces secrets: half of one is not recognised."""
-
-    hide: Callable[[str], str] | None = field(default=None, repr=False)
-
-
-_NOTES: ContextVar[list[str]] = ContextVar("notes")
+# What was noted of the file that is being read, and what replaces secrets in it.
+_READING: ContextVar[tuple[list[str], Callable[[str], str] | None]] = ContextVar("reading")
 
 
 @contextmanager
-def noting() -> Iterator[list[str]]:
-    """Yield the list of what is noted within the block."""
+def reading(hide: Callable[[str], str] | None) -> Iterator[list[str]]:
+    """Yield the list of what is noted within the block, in which ``hide`` replaces secrets before texts are cut."""
     notes: list[str] = []
-    token = _NOTES.set(notes)
+    token = _READING.set((notes, hide))
     try:
         yield notes
     finally:
-        _NOTES.reset(token)
+        _READING.reset(token)
+
+
+def hiding() -> Callable[[str], str] | None:
+    """Return what replaces the secrets in a text of the file that is being read; None if they stay."""
+    return _READING.get(([], None))[1]
+
+
+def safe(text: str, length: int) -> str:
+    """Return a text without its secrets if it has to be shortened to ``length``: half of one is not recognised."""
+    hide = hiding() if len(text) > length else None
+    return text if hide is None else hide(text)
 
 
 def note(what: str) -> None:
     """Note what of the file that is being read is left out or uncertain, for the report; without a text of its user."""
-    notes = _NOTES.get([])
+    notes, _ = _READING.get(([], None))
     if what not in notes:
         notes.append(what)
 

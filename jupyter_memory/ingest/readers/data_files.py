@@ -20,6 +20,7 @@ from typing import IO, Any
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.readers import tables
 from jupyter_memory.ingest.readers.base import Document, Reader
+from jupyter_memory.ingest.readers.conversations import is_transcript, transcript
 from jupyter_memory.ingest.readers.documents import archive
 from jupyter_memory.ingest.readers.isolated import IsolatedReader
 from jupyter_memory.ingest.readers.text import MARKS, decoded
@@ -174,7 +175,7 @@ class _Level:
 
 @dataclass(frozen=True, slots=True)
 class JsonLinesReader:
-    """Reads one JSON value a line. The first bytes of a file are read, whatever its size."""
+    """Reads one JSON value a line: the keys in the first bytes of a file, whatever its size; all of a transcript."""
 
     suffixes: tuple[str, ...] = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
     version: int = 1
@@ -187,12 +188,16 @@ class JsonLinesReader:
             raise InputError("The first line is longer than 2 MB, so it is not read. Is this one JSON document?")
         if not lines:
             return Document((), "data")
-        if not begun.whole:
+        if not begun.whole and not begun.text.endswith("\n"):
             del lines[-1]
-        top, records = _Level(), lines[:_RECORDS]
         try:
-            for line in records:
-                _note(json.loads(line.removeprefix("\ufeff")), top, 1)
+            records = [json.loads(line.removeprefix("\ufeff")) for line in lines[:_RECORDS]]
+            is_plain = path.suffix.lower() != COMPRESSED
+            if is_plain and is_transcript(records) and (said := transcript(path)).parts:
+                return said
+            top = _Level()
+            for record in records:
+                _note(record, top, 1)
         except (ValueError, RecursionError):
             raise InputError("A line of the file is not JSON, so it is no file of JSON Lines.") from None
         rows = begun.rows(len(lines), sum(len(line) + 1 for line in lines))

@@ -236,10 +236,12 @@ def _slides(presentation: Any) -> Iterator[Part]:
             texts.append(f"Notes: {notes.text}")
         comments = [one.target_part for one in slide.part.rels.values() if one.reltype.endswith("/comments")]
         texts += [f"Comment: {word}" for one in comments for word in _words(_parsed(one.blob))]
-        text = "\n\n".join(texts)
-        if text:
-            headings = (" ".join(heading.split()),) if heading else ()
-            yield Part(text, location=f"slide {number}", headings=headings, metadata={"slide": number})
+        if texts:
+            yield _slide(number, texts, (" ".join(heading.split()),) if heading else ())
+
+
+def _slide(number: int, texts: Iterable[str], headings: tuple[str, ...] = ()) -> Part:
+    return Part("\n\n".join(texts), location=f"slide {number}", headings=headings, metadata={"slide": number})
 
 
 def _texts(shapes: Iterable[Any], depth: int = 0) -> Iterator[str]:
@@ -397,19 +399,13 @@ def read_open_document(path: Path, /) -> Document:
         body = _parsed(found.read("content.xml"))
         about = _parsed(found.read("meta.xml")) if "meta.xml" in found.namelist() else ()
     stated = {_name(one): one.text or "" for inner in about for one in inner}
-    pages = list(_within(body, ("page",)))
-    parts = _pages_of(pages) if pages else _sections(_open_blocks(body))
+    pages = [list(_open_texts(page)) for page in _within(body, ("page",))]
+    slides = (_slide(number, texts) for number, texts in enumerate(pages, start=1) if texts)
+    parts = slides if pages else _sections(_open_blocks(body))
     when = None
     with suppress(ValueError):
         when = datetime.fromisoformat(stated.get("date") or stated.get("creation-date", ""))
     return _document(parts, path.suffix[1:].lower(), path, stated.get("title", ""), when)
-
-
-def _pages_of(pages: Iterable[Any]) -> Iterator[Part]:
-    for number, page in enumerate(pages, start=1):
-        texts = [text for _, told in _open_blocks(page) for text in told if text.strip()]
-        if texts:
-            yield Part("\n\n".join(texts), location=f"slide {number}", metadata={"slide": number})
 
 
 def _open_blocks(element: Any) -> Iterator[_Block]:
@@ -422,11 +418,11 @@ def _open_blocks(element: Any) -> Iterator[_Block]:
 
 def _open_table(table: Any) -> str:
     rows = _within(table, ("table-row",))
-    return _grid([_open_text(cell) for cell in _within(row, ("table-cell",))] for row in rows)
+    return _grid(["\n".join(_open_texts(cell)) for cell in _within(row, ("table-cell",))] for row in rows)
 
 
-def _open_text(element: Any) -> str:
-    return "\n".join(text for _, told in _open_blocks(element) for text in told if text.strip())
+def _open_texts(element: Any) -> Iterator[str]:
+    return (text for _, told in _open_blocks(element) for text in told if text.strip())
 
 
 def _open_said(element: Any, beside: list[str]) -> str:
@@ -434,7 +430,7 @@ def _open_said(element: Any, beside: list[str]) -> str:
     for child in element:
         name = _name(child)
         if name in _OPEN_NOTES:
-            said = _open_table(child) if name == "table" else _open_text(child) or (child.text or "")
+            said = _open_table(child) if name == "table" else "\n".join(_open_texts(child)) or (child.text or "")
             beside.append(f"{_OPEN_NOTES[name]}{said}" if said.strip() else "")
         elif name == "s":
             pieces.append(" " * min(int(_value(child, "c") or 1), _BLANKS))

@@ -23,8 +23,7 @@ from threading import Lock
 from typing import IO, TYPE_CHECKING, Any, Self
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.ingest.readers.base import Document, Part
-from jupyter_memory.text.unicode import clean
+from jupyter_memory.ingest.readers.base import Document, Part, storable
 
 if TYPE_CHECKING:
     import subprocess
@@ -79,7 +78,7 @@ def _answer_to(asked: Mapping[str, Any]) -> dict[str, Any]:
         # JSON values, in text that can be stored.
         document: Document = parser(Path(asked["path"]))
         written = document.written and document.written.isoformat()
-        return {name: _storable(value) for name, value in (asdict(document) | {"written": written}).items()}
+        return asdict(storable(document)) | {"written": written}
     except ImportError as error:
         return {"wrong": f"What reads a {asked['what']} cannot be loaded ({error.name or type(error).__name__})."}
     except InputError as error:
@@ -92,14 +91,6 @@ def _answer_to(asked: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(error, OSError) and error.errno is not None:
             return {"errno": error.errno, "strerror": error.strerror or type(error).__name__}
         return {"wrong": f"The file is damaged, or it is no {asked['what']} ({type(error).__name__})."}
-
-
-def _storable(value: Any) -> Any:
-    if isinstance(value, str):
-        return clean(value)
-    if isinstance(value, Mapping):
-        return {name: _storable(inner) for name, inner in value.items()}
-    return [_storable(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
 # A process finds the package where this one found it, whatever was done to the path meanwhile.

@@ -6,7 +6,7 @@ import json
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -17,9 +17,9 @@ from typing import Any
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.dates import of_cell, of_notebook
-from jupyter_memory.ingest.readers.base import Document, Part, Shortening, note, unencoded
+from jupyter_memory.ingest.readers.base import Document, Part, note, safe, unencoded
 from jupyter_memory.ingest.readers.isolated import can_draw
-from jupyter_memory.ingest.readers.outputs import SVG, clip, joined, outputs_text, safe
+from jupyter_memory.ingest.readers.outputs import SVG, clip, joined, outputs_text
 from jupyter_memory.text.code import PYTHON, cell_language, kernel_language, known_language, look, uses_memory
 from jupyter_memory.text.markdown import Heading, descend, front_matter, headings, with_outputs
 from jupyter_memory.text.unicode import clean
@@ -70,16 +70,14 @@ class Cell:
     is_raw: bool = False
 
 
-def _placed(
-    cells: Iterable[Cell], hide: Callable[[str], str] | None
-) -> Iterator[tuple[Cell, str, tuple[str, ...], str]]:
+def _placed(cells: Iterable[Cell]) -> Iterator[tuple[Cell, str, tuple[str, ...], str]]:
     # Yields the cells that are neither blank nor use this memory, each with its source cleaned and clipped, the
     # headings that lead down to it, and the Markdown just above it.
     path: tuple[Heading, ...] = ()
     above = ""
     for cell in cells:
         whole = unencoded(clean(cell.source))
-        source = clip(safe(whole, _SOURCE, hide), _SOURCE).strip("\n").rstrip()
+        source = clip(safe(whole, _SOURCE), _SOURCE).strip("\n").rstrip()
         if not source:
             continue
         opening, before = path, above
@@ -95,12 +93,12 @@ def _placed(
                 path, begin = descend(path, heading), heading.end
                 opening = opening if has_text else path
             text = "".join((*between, source[begin:]))
-            before, above = "", safe(text, _ABOVE, hide)[:_ABOVE].strip()
+            before, above = "", safe(text, _ABOVE)[:_ABOVE].strip()
         if not (cell.is_code and uses_memory(source)):
             yield cell, source, tuple(heading.text for heading in opening), before
 
 
-def document(cells: Iterable[Cell], language: str, title: str, hide: Callable[[str], str] | None) -> Document | None:
+def document(cells: Iterable[Cell], language: str, title: str) -> Document | None:
     """Return a notebook that is written as text, a part for each of its cells; None if it has more than anybody writes.
 
     The location of a cell is its label, if no cell before it has the same one, else ``#<index>``.
@@ -110,7 +108,7 @@ def document(cells: Iterable[Cell], language: str, title: str, hide: Callable[[s
     some = list(islice(cells, _MOST + 1))
     if len(some) > _MOST:
         return None
-    for cell, source, path, above in _placed((replace(cell, index=index) for index, cell in enumerate(some)), hide):
+    for cell, source, path, above in _placed(replace(cell, index=index) for index, cell in enumerate(some)):
         location = cell.label if cell.label and cell.label not in labels else f"#{cell.index}"
         labels.add(cell.label)
         # Blank lines before the first word are no part of the text.
@@ -137,7 +135,7 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 @dataclass(frozen=True, slots=True)
-class NotebookReader(Shortening):
+class NotebookReader:
     """Reads notebooks, a part for each cell."""
 
     suffixes: tuple[str, ...] = (".ipynb", ".irnb", ".zpln")
@@ -149,9 +147,9 @@ class NotebookReader(Shortening):
 
     def read(self, path: Path, /) -> Document:
         notebook, raw, have_ids = _load(path.read_bytes())
-        now, kernel, ids = datetime.now(UTC), _language(notebook), set[str]()
+        now, ids, cells, parts = datetime.now(UTC), set[str](), [], []
         metadata = _mapping(notebook.get("metadata"))
-        cells, parts, kernels = [], [], _kernels(metadata)
+        kernel, kernels = _noted_language(metadata, _OF_KERNEL) or PYTHON, _kernels(metadata)
         for index, one in enumerate(raw):
             kind = one.get("cell_type") if isinstance(one, Mapping) else None
             if kind in ("code", "markdown", "raw"):
@@ -162,11 +160,17 @@ class NotebookReader(Shortening):
                 ids.add(id_)
                 is_raw, source = kind == "raw", joined(one.get("source"))
                 cells.append(Cell(kind == "code", source, label=id_, index=index, is_raw=is_raw))
-        for cell, source, headed, above in _placed(cells, self.hide):
+        for cell, source, headed, above in _placed(cells):
             stored = raw[cell.index]
             count = stored.get("execution_count")
             about = _mapping(stored.get("metadata"))
-            shown, left_out = outputs_text(stored.get("outputs"), self.hide) if cell.is_code else ("", 0)
+            language, shown, left_out = "markdown", "", 0
+            if cell.is_code:
+                language = cell_language(_noted_language(about, _OF_CELL, kernels) or kernel, source)
+                shown, left_out = outputs_text(stored.get("outputs"))
+            elif cell.is_raw:
+                kind = str(about.get("raw_mimetype") or about.get("format"))
+                language = _RAW.get(kind, "yaml" if front_matter(source) else "text")
             outputs = clean(shown)
             if _PLOT.search(outputs) and (seen := look(source)):
                 outputs = f"{outputs}\n[figure: {', '.join(seen)}]"
@@ -174,7 +178,7 @@ class NotebookReader(Shortening):
                 Part(
                     text=with_outputs(source, outputs),
                     location=cell.label,
-                    language=_cell_language(cell, source, _noted_language(about, kernels) or kernel, about),
+                    language=language,
                     headings=headed,
                     above=above,
                     metadata={
@@ -349,12 +353,24 @@ _RAW = {"text/latex": "latex", "text/restructuredtext": "rst", "text/x-rst": "rs
         "text/markdown": "markdown", "text/asciidoc": "asciidoc", "text/x-python": PYTHON}  # fmt: skip
 
 
-# Where editors note the language of a cell: VS Code, .NET Interactive, Synapse, Azure Data Studio, Deepnote, and SoS.
-_NOTED = (
+# Where a notebook notes the language of its kernel, and editors that of a cell: VS Code, .NET Interactive, Synapse,
+# Azure Data Studio, Deepnote, and SoS.
+_OF_KERNEL = (("language_info", "name"), ("kernelspec", "language"), ("kernelspec", "name"))
+_OF_CELL = (
     ("vscode", "languageId"), ("polyglot_notebook", "kernelName"), ("dotnet_interactive", "language"),
     ("microsoft", "language"), ("language", ""), ("deepnote_cell_type", ""), ("kernel", ""),
 )  # fmt: skip
 _NO_LANGUAGE = frozenset({"", "code", "visualization", "polyglot-notebook", "value", "sos"})
+
+
+def _noted_language(
+    about: Mapping[str, Any], places: Iterable[tuple[str, str]], kernels: Mapping[str, str] | None = None
+) -> str:
+    for section, key in places:
+        name = _mapping(about.get(section)).get(key) if key else about.get(section)
+        if isinstance(name, str) and name.strip().lower() not in _NO_LANGUAGE:
+            return clean((kernels or {}).get(name) or kernel_language(name))
+    return ""
 
 
 def _kernels(metadata: Mapping[str, Any]) -> dict[str, str]:
@@ -363,30 +379,6 @@ def _kernels(metadata: Mapping[str, Any]) -> dict[str, str]:
     named = [row[:3] for row in rows if isinstance(row, list)] if isinstance(rows, list) else []
     texts = [row for row in named if len(row) == 3 and all(isinstance(one, str) for one in row)]
     return {name: known_language(language) for name, _, language in texts}
-
-
-def _noted_language(about: Mapping[str, Any], kernels: Mapping[str, str]) -> str:
-    for section, key in _NOTED:
-        name = _mapping(about.get(section)).get(key) if key else about.get(section)
-        if isinstance(name, str) and name.lower() not in _NO_LANGUAGE:
-            return clean(kernels.get(name) or kernel_language(name))
-    return ""
-
-
-def _cell_language(cell: Cell, source: str, kernel: str, about: Mapping[str, Any]) -> str:
-    if cell.is_raw:
-        kind = about.get("raw_mimetype") or about.get("format")
-        return _RAW.get(str(kind), "yaml" if front_matter(source) else "text")
-    return cell_language(kernel, source) if cell.is_code else "markdown"
-
-
-def _language(notebook: Mapping[str, Any]) -> str:
-    metadata = _mapping(notebook.get("metadata"))
-    for section, key in (("language_info", "name"), ("kernelspec", "language"), ("kernelspec", "name")):
-        name = _mapping(metadata.get(section)).get(key)
-        if isinstance(name, str) and name.strip():
-            return clean(known_language(name) if key != "name" or section == "language_info" else kernel_language(name))
-    return PYTHON
 
 
 NOTEBOOK = ".ipynb"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import accumulate
 from typing import Any
 
+from jupyter_memory.ingest.readers.base import safe
 from jupyter_memory.ingest.readers.pages import drawing_text, page_text
 from jupyter_memory.text.unicode import uncoloured, without_data
 
@@ -43,11 +44,10 @@ def joined(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def outputs_text(outputs: Any, hide: Callable[[str], str] | None) -> tuple[str, int]:
+def outputs_text(outputs: Any) -> tuple[str, int]:
     """Return the text of a cell's outputs, and how many characters of them are left out.
 
-    Pictures are ``[image/png]``, progress bars in their last state. ``hide`` takes secrets out of a text before it is
-    shortened: nobody could recognise half a secret.
+    Pictures are ``[image/png]``, progress bars in their last state.
     """
     whole: list[str] = []
     room, left_out = _OUTPUTS, 0
@@ -62,17 +62,12 @@ def outputs_text(outputs: Any, hide: Callable[[str], str] | None) -> tuple[str, 
         if room < _TAIL:
             left_out += len(tidy)
             continue
-        kept = condensed(safe(tidy, most, hide), most).strip("\n")
+        kept = condensed(safe(tidy, most), most).strip("\n")
         left_out += max(0, len(tidy) - len(kept)) if len(tidy) > most else 0
         if kept:
             whole.append(kept)
             room -= len(kept)
     return "\n".join(whole), left_out
-
-
-def safe(text: str, length: int, hide: Callable[[str], str] | None) -> str:
-    """Return a text without its secrets if it has to be shortened to ``length``."""
-    return hide(text) if hide is not None and len(text) > length else text
 
 
 def clip(text: str, length: int) -> str:
@@ -131,7 +126,10 @@ def _texts(outputs: list[Any]) -> Iterator[str]:
         if output.get("output_type") != "error":
             data, about = output.get("data"), output.get("metadata")
             shown = _shown(data) if isinstance(data, Mapping) else ""
-            yield "\n".join([shown, *_alternatives(about)]) if isinstance(about, Mapping) else shown
+            # What describes a picture to those who do not see it.
+            of_pictures = about.values() if isinstance(about, Mapping) else ()
+            alts = [one.get("alt") for one in of_pictures if isinstance(one, Mapping)]
+            yield "\n".join([shown, *(alt for alt in alts if isinstance(alt, str))])
             continue
         said = ": ".join(part for part in (joined(output.get("ename")), joined(output.get("evalue"))) if part)
         lines = output.get("traceback")
@@ -139,11 +137,6 @@ def _texts(outputs: list[Any]) -> Iterator[str]:
         traceback = uncoloured(traceback)
         yield traceback if said and said in traceback else "\n".join(part for part in (traceback, said) if part)
     yield printed
-
-
-def _alternatives(about: Mapping[str, Any]) -> list[str]:
-    # What describes a picture to those who do not see it.
-    return [of["alt"] for of in about.values() if isinstance(of, Mapping) and isinstance(of.get("alt"), str)]
 
 
 def _shown(data: Mapping[str, Any]) -> str:

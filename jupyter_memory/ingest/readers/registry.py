@@ -11,27 +11,27 @@ import sys
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import blake2b
 from pathlib import Path, PurePath
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.ingest.readers.base import Document, Reader, Shortening
-from jupyter_memory.ingest.readers.conversations import ChatReader
+from jupyter_memory.ingest.readers.base import Document, Reader, hiding, storable
+from jupyter_memory.ingest.readers.conversations import chat
 from jupyter_memory.ingest.readers.data_files import COMPRESSED, DATA_FILES
 from jupyter_memory.ingest.readers.documents import DOCUMENTS
 from jupyter_memory.ingest.readers.notebook import NotebookReader
 from jupyter_memory.ingest.readers.text import (
-    CanvasReader,
     HtmlReader,
-    LiterateReader,
-    MarkdownReader,
-    OrgReader,
-    PolyglotReader,
-    ScriptReader,
     TextReader,
+    canvas,
+    literate,
+    markdown,
+    org,
+    plain,
+    polyglot,
+    script,
 )
-from jupyter_memory.text.unicode import clean
 from jupyter_memory.types import KINDS
 
 # The entry points of packages that read further kinds of files: a name, and a class or function that is called without
@@ -41,46 +41,30 @@ GROUP = "jupyter_memory.readers"
 # A further format of plain text or code is one more row of `plain.toml`, and a pattern in `text/outlines.toml` if it
 # has blocks. Files that are known by their whole names count as files with the first ending of their kind.
 _TABLE = tomllib.loads(Path(__file__).with_name("plain.toml").read_text(encoding="utf-8"))
-_ROWS = _TABLE["kind"]
+_ROWS = (*_TABLE["own"], *_TABLE["kind"])
 _NAMES: dict[str, str] = {name: row["suffixes"][0] for row in _ROWS for name in row.get("names", ())}
-_PLAIN: dict[str, Reader] = {
-    suffix: ScriptReader(row["language"], (suffix,), comment=row["comment"])
-    if "comment" in row
-    else TextReader(row["language"], (suffix,))
+_OF_TEXT = [
+    TextReader(
+        tuple(row["suffixes"]),
+        partial(script, language=row["language"], comment=row["comment"])
+        if "comment" in row
+        else partial(plain, language=row["language"]),
+        row.get("version", 0),
+    )
     for row in _ROWS
-    for suffix in row["suffixes"]
-}
+]
+_PLAIN: dict[str, Reader] = {suffix: one for one in _OF_TEXT[len(_TABLE["own"]) :] for suffix in one.suffixes}
 
 BUILT_IN: tuple[Reader, ...] = (
     NotebookReader(),
-    MarkdownReader(),
-    TextReader("text", (".txt",)),
-    TextReader("rst", (".rst",)),
-    ScriptReader("python", (".py",), version=2),
-    LiterateReader(),
-    ScriptReader("r", (".r",)),
-    ScriptReader("julia", (".jl",)),
-    ScriptReader("sql", (".sql",), comment="--"),
-    ScriptReader("bash", (".sh", ".bash", ".zsh")),
-    ScriptReader("javascript", (".js", ".jsx", ".mjs", ".cjs"), comment="//"),
-    ScriptReader("typescript", (".ts", ".tsx", ".mts"), comment="//"),
-    ScriptReader("java", (".java",), comment="//"),
-    ScriptReader("scala", (".scala", ".sc"), comment="//"),
-    ScriptReader("c", (".c", ".h"), comment="//"),
-    ScriptReader("cpp", (".cpp", ".cc", ".cxx", ".hpp", ".hh", ".hxx"), comment="//"),
-    ScriptReader("rust", (".rs",), comment="//"),
-    ScriptReader("go", (".go",), comment="//"),
-    ScriptReader("matlab", (".m",), comment="%"),
-    ScriptReader("sas", (".sas",), comment="*"),
-    ScriptReader("stan", (".stan",), comment="//"),
-    TextReader("latex", (".tex",)),
-    OrgReader(),
-    TextReader("asciidoc", (".adoc", ".asciidoc")),
+    TextReader((".md", ".markdown"), markdown, 1),
+    TextReader((".qmd", ".rmd"), literate),
+    TextReader((".org",), org),
+    TextReader((".dib",), polyglot),
+    TextReader((".canvas", ".excalidraw"), canvas),
+    TextReader((".chat",), chat),
     HtmlReader(),
-    CanvasReader(),
-    PolyglotReader(),
-    ChatReader(),
-    *_PLAIN.values(),
+    *_OF_TEXT,
     *DATA_FILES,
     *DOCUMENTS,
 )
@@ -139,7 +123,7 @@ def suffix_of(path: Path | str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class PluginReader(Shortening):
+class PluginReader:
     """The reader of an installed package. Whatever goes wrong in it concerns one file, and the report names it."""
 
     name: str
@@ -150,31 +134,15 @@ class PluginReader(Shortening):
 
     def read(self, path: Path, /) -> Document:
         try:
-            hiding = getattr(self.reader, "hiding", None)
-            reader: Reader = self.reader if self.hide is None or hiding is None else hiding(self.hide)
-            found = reader.read(path)
-            parts = [
-                replace(
-                    part,
-                    text=clean(part.text),
-                    location=clean(part.location),
-                    language=clean(part.language),
-                    headings=tuple(map(clean, part.headings)),
-                    above=clean(part.above),
-                    tags=tuple(map(clean, part.tags)),
-                    metadata=json.loads(clean(json.dumps(dict(part.metadata), allow_nan=False, ensure_ascii=False))),
-                )
+            hide, its_hiding = hiding(), getattr(self.reader, "hiding", None)
+            reader: Reader = self.reader if hide is None or its_hiding is None else its_hiding(hide)
+            found: Document = storable(reader.read(path))
+            parts = tuple(
+                replace(part, metadata=json.loads(json.dumps(part.metadata, allow_nan=False)))
                 for part in found.parts
                 if part.text.strip()
-            ]
-            return replace(
-                found,
-                parts=tuple(parts),
-                language=clean(found.language),
-                title=clean(found.title),
-                tags=tuple(map(clean, found.tags)),
-                kind=found.kind if found.kind in KINDS else "file",
             )
+            return replace(found, parts=parts, kind=found.kind if found.kind in KINDS else "file")
         except (InputError, OSError):
             raise
         except Exception as error:

@@ -1,14 +1,13 @@
-"""The cells of scripts: as Jupytext, knitr, RStudio, Sphinx-Gallery, Databricks and marimo write them."""
+"""The cells of scripts: as Jupytext, knitr, RStudio, Sphinx-Gallery, Databricks, marimo and Pluto write them."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
 from inspect import cleandoc
-from itertools import pairwise
 from textwrap import dedent
+from uuid import UUID
 
 from jupyter_memory.ingest.readers.notebook import Cell
 from jupyter_memory.text.code import PYTHON, cell_language, syntax_tree
@@ -22,20 +21,29 @@ _HEADER_LINES = 200
 _LIGHT = re.compile(r"format_name:[ \t]*['\"]?(?:light|nomarker|bare)\b")
 
 
-def _percent_cells(text: str, comment: str) -> Iterator[Cell]:
-    marks = list(_mark(comment).finditer(text))
+def between(
+    text: str, marks: Iterable[re.Match[str]], begin: int = 0
+) -> Iterator[tuple[re.Match[str] | None, str, int]]:
+    """Yield the stretch above the first mark and one below each, with its mark and the line on which it begins."""
+    found = list(marks)
+    begins = [begin, *(mark.end() for mark in found)]
+    ends = [*(mark.start() for mark in found), len(text)]
     line, counted = 1, 0
-    before = _without_header(text[: marks[0].start()], comment)
-    if before.strip():
-        yield Cell(True, before, line=1)
-    ends = [*(mark.start() for mark in marks[1:]), len(text)]
-    for mark, end in zip(marks, ends, strict=True):
-        rest = mark["rest"]
+    for mark, first, last in zip([None, *found], begins, ends, strict=True):
+        line, counted = line + text.count("\n", counted, first), first
+        yield mark, text[first:last], line
+
+
+def _percent_cells(text: str, comment: str) -> Iterator[Cell]:
+    for mark, source, line in between(text, _mark(comment).finditer(text)):
+        rest = mark["rest"] if mark else ""
         prose = _KIND.search(rest)
-        begin = min(mark.end() + 1, end)
-        line, counted = line + text.count("\n", counted, begin), begin
-        source = _uncommented(text[begin:end], comment) if prose else text[begin:end]
-        yield Cell(prose is None, source, line=line, title=title_in(rest), tags=tags_in(rest))
+        if mark is None:
+            source = _without_header(source, comment)
+        elif prose:
+            source = _uncommented(source, comment)
+        if mark or source.strip():
+            yield Cell(prose is None, source, line=line, title=title_in(rest), tags=tags_in(rest))
 
 
 def _light_cells(text: str, comment: str) -> Iterator[Cell]:
@@ -147,6 +155,8 @@ def script_cells(text: str, language: str, comment: str) -> Iterator[Cell] | Non
     """Return the cells of a script in which ``comment`` begins a line of comment; None where nothing divides it."""
     if text.startswith(f"{comment}{_DATABRICKS}"):
         return _databricks_cells(text, comment)
+    if text.startswith(PLUTO):
+        return _pluto_cells(text)
     if language == PYTHON and "marimo.App(" in text and (tree := syntax_tree(text)) is not None:
         return _marimo_cells(text, tree)
     if language == PYTHON and (opened := _GALLERY.match(text)) and _GALLERY_MARK.search(text):
@@ -160,69 +170,40 @@ def script_cells(text: str, language: str, comment: str) -> Iterator[Cell] | Non
     if language == "r" and _SPIN.search(text) and len(cells := list(_spin_cells(text))) > 1:
         return iter(cells)
     if language == "r" and _SECTION.search(text):
-        return _section_cells(text)
+        parts = between(text, _SECTION.finditer(text))
+        return (Cell(True, source, line=line, title=mark["name"] if mark else "") for mark, source, line in parts)
     return None
 
 
 # Scripts of R: for `knitr::spin`, in which `#'` begins a line of prose and `#+` a chunk, or with RStudio's sections.
 
 _SPIN = re.compile(r"^#(?:\+[ \t]*\S|'[ \t]*(?:---[ \t]*$|#{1,6}[ \t]))", re.MULTILINE)
-_CHUNK = re.compile(r"#[+-][ \t]*+(?P<label>[\w.-]*+)(?![ \t]*=)(?P<options>.*+)")
+_PROSE = re.compile(r"^(?:#'[^\n]*+(?:\n|\Z))++", re.MULTILINE)
+_CHUNK = re.compile(r"^#[+-][ \t]*+(?P<label>[\w.-]*+)(?![ \t]*=)(?P<options>.*+)$", re.MULTILINE)
 # What follows the comment of a function for roxygen, whose tags are such as `@param`.
 _DOCUMENTED = re.compile(
-    r"[^\s#][^\n=<]{0,200}(?:<-|=)[ \t]*function\b|set[A-Z]\w*\(|NULL[ \t]*$|[\"'][\w.]++[\"'][ \t]*$"
+    r"[^\s#][^\n=<]{0,200}(?:<-|=)[ \t]*function\b|set[A-Z]\w*\(|NULL[ \t]*$|[\"'][\w.]++[\"'][ \t]*$", re.MULTILINE
 )
-_ROXYGEN = re.compile(r"#'[ \t]*@[a-z]")
+_ROXYGEN = re.compile(r"^#'[ \t]*@[a-z]", re.MULTILINE)
 _SECTION = re.compile(r"^#+[ \t]*+(?P<name>\w[^\n]{0,200}?)[ \t]{0,20}(?:-{4,}+|={4,}+|#{4,}+)[ \t]*+$", re.MULTILINE)
 
 
 def _spin_cells(text: str) -> Iterator[Cell]:
-    lines = text.split("\n")
-    at = 0
-    while at < len(lines):
-        begin, end = at, _end_of_prose(lines, at)
-        if not lines[at].strip():
-            at += 1
-            continue
-        if end > begin:
-            at = end
-            source = "\n".join(line[2:].removeprefix(" ") for line in lines[begin:end])
-            yield Cell(False, source, line=begin + 1)
-            continue
-        chunk = _CHUNK.fullmatch(lines[at])
-        at = _after_roxygen(lines, at)
-        while at < len(lines) and not _CHUNK.fullmatch(lines[at]) and _end_of_prose(lines, at) == at:
-            at = _after_roxygen(lines, at)
-        # The line of a chunk stays where it has a caption.
-        first = begin if chunk is None or "cap" in chunk["options"] else begin + 1
-        label, tags = (chunk["label"], tags_in(chunk["options"])) if chunk else ("", ())
-        yield Cell(True, "\n".join(lines[first:at]), label=label, line=first + 1, tags=tags)
-
-
-def _after_roxygen(lines: Sequence[str], at: int) -> int:
-    # The line after this one, or after the comment that it begins.
-    end = at + 1
-    while lines[at].startswith("#'") and end < len(lines) and lines[end].startswith("#'"):
-        end += 1
-    return end
-
-
-def _end_of_prose(lines: Sequence[str], at: int) -> int:
-    end = at
-    while end < len(lines) and lines[end].startswith("#'"):
-        end += 1
-    is_roxygen = any(map(_ROXYGEN.match, lines[at:end])) or (end < len(lines) and _DOCUMENTED.match(lines[end]))
-    return at if is_roxygen else end
-
-
-def _section_cells(text: str) -> Iterator[Cell]:
-    marks = list(_SECTION.finditer(text))
-    yield Cell(True, text[: marks[0].start()], line=1)
-    line = text.count("\n", 0, marks[0].start()) + 1
-    for mark, after in zip(marks, (*(one.start() for one in marks[1:]), len(text)), strict=True):
-        source = text[mark.end() + 1 : after]
-        yield Cell(True, source, line=line + 1, title=mark["name"])
-        line += text.count("\n", mark.start(), after)
+    prose = (
+        block
+        for block in _PROSE.finditer(text)
+        if not (_ROXYGEN.search(block[0]) or _DOCUMENTED.match(text, block.end()))
+    )
+    for block, code, line in between(text, prose):
+        if block:
+            said = [one[2:].removeprefix(" ") for one in block[0].split("\n")]
+            yield Cell(False, "\n".join(said), line=line - block[0].count("\n"))
+        for chunk, source, below in between(code, _CHUNK.finditer(code)):
+            label, options = (chunk["label"], chunk["options"]) if chunk else ("", "")
+            # The line of a chunk stays where it has a caption.
+            source = chunk[0] + source if chunk and "cap" in options else source
+            if chunk or source.strip():
+                yield Cell(True, source, label=label, line=line + below - 1, tags=tags_in(options))
 
 
 # Examples of Sphinx-Gallery: a text in reStructuredText at the top, and below a mark in comments.
@@ -230,23 +211,19 @@ def _section_cells(text: str) -> Iterator[Cell]:
 _GALLERY = re.compile(
     r"\s*+[ru]*+(\"\"\"|''')[^\n]*+\n(?:[^\n]++\n)??[^\n]++\n(?:={3,}+|-{3,}+|~{3,}+|\*{3,}+)[ \t]*+\n"
 )
-_GALLERY_MARK = re.compile(r"^(?:#{20,}+[ \t]*+|#[ \t]?%%[^\n]*+)$\n?", re.MULTILINE)
+_GALLERY_MARK = re.compile(
+    r"^(?:#{20,}+[ \t]*+|#[ \t]?%%[^\n]*+)$\n?(?P<prose>(?:#(?!#{19}|[ \t]?%%)[^\n]*+(?:\n|\Z))*+)", re.MULTILINE
+)
 
 
 def _gallery_cells(text: str, begin: int) -> Iterator[Cell]:
-    end = text.find(text[begin : begin + 3], begin + 3)
-    end = len(text) if end < 0 else end
-    yield Cell(False, text[begin + 3 : end], "rst", line=text.count("\n", 0, begin) + 1)
-    cuts = [(end + 3, end + 3), *(mark.span() for mark in _GALLERY_MARK.finditer(text, end)), (len(text), len(text))]
-    for number, ((_, first), (last, _)) in enumerate(pairwise(cuts)):
-        lines = text[first:last].split("\n")
-        prose = 0
-        while number and prose < len(lines) and lines[prose].startswith("#"):
-            prose += 1
-        line = text.count("\n", 0, first) + 1
-        if prose:
-            yield Cell(False, _uncommented("\n".join(lines[:prose]), "#"), "rst", line=line)
-        yield Cell(True, "\n".join(lines[prose:]), line=line + prose)
+    quotes = text[begin : begin + 3]
+    end = f"{text}{quotes}".find(quotes, begin + 3)
+    yield Cell(False, text[begin + 3 : end], "rst", line=1 + text.count("\n", 0, begin))
+    for mark, source, line in between(text, _GALLERY_MARK.finditer(text, end), end + 3):
+        if mark and (prose := mark["prose"]):
+            yield Cell(False, _uncommented(prose, "#"), "rst", line=line - prose.count("\n"))
+        yield Cell(True, source, line=line)
 
 
 # Notebooks of Databricks as source: commands between marks, in which other languages are comments behind MAGIC.
@@ -258,18 +235,15 @@ def _databricks_cells(text: str, comment: str) -> Iterator[Cell]:
     mark = re.compile(rf"^{re.escape(comment)} COMMAND -+[ \t]*$\n?", re.MULTILINE)
     magic, titled = f"{comment} MAGIC", f"{comment} DBTITLE "
     begin = text.find("\n") + 1 or len(text)
-    cuts = [(begin, begin), *(found.span() for found in mark.finditer(text)), (len(text), len(text))]
-    line, counted = 1, 0
-    for (_, start), (stop, _) in pairwise(cuts):
-        line, counted = line + text.count("\n", counted, start), start
-        lines = text[start:stop].strip("\n").split("\n")
-        first = line + len(text[start:stop]) - len(text[start:stop].lstrip("\n"))
+    for _, source, line in between(text, mark.finditer(text), begin):
+        lines = source.strip("\n").split("\n")
+        line += len(source) - len(source.lstrip("\n"))
         title = ""
         if lines[0].startswith(titled):
             title = lines.pop(0).removeprefix(titled).partition(",")[2].strip()
-            first += 1
+            line += 1
         if not lines or not lines[0].startswith(magic):
-            yield Cell(True, "\n".join(lines), line=first, title=title)
+            yield Cell(True, "\n".join(lines), line=line, title=title)
             continue
         lines = [one.removeprefix(magic).removeprefix(" ") for one in lines]
         name, _, rest = lines[0].removeprefix("%").partition(" ")
@@ -277,53 +251,71 @@ def _databricks_cells(text: str, comment: str) -> Iterator[Cell]:
         language = cell_language("", f"%%{name}") if lines[0].startswith("%") and not is_prose else ""
         if is_prose or language:
             lines[0] = rest
-        yield Cell(not is_prose, "\n".join(lines), language, line=first, title=title)
+        yield Cell(not is_prose, "\n".join(lines), language, line=line, title=title)
 
 
-# Notebooks of marimo: functions whose bodies are the cells.
+# Notebooks of marimo: functions whose bodies are the cells; calls whose text is one.
+
+_MARIMO = {"mo.md": "markdown", "mo.sql": "sql", "app._unparsable_cell": ""}
 
 
 def _marimo_cells(text: str, tree: ast.Module) -> Iterator[Cell]:
     lines = text.split("\n")
     for node in tree.body:
-        if isinstance(node, ast.With) and ast.unparse(node.items[0].context_expr).startswith("app.setup"):
-            yield _body(lines, node.body)
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            by = [ast.unparse(one).partition("(")[0] for one in node.decorator_list]
-            if "app.cell" in by:
-                body = node.body[:-1] if isinstance(node.body[-1], ast.Return) else node.body
-                if body:
-                    yield _said(body) or _body(lines, body)
-            elif {"app.function", "app.class_definition"}.intersection(by):
-                yield _body(lines, [node])
-        elif isinstance(node, ast.Expr) and (broken := _quoted(node.value, "app._unparsable_cell")):
-            yield replace(broken, is_code=True)
+        by = {ast.unparse(one).partition("(")[0] for one in getattr(node, "decorator_list", ())}
+        body: list[ast.stmt] = []
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and "app.cell" in by:
+            body = [one for one in node.body if not isinstance(one, ast.Return)]
+        elif isinstance(node, ast.With) and ast.unparse(node.items[0].context_expr).startswith("app.setup"):
+            body = node.body
+        elif isinstance(node, ast.Expr) or by & {"app.function", "app.class_definition"}:
+            body = [node]
+        # `mo.md("""…""")` alone is Markdown, `_df = mo.sql(f"""…""")` SQL.
+        called = body[0].value if len(body) == 1 and isinstance(body[0], ast.Expr | ast.Assign) else None
+        if isinstance(called, ast.Call) and called.args and (name := ast.unparse(called.func)) in _MARIMO:
+            told, language = called.args[0], _MARIMO[name]
+            said = "".join(
+                str(part.value)
+                if isinstance(part, ast.Constant)
+                else f"{{{ast.unparse(getattr(part, 'value', part))}}}"
+                for part in (told.values if isinstance(told, ast.JoinedStr) else [told])
+            )
+            line = told.lineno + len(said) - len(said.lstrip("\n"))
+            yield Cell(language != "markdown", cleandoc(said), language, line=line)
+        elif body and not isinstance(node, ast.Expr):
+            # With the comments above it, which the tree does not have.
+            first = body[0].lineno - 1
+            while first and lines[first - 1].lstrip()[:1] in ("", "#"):
+                first -= 1
+            yield Cell(True, dedent("\n".join(lines[first : body[-1].end_lineno])), line=first + 1)
 
 
-def _body(lines: Sequence[str], body: Sequence[ast.stmt]) -> Cell:
-    # With the comments above it, which the tree does not have.
-    first = body[0].lineno - 1
-    while first and lines[first - 1].lstrip()[:1] in ("", "#"):
-        first -= 1
-    return Cell(True, dedent("\n".join(lines[first : body[-1].end_lineno])), line=first + 1)
+# Notebooks of Pluto: cells in the order in which they run, with the order in which they are shown below them.
+
+PLUTO = "### A Pluto.jl notebook ###"
+PLUTO_FRONT = re.compile(r"^#> ?([^\n]*\n)", re.MULTILINE)
+_PLUTO_CELL = re.compile(r"^# ╔═╡ (Cell order:|[0-9a-f-]{36})[ \t]*$", re.MULTILINE)
+_PLUTO_PLACE = re.compile(r"^# (?:╠═|╟─)([0-9a-f-]{36})", re.MULTILINE)
+# The settings of a cell, what makes a comment of one that is disabled, and what holds the versions of packages.
+_PLUTO_MARK = re.compile(r"^(?:# ╠═╡ [^\n]*+|#=╠═╡|[ \t]*+╠═╡ [^\n]*=#)$", re.MULTILINE)
+_PLUTO_PACKAGES = {str(UUID(int=1)), str(UUID(int=2))}
+_PLUTO_PROSE = re.compile(r'\s*+(?:md|cm)(?:"""((?:(?!""").)*+)"""|"((?:[^"\\]|\\.)*+)")[\s;]*+', re.DOTALL)
 
 
-def _said(body: Sequence[ast.stmt]) -> Cell | None:
-    # `mo.md("""…""")` alone is Markdown, `_df = mo.sql(f"""…""")` SQL.
-    one = body[0] if len(body) == 1 else None
-    if not isinstance(one, ast.Expr | ast.Assign):
-        return None
-    sql = _quoted(one.value, "mo.sql")
-    return replace(sql, is_code=True, language="sql") if sql else _quoted(one.value, "mo.md")
-
-
-def _quoted(call: ast.expr, name: str) -> Cell | None:
-    # The text that a call has as its first argument.
-    if not isinstance(call, ast.Call) or not call.args or ast.unparse(call.func) != name:
-        return None
-    parts = call.args[0].values if isinstance(call.args[0], ast.JoinedStr) else call.args[:1]
-    said = "".join(
-        str(part.value) if isinstance(part, ast.Constant) else "{" + ast.unparse(getattr(part, "value", part)) + "}"
-        for part in parts
-    )
-    return Cell(False, cleandoc(said), line=call.args[0].lineno + len(said) - len(said.lstrip("\n")))
+def _pluto_cells(text: str) -> Iterator[Cell]:
+    cells: dict[str, Cell] = {}
+    for mark, source, line in between(text, _PLUTO_CELL.finditer(text)):
+        if mark is None:
+            front = PLUTO_FRONT.findall(source)
+            yield Cell(False, "".join(front), "toml", line=1 + source.count("\n", 0, source.find("\n#>") + 1))
+            continue
+        code = _PLUTO_MARK.sub("", source)
+        if (prose := _PLUTO_PROSE.fullmatch(code)) and prose.lastindex:
+            line += code.count("\n", 0, prose.start(prose.lastindex))
+            cells[mark[1]] = Cell(False, dedent(prose[prose.lastindex]), label=mark[1], line=line)
+        else:
+            cells[mark[1]] = Cell(True, code, label=mark[1], line=line)
+    shown = cells.pop("Cell order:", None)
+    for id_ in dict.fromkeys([*(_PLUTO_PLACE.findall(shown.source) if shown else ()), *cells]):
+        if id_ in cells and id_ not in _PLUTO_PACKAGES:
+            yield cells[id_]

@@ -16,16 +16,25 @@ from typing import Any
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.dates import in_front_matter
-from jupyter_memory.ingest.readers.base import Document, Part, Shortening, note, unencoded
+from jupyter_memory.ingest.readers.base import Document, Part, note, safe, unencoded
 from jupyter_memory.ingest.readers.encoding import declared, guessed, wide
 from jupyter_memory.ingest.readers.notebook import Cell, document
-from jupyter_memory.ingest.readers.outputs import safe
 from jupyter_memory.ingest.readers.pages import read_page
-from jupyter_memory.ingest.readers.scripts import listed_tags, script_cells, tags_in, title_in
+from jupyter_memory.ingest.readers.scripts import (
+    PLUTO,
+    PLUTO_FRONT,
+    between,
+    listed_tags,
+    script_cells,
+    tags_in,
+    title_in,
+)
 from jupyter_memory.text.code import PYTHON, known_language
 from jupyter_memory.text.identifiers import CUT
 from jupyter_memory.text.markdown import front_matter, headings
 from jupyter_memory.text.unicode import clean, uncoloured
+
+_NAMES = tomllib.loads(Path(__file__).with_name("plain.toml").read_text(encoding="utf-8"))
 
 # The marks with which a text begins, each with its encoding; the longer first: UTF-32's begins with UTF-16's.
 MARKS = (
@@ -43,23 +52,28 @@ _FEW_WRONG = 10
 
 @dataclass(frozen=True, slots=True)
 class TextReader:
-    """Reads files of one language, each as one part."""
+    """Reads files of text; ``document`` returns what a text says, by the path of its file."""
 
-    language: str
     suffixes: tuple[str, ...]
+    document: Callable[[str, Path], Document]
     version: int = 0
 
     def read(self, path: Path, /) -> Document:
-        text = read_text(path)
-        return Document((Part(text),) if text.strip() else (), self.language)
+        return self.document(read_text(path), path)
+
+
+def plain(text: str, path: Path, *, language: str) -> Document:
+    """Return a text as one part."""
+    return Document((Part(text),) if text.strip() else (), language)
 
 
 def read_text(path: Path) -> str:
     """Return the text of a file without colours of a terminal and embedded pictures; raises what ``decoded`` raises."""
-    return _tidied(decoded(path.read_bytes()))
+    return tidied(decoded(path.read_bytes()))
 
 
-def _tidied(text: str) -> str:
+def tidied(text: str) -> str:
+    """Return a text without colours of a terminal and embedded pictures, in characters that can be stored."""
     return unencoded(uncoloured(clean(text)))
 
 
@@ -150,15 +164,7 @@ _KERNEL = re.compile(r"^[ \t]*(?:kernelspec|jupytext):", re.MULTILINE)
 # Jupytext's marks around a cell of Markdown.
 _REGION = re.compile(r"<!--[ \t]*+#(region|md|raw)\b(?P<rest>[^\n]*?)-->")
 # Directives of MyST and Sphinx that documents of Quarto and R Markdown also have.
-_DIRECTIVES = frozenset(
-    """
-    admonition attention bibliography blockquote button card caution centered compound container contents csv-table
-    danger deprecated dropdown embed epigraph error example exercise figure glossary glue grid hint iframe image
-    important include index list-table literalinclude margin math note only parsed-literal prf proof pull-quote raw
-    rubric seealso sidebar solution tab-item tab-set table tableofcontents theorem tip toctree todo topic versionadded
-    versionchanged video warning
-    """.split()  # noqa: SIM905
-)
+_DIRECTIVES = frozenset(_NAMES["directives"].split())
 _LANGUAGE = re.compile(r"^[ \t]+language:[ \t]*(\S+)", re.MULTILINE)
 _KERNEL_NAME = re.compile(r"^[ \t]+name:[ \t]*(\S+)", re.MULTILINE)
 # Fences of Markdown that are shown and not run.
@@ -174,35 +180,24 @@ _TOLD = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class LiterateReader(Shortening):
-    """Reads Quarto and R Markdown."""
+def literate(text: str, path: Path, *, bare: bool = False) -> Document:
+    """Return the chunks and the prose of Quarto and R Markdown, in one part where they are too many.
 
-    suffixes: tuple[str, ...] = (".qmd", ".rmd")
-
-    def read(self, path: Path, /) -> Document:
-        usual = "r" if path.suffix.lower() == ".rmd" else PYTHON
-        text = read_text(path)
-        return _described(_literate_document(text, path.name, usual, self.hide, bare=False), text)
-
-
-def _literate_document(
-    text: str, title: str, usual: str, hide: Callable[[str], str] | None, *, bare: bool = True
-) -> Document:
-    # All of it in one part where its chunks are too many. With `bare`, a fence that names a language without braces is
-    # code too.
+    With ``bare``, as in MyST, a fence that names a language without braces is code too.
+    """
     front = front_matter(text)
     named = _LANGUAGE.search(front) or _KERNEL_NAME.search(front)
     language = known_language(named[1].strip("\"'")) if named else ""
     if not language:
         first = _FIRST.search(text)
         name = known_language(first[1]) if first else ""
+        usual = "r" if path.suffix.lower() == ".rmd" else PYTHON
         language = name if name in ("python", "r", "julia", "sql", "bash", "javascript") else usual
-    found = document(_cells(text, front, bare, hide), language, title, hide)
-    return Document((Part(text),), "markdown") if found is None else found
+    found = document(_cells(text, front, bare), language, path.name)
+    return _described(Document((Part(text),), "markdown") if found is None else found, text)
 
 
-def _cells(text: str, front: str, bare: bool, hide: Callable[[str], str] | None) -> Iterator[Cell]:
+def _cells(text: str, front: str, bare: bool) -> Iterator[Cell]:
     lines = text.split("\n")
     begin = number = front.count("\n")
     if told := "\n".join(_TOLD.findall(front)):
@@ -240,7 +235,7 @@ def _cells(text: str, front: str, bare: bool, hide: Callable[[str], str] | None)
                 options[name] = _unquoted(value)
                 first += 1
             label = label or options.get("label", "")
-            short = {key: safe(of, _LONGEST_OPTION, hide)[:_LONGEST_OPTION] for key, of in options.items()}
+            short = {key: safe(of, _LONGEST_OPTION)[:_LONGEST_OPTION] for key, of in options.items()}
             metadata = {"options": short} if options else {}
             # In the line above the code, so that all others stay where they are.
             sign = _COMMENTS.get(language, "#")
@@ -314,67 +309,51 @@ _ORG = re.compile(
 _ORG_LANGUAGE, _ORG_FENCE = "org", "`" * 12
 
 
-@dataclass(frozen=True, slots=True)
-class OrgReader(Shortening):
-    """Reads Org mode: with blocks of code as a notebook, else as one text."""
+def org(text: str, path: Path) -> Document:
+    """Return an Org file as a notebook if it has blocks of code, else as one text."""
+    tags: dict[str, None] = {}
 
-    suffixes: tuple[str, ...] = (".org",)
+    def markdown_of(found: re.Match[str]) -> str:
+        if found["info"] is not None:
+            return f"{_ORG_FENCE}{found['info']}\n{dedent(found['code'])}{_ORG_FENCE}"
+        if found["stars"]:
+            title, _, last = found["title"].rstrip().rpartition(" ")
+            if not (last.startswith(":") and last.endswith(":")):
+                title, last = found["title"], ""
+            tags.update(dict.fromkeys(last.split(":")))
+            return f"{'#' * min(len(found['stars']), 6)} {title.strip()}"
+        tags.update(dict.fromkeys((found["tags"] or "").strip().split(":")))
+        return found[0] if found["tags"] else found["comment"]
 
-    def read(self, path: Path, /) -> Document:
-        tags: dict[str, None] = {}
-
-        def markdown(found: re.Match[str]) -> str:
-            if found["info"] is not None:
-                return f"{_ORG_FENCE}{found['info']}\n{dedent(found['code'])}{_ORG_FENCE}"
-            if found["stars"]:
-                title, _, last = found["title"].rstrip().rpartition(" ")
-                if not (last.startswith(":") and last.endswith(":")):
-                    title, last = found["title"], ""
-                tags.update(dict.fromkeys(last.split(":")))
-                return f"{'#' * min(len(found['stars']), 6)} {title.strip()}"
-            tags.update(dict.fromkeys((found["tags"] or "").strip().split(":")))
-            return found[0] if found["tags"] else found["comment"]
-
-        text = _DRAWER.sub(lambda drawer: "\n" * drawer[0].count("\n"), read_text(path))
-        shown, found = _ORG.sub(markdown, text), None
-        if _ORG_FENCE in shown:
-            cells = _cells(shown, "", True, self.hide)
-            prose = (cell if cell.is_code else replace(cell, language=_ORG_LANGUAGE) for cell in cells)
-            found = document(prose, _ORG_LANGUAGE, path.name, self.hide)
-        found = found or Document((Part(text),) if text.strip() else (), _ORG_LANGUAGE)
-        return replace(found, tags=tuple(filter(None, tags)))
+    text = _DRAWER.sub(lambda drawer: "\n" * drawer[0].count("\n"), text)
+    shown, found = _ORG.sub(markdown_of, text), None
+    if _ORG_FENCE in shown:
+        cells = _cells(shown, "", True)
+        prose = (cell if cell.is_code else replace(cell, language=_ORG_LANGUAGE) for cell in cells)
+        found = document(prose, _ORG_LANGUAGE, path.name)
+    return replace(found or plain(text, path, language=_ORG_LANGUAGE), tags=tuple(filter(None, tags)))
 
 
-# Reads notebooks of Polyglot, a line such as `#!csharp` above each cell.
+# Notebooks of Polyglot: a line such as `#!csharp` above each cell.
 
-_KERNELS = tomllib.loads(Path(__file__).with_name("plain.toml").read_text(encoding="utf-8"))["polyglot"]
+_KERNELS = _NAMES["polyglot"]
 _SWITCH = re.compile(r"^#!([A-Za-z#]+)(?:-[\w-]+)?[ \t]*\r?$", re.MULTILINE)
 _DEFAULT = re.compile(r'"defaultKernelName"\s*:\s*"([\w#]+)"')
 
 
-@dataclass(frozen=True, slots=True)
-class PolyglotReader(Shortening):
-    """Reads notebooks of .NET's Polyglot."""
-
-    suffixes: tuple[str, ...] = (".dib",)
-
-    def read(self, path: Path, /) -> Document:
-        text = read_text(path)
-        named = _DEFAULT.search(text)
-        usual = _KERNELS.get(named[1].lower(), "") if named else ""
-        found = document(_polyglot_cells(text, usual or "csharp"), usual or "csharp", path.name, self.hide)
-        return Document((Part(text),), usual or "csharp") if found is None else found
-
-
-def _polyglot_cells(text: str, usual: str) -> Iterator[Cell]:
+def polyglot(text: str, path: Path) -> Document:
+    """Return the cells of a notebook of .NET's Polyglot."""
+    named = _DEFAULT.search(text)
+    usual = (_KERNELS.get(named[1].lower(), "") if named else "") or "csharp"
     # A line that begins so and names no kernel, such as `#!time`, is part of a cell.
     marks = [mark for mark in _SWITCH.finditer(text) if mark[1].lower() in _KERNELS]
-    begins = [(0, usual), *((mark.end(), _KERNELS[mark[1].lower()]) for mark in marks)]
-    ends = [*(mark.start() for mark in marks), len(text)]
-    for (begin, language), end in zip(begins, ends, strict=True):
-        if language and text[begin:end].strip():
-            line = 1 + text.count("\n", 0, begin)
-            yield Cell(language not in ("markdown", "text"), text[begin:end], language, line=line)
+    spoken = ((_KERNELS[mark[1].lower()] if mark else usual, code, line) for mark, code, line in between(text, marks))
+    cells = (
+        Cell(language not in ("markdown", "text"), code, language, line=line)
+        for language, code, line in spoken
+        if language and code.strip()
+    )
+    return document(cells, usual, path.name) or plain(text, path, language=usual)
 
 
 _MINIFIED_IN = frozenset({"javascript", "typescript"})
@@ -383,29 +362,21 @@ _MINIFIED = 50_000
 _LONG_LINES = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class ScriptReader(Shortening):
-    """Reads files of one language of code, in which ``comment`` begins a line of comment."""
-
-    language: str
-    suffixes: tuple[str, ...]
-    comment: str = "#"
-    version: int = 0
-
-    def read(self, path: Path, /) -> Document:
-        text = read_text(path)
-        is_long = len(text) > _MINIFIED and len(text) > _LONG_LINES * (text.count("\n") + 1)
-        if self.language in _MINIFIED_IN and is_long:
-            raise InputError(
-                f"The code is minified ({len(text):,} characters on {text.count(chr(10)) + 1:,} lines). "
-                "Index its source; leave this file out with a line in .jupytermemoryignore."
-            )
-        if len(text) > _MINIFIED:
-            text = _without_bulk(_without_rows(text) if self.language == "sql" else text, self.hide)
-        divided = script_cells(text, self.language, self.comment)
-        if divided is not None and (found := document(divided, self.language, path.name, self.hide)) is not None:
-            return found
-        return Document((Part(text, line=1),) if text.strip() else (), self.language)
+def script(text: str, path: Path, *, language: str, comment: str) -> Document:
+    """Return the cells of code in which ``comment`` begins a line of comment, or all of it where nothing divides it."""
+    is_long = len(text) > _MINIFIED and len(text) > _LONG_LINES * (text.count("\n") + 1)
+    if language in _MINIFIED_IN and is_long:
+        raise InputError(
+            f"The code is minified ({len(text):,} characters on {text.count(chr(10)) + 1:,} lines). "
+            "Index its source; leave this file out with a line in .jupytermemoryignore."
+        )
+    if len(text) > _MINIFIED:
+        text = _without_bulk(_without_rows(text) if language == "sql" else text)
+    divided = script_cells(text, language, comment)
+    if divided is not None and (found := document(divided, language, path.name)) is not None:
+        is_pluto = text.startswith(PLUTO)
+        return _described(found, f"+++\n{''.join(PLUTO_FRONT.findall(text))}+++\n") if is_pluto else found
+    return Document((Part(text, line=1),) if text.strip() else (), language)
 
 
 # Of a dump, what its tables and their columns are called is kept.
@@ -440,13 +411,11 @@ def _without_rows(text: str) -> str:
     return "\n".join(kept)
 
 
-def _without_bulk(text: str, hide: Callable[[str], str] | None) -> str:
+def _without_bulk(text: str) -> str:
     lines = text.split("\n")
     long = [place for place, line in enumerate(lines) if len(line) > _LONGEST_LINE]
     for place in long:
-        line = lines[place]
-        # Half a secret is not recognised.
-        lines[place] = (hide(line) if hide else line)[:_KEPT_OF_IT] + CUT
+        lines[place] = safe(lines[place], _KEPT_OF_IT)[:_KEPT_OF_IT] + CUT
     if long:
         note(f"{len(long):,} of its lines are longer than {_LONGEST_LINE:,} characters; their beginnings are read")
     return "\n".join(lines)
@@ -460,13 +429,14 @@ _LINK = re.compile(r"!?\[\[([^\[\]|\n]+)(?:\\?\|([^\[\]\n]*))?\]\](?!\()")
 _CALLOUT = re.compile(r"((?:[ \t]*+>)++[ \t]*+)\[!([\w-]+)\][+-]?[ \t]*+(.*)")
 _BACKTICKS = re.compile(r"`+")
 # At least one letter, so that no issue's number is one; after a blank, so that no anchor of a link is one.
+_MAYBE_TAG = re.compile(r"#\w")
 _TAG = re.compile(r"(?<!\S)#(?=[\w/-]*[^\W\d_])([\w][\w/-]*)(?=[\s.,;:!?)]|$)")
 
 
 def _read_as_text(markdown: str) -> tuple[str, dict[str, None]]:
     # Wiki links and callouts as their reader sees them, and the tags among the words. The target of a link stays beside
     # its alias, so that both are found; code stays as it is.
-    if "[[" not in markdown and "[!" not in markdown and "#" not in markdown:
+    if "[[" not in markdown and "[!" not in markdown and not _MAYBE_TAG.search(markdown):
         return markdown, {}
     shown, tags, fence = list[str](), dict[str, None](), ""
     for line in markdown.split("\n"):
@@ -519,49 +489,36 @@ def _said(link: re.Match[str]) -> str:
 _DRAWING = re.compile(r"^```(?:compressed-)?json\n.*?^```$|[ \t]\^\w{8}$", re.MULTILINE | re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class MarkdownReader(Shortening):
-    """Reads Markdown; chunking gives each chunk the headings above it."""
-
-    suffixes: tuple[str, ...] = (".md", ".markdown")
-    version: int = 1
-
-    def read(self, path: Path, /) -> Document:
-        text = read_text(path)
-        if not text.strip():
-            return Document((), "markdown")
-        front = front_matter(text)
-        # Its front matter says that a kernel runs its code.
-        if _KERNEL.search(front):
-            return _described(_literate_document(text, path.name, PYTHON, self.hide), text)
-        if "excalidraw-plugin" in front:
-            text = _DRAWING.sub("", text)
-        shown, tags = _read_as_text(_OF_LOGSEQ.sub("", text) if "::" in text else text)
-        if front:
-            _, tags = _read_as_text(text[len(front) :])
-        found = _described(Document((Part(shown),), "markdown"), text)
-        return replace(found, tags=tuple(dict.fromkeys((*found.tags, *tags))))
+def markdown(text: str, path: Path) -> Document:
+    """Return a text in Markdown, which chunking cuts at its headings; notebooks of MyST and Jupytext cell by cell."""
+    if not text.strip():
+        return Document((), "markdown")
+    front = front_matter(text)
+    # Its front matter says that a kernel runs its code.
+    if _KERNEL.search(front):
+        return literate(text, path, bare=True)
+    if "excalidraw-plugin" in front:
+        text = _DRAWING.sub("", text)
+    shown, tags = _read_as_text(_OF_LOGSEQ.sub("", text) if "::" in text else text)
+    if front:
+        _, tags = _read_as_text(text[len(front) :])
+    found = _described(Document((Part(shown),), "markdown"), text)
+    return replace(found, tags=tuple(dict.fromkeys((*found.tags, *tags))))
 
 
 _OF_CANVAS = ("text", "label", "file", "url", "name")
 
 
-@dataclass(frozen=True, slots=True)
-class CanvasReader:
-    """Reads the texts of canvases of Obsidian and of drawings of Excalidraw."""
-
-    suffixes: tuple[str, ...] = (".canvas", ".excalidraw")
-
-    def read(self, path: Path, /) -> Document:
-        text = read_text(path)
-        try:
-            drawn = json.loads(text or "{}")
-            shapes = [one for key in ("nodes", "elements", "edges") for one in drawn.get(key) or ()]
-            said = [one[key] for one in shapes for key in _OF_CANVAS if isinstance(one.get(key), str)]
-        except (ValueError, RecursionError, AttributeError, TypeError):
-            raise InputError("The file is not JSON, so not a canvas. Restore it from a copy.") from None
-        shown, tags = _read_as_text("\n\n".join(filter(str.strip, said)))
-        return Document((Part(shown),) if shown else (), "markdown", tags=tuple(tags))
+def canvas(text: str, path: Path) -> Document:
+    """Return the texts of a canvas of Obsidian or a drawing of Excalidraw."""
+    try:
+        drawn = json.loads(text or "{}")
+        shapes = [one for key in ("nodes", "elements", "edges") for one in drawn.get(key) or ()]
+        said = [one[key] for one in shapes for key in _OF_CANVAS if isinstance(one.get(key), str)]
+    except (ValueError, RecursionError, AttributeError, TypeError):
+        raise InputError("The file is not JSON, so not a canvas. Restore it from a copy.") from None
+    shown, tags = _read_as_text("\n\n".join(filter(str.strip, said)))
+    return Document((Part(shown),) if shown else (), "markdown", tags=tuple(tags))
 
 
 _CHARSET = re.compile(
@@ -584,7 +541,7 @@ class HtmlReader:
         data = path.read_bytes()
         named = _CHARSET.search(data, 0, _CHARSET_WITHIN)
         charset = (named[1] or named[2]).decode("ascii", "replace") if named else ""
-        title, sections = read_page(_tidied(decoded(data, charset)))
+        title, sections = read_page(tidied(decoded(data, charset)))
         parts, seen = [], set[str]()
         for section in sections:
             if text := section.text:

@@ -60,7 +60,10 @@ create view chunk_texts as
     memories.title,
     chunks.context,
     coalesce(chunks.text, texts.text) as text,
-    coalesce((select group_concat(tag, ' ' order by tag) from tags where tags.memory = chunks.memory), '') as tags,
+    coalesce(
+      -- An `order by` among the arguments is beyond SQLite 3.40, which other programs open the file with.
+      (select group_concat(tag, ' ') from (select tag from tags where tags.memory = chunks.memory order by tag)), ''
+    ) as tags,
     chunks.ident,
     memories.space,
     chunks.memory,

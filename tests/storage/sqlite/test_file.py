@@ -4,6 +4,8 @@ import gc
 import multiprocessing
 import os
 import random
+import re
+import sqlite3
 import stat
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -282,6 +284,29 @@ def test_a_forked_child_has_its_own_connection(database, remember):
     remember(opened, "from the parent again")
     assert opened.connection.execute("select count(*) from memories").get == 3
     assert opened.connection.execute("pragma integrity_check").get == "ok"
+
+
+# What SQLite has learnt since 3.40, the one of Debian 12 and of many a Python.
+NEWER = (
+    r"\b(?:string_agg|concat|concat_ws|unhex|octet_length|timediff|jsonb\w*)\("
+    r"|\b(?:group_concat|json_group_\w+)\([^()]*order by"
+)
+
+
+def test_older_programs_read_the_file(path, store):
+    """The SQLite of Python parses the schema of a store, finds it sound, and sees tags in their order."""
+    with store(embedder="static") as memory:
+        memory.add("The λ of Zürich", tags=["tides", "harbour", "a lock"])
+        memory.add("A note without tags")
+        memory.forget(memory.add("A note that was forgotten").id)
+    with closing(sqlite3.connect(path)) as other:
+        assert other.execute("pragma integrity_check").fetchall() == [("ok",)]
+        assert other.execute("select tags from chunk_texts order by id").fetchall() == [
+            ("a lock harbour tides",),
+            ("",),
+        ]
+        schema = "\n".join(sql for (sql,) in other.execute("select sql from sqlite_schema where sql is not null"))
+    assert "group_concat(" in schema and not re.search(NEWER, schema, re.IGNORECASE)
 
 
 @pytest.mark.parametrize("change", ["removed", "replaced", "closed"])
