@@ -347,7 +347,7 @@ class Answer:
 
     @property
     def time_range(self) -> list[str | None] | None:
-        """Return ``[since, until]`` as ISO text, or None if the search was not limited in time."""
+        """Return ``[since, until]`` as ISO text, of the filters or of the time that the query names, or None."""
         bounds = self.query.filters if self.query.time_filters is None else self.query.filters & self.query.time_filters
         if (since := bounds.since) is None and bounds.until is None:
             return None

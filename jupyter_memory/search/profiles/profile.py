@@ -104,8 +104,8 @@ class Profile:
     ``columns`` are the BM25 weights of the keyword index; a column that is not among them is not searched.
     ``threshold`` says whether matches below the embedder's (or the user's) cosine threshold are dropped. ``steps`` are
     the post-processors. ``keyword_only`` are the terms for a search without a model, if they are others. Fewer keyword
-    matches than ``small_corpus`` are all shown where ``limit`` would cut off half of them. ``timed`` says whether a
-    time that the query names changes what the retrievers find. ``adaptive`` names the term whose weight follows
+    matches than ``small_corpus`` are all shown where ``limit`` would cut off half of them. ``timed`` says whether the
+    query is rewritten for the store: other forms, spellings, the time that it names. ``adaptive`` names the term whose weight follows
     feedback; see `adapted`. ``apart`` names a kind that is searched by itself, so that its memories
     and the others do not take each other's places among the candidates.
 
