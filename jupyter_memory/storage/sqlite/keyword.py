@@ -106,6 +106,9 @@ class KeywordIndex:
 
     def finish(self, session: Session, /) -> None:
         session.changed("insert into keyword (keyword) values ('rebuild')")
+        # That says of the file that nothing was removed from its pages yet. Other connections, which noted that something
+        # was, would not write so again when they empty a page, and an empty page would be damage: so they read it anew.
+        session.changed("insert into keyword (keyword, rank) values ('secure-delete', 1)")
         outdate(session)
 
     def rebuild(self, session: Session, /) -> None:
