@@ -55,7 +55,7 @@ class KeywordIndex:
 
     def corpus(self, session: Session, within: Filters, /) -> Statistics:
         now = version(session)
-        counted = self._counted.of(now, "", lambda: _Counted(int(session.value("select count(*) from chunks"))))
+        counted = self._counted.of(now, "", lambda: _Counted(postings.count(session)))
         whole = Statistics(session, now, counted, self._vocabulary)
         if not within:
             return whole
