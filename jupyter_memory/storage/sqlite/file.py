@@ -541,6 +541,8 @@ class StoreFile:
         connection.enable_load_extension(False)
         connection.pragma("foreign_keys", True)
         connection.pragma("temp_store", "memory")  # no user text in temporary files
+        # In KiB: in a large store, one search reads some 8 MB, of which the usual 2 MB keep too little for its own use.
+        connection.pragma("cache_size", -16_000)
         check_version(connection, self.path, self._versions)
         if self.read_only:
             return
