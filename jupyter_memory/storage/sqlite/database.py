@@ -202,6 +202,8 @@ _NOTICE = (
     "Another process is reading or writing the store, or its disk is full or read-only: traces of forgotten text may "
     "remain in the file. The next change removes them, and so does opening the store again."
 )
+# Bytes of a log that is moved into the file, and seconds that readers are waited for then.
+_LONG, _MOMENT = 4_000_000, 0.03
 # Seconds that others are waited for before the traces are left for the next time.
 _PATIENCE = 2.0
 BUSY_SECONDS = 30.0
@@ -235,6 +237,7 @@ class Database:
         self._examining = False
         self._sound_until = 0.0
         self._closed = False
+        self._long = _LONG
         self._begin()
 
         with translate_errors(self.path), ExitStack() as unless_ready:
@@ -344,6 +347,18 @@ class Database:
                     connection.pragma("synchronous", "full")
         if self.traces_may_remain:
             self.scrub(patience=0)
+        else:
+            self._move_log(self._long)
+
+    def _move_log(self, length: int) -> None:
+        # SQLite would do so by itself, but leave in the file what must be overwritten when something is forgotten.
+        with suppress(OSError, StoreError):
+            if self._file.log.stat().st_size >= length:
+                with translate_errors(self.path), closing(self._file.connect(0)) as alone:
+                    alone.set_busy_handler(Turn(self.path, _MOMENT, announced=False))
+                    self._file.move_log(alone)
+                # Not again at once, if others read.
+                self._long = self._file.log.stat().st_size + _LONG
 
     @property
     def traces_may_remain(self) -> bool:
@@ -360,36 +375,16 @@ class Database:
         try:
             if self._file.read_only:
                 return
-            with translate_errors(self.path):
-                with self._extra(waiting) as connection:
-                    done = scrubbing.pending(connection) is None
-                    if done:
-                        return
-                    connection.execute("begin")
-                    self._file.check_content(connection)
-                    found = scrubbing.has_traces(connection)
-                if found:
-                    # A transaction of its own, in a connection that has read nothing of the index before.
-                    with self._extra(waiting) as connection:
-                        connection.execute("begin immediate")
-                        self._file.check_content(connection)
-                        scrubbing.clear_traces(connection)
-                        connection.execute("commit")
-                with self._extra(waiting) as alone:
-                    done = self._file.scrub(alone, waiting)
+            # Closing it rolls back what was not committed.
+            with translate_errors(self.path), closing(self._file.connect(self._busy)) as alone:
+                alone.set_busy_handler(Turn(self.path, waiting, announced=False))
+                done = self._file.scrub(alone, waiting)
         except StoreClosed:
             raise
         except StoreError:
             pass
         finally:
             self._file.note(_NOTICE, not done)
-
-    @contextmanager
-    def _extra(self, patience: float) -> Iterator[Session]:
-        # Closing it rolls back what was not committed.
-        with closing(self._file.connect(self._busy)) as connection:
-            connection.set_busy_handler(Turn(self.path, patience, announced=False))
-            yield connection
 
     def close(self) -> None:
         """Close every connection; calling it again does nothing. What other threads are doing is undone."""
@@ -398,6 +393,11 @@ class Database:
         try:
             if self.traces_may_remain and not (self._closed or overwritten):
                 self.scrub(patience=0)
+            elif not (self._closed or overwritten or self._file.read_only):
+                with suppress(OSError):
+                    # A small file is read as a whole in a moment.
+                    if self.path.stat().st_size > scrubbing.SMALL:
+                        self._move_log(1)
         finally:
             with self._lock:
                 self._closed = True

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, closing, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep, time
 from typing import Any, NamedTuple
@@ -216,6 +216,13 @@ class Identity:
         except _UNREADABLE:
             return False
 
+    def commits_in_file(self) -> int:
+        """Return how many commits the file holds without its log, -1 if it cannot be read without."""
+        try:
+            return self._alone().commits
+        except _UNREADABLE:
+            return -1
+
     def _alone(self) -> Mark:
         with self._open_alone() as connection:
             return _mark_of(connection)
@@ -409,6 +416,10 @@ class StoreFile:
         self._is_open = False
         self._is_full = False
 
+    @property
+    def log(self) -> Path:
+        return beside(self.path, "-wal")
+
     def make(self) -> None:
         """Make the file readable by its owner only, before SQLite can make it with the umask's rights."""
         absolute(self.path)  # which refuses what SQLite cannot name
@@ -484,12 +495,21 @@ class StoreFile:
 
     def scrub(self, alone: apsw.Connection, patience: float) -> bool:
         """Overwrite what removed rows left, with a connection that was made for this; return whether all is gone."""
+        with self._pages() as pages:
+            return scrubbing.scrub(alone, pages, self.log, patience, self.check_content, self.identity.commits_in_file)
+
+    def move_log(self, alone: apsw.Connection) -> None:
+        """Move the log into the file, with a connection that was made for this, and overwrite what is left there."""
+        with self._pages() as pages:
+            scrubbing.move_log(alone, pages, self.log, self.check_content, self.identity.commits_in_file)
+
+    @contextmanager
+    def _pages(self) -> Iterator[apsw.VFSFile]:
         # Opened by SQLite: if Python closed a file of the same name, this process would lose SQLite's locks on it.
-        pages = apsw.VFSFile(
-            self._vfs or "", str(self.path), [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READWRITE, 0]
-        )
+        flags = [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READWRITE, 0]
+        pages = apsw.VFSFile(self._vfs or "", str(self.path), flags)
         try:
-            return scrubbing.scrub(alone, pages, beside(self.path, "-wal"), patience, self.check_content)
+            yield pages
         finally:
             pages.xClose()
 
@@ -547,6 +567,7 @@ class StoreFile:
         if self.read_only:
             return
         connection.pragma("secure_delete", True)
+        connection.pragma("wal_autocheckpoint", 0)  # the log is moved by `Database`
         begun = monotonic()
         while self.has_log:
             try:
