@@ -316,6 +316,13 @@ class Session(apsw.Connection):
     def note_removal(self) -> None:
         scrubbing.note_removal(self)
 
+    def check(self, pragma: str) -> list[str]:
+        """Return what one of SQLite's own checks finds."""
+        # It compares the index with the list of its pages that FTS5 read last; a query makes FTS5 read it anew.
+        with suppress(apsw.Error):
+            self.value("select 1 from keyword where rowid = 0")
+        return [finding for finding in self.column(f"pragma {pragma}") if finding != "ok"]
+
     def forget_asked(self, keys: Sequence[int]) -> bool:
         before = self.total_changes()
         ids = "select id from memories where key in (select value from json_each(:keys))"
