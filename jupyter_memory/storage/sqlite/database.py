@@ -204,6 +204,8 @@ _NOTICE = (
 )
 # Bytes of a log that is moved into the file, and seconds that readers are waited for then.
 _LONG, _MOMENT = 4_000_000, 0.03
+# Bytes of a file that is not read as a whole in a moment.
+_LARGE = 16_000_000
 # Seconds that others are waited for before the traces are left for the next time.
 _PATIENCE = 2.0
 BUSY_SECONDS = 30.0
@@ -352,11 +354,10 @@ class Database:
 
     def _move_log(self, length: int) -> None:
         # SQLite would do so by itself, but leave in the file what must be overwritten when something is forgotten.
-        with suppress(OSError, StoreError):
-            if self._file.log.stat().st_size >= length:
-                with translate_errors(self.path), closing(self._file.connect(0)) as alone:
-                    alone.set_busy_handler(Turn(self.path, _MOMENT, announced=False))
-                    self._file.move_log(alone)
+        # Whoever removed something does so next.
+        with suppress(OSError, StoreError), translate_errors(self.path):
+            if self._file.log.stat().st_size >= length and scrubbing.pending(self.connection) is None:
+                self._clean(_MOMENT)
                 # Not again at once, if others read.
                 self._long = self._file.log.stat().st_size + _LONG
 
@@ -375,16 +376,19 @@ class Database:
         try:
             if self._file.read_only:
                 return
-            # Closing it rolls back what was not committed.
-            with translate_errors(self.path), closing(self._file.connect(self._busy)) as alone:
-                alone.set_busy_handler(Turn(self.path, waiting, announced=False))
-                done = self._file.scrub(alone, waiting)
+            done = self._clean(waiting)
         except StoreClosed:
             raise
         except StoreError:
             pass
         finally:
             self._file.note(_NOTICE, not done)
+
+    def _clean(self, patience: float) -> bool:
+        # Closing it rolls back what was not committed.
+        with translate_errors(self.path), closing(self._file.connect(self._busy)) as alone:
+            alone.set_busy_handler(Turn(self.path, patience, announced=False))
+            return self._file.scrub(alone, patience)
 
     def close(self) -> None:
         """Close every connection; calling it again does nothing. What other threads are doing is undone."""
@@ -395,8 +399,7 @@ class Database:
                 self.scrub(patience=0)
             elif not (self._closed or overwritten or self._file.read_only):
                 with suppress(OSError):
-                    # A small file is read as a whole in a moment.
-                    if self.path.stat().st_size > scrubbing.SMALL:
+                    if self.path.stat().st_size > _LARGE:
                         self._move_log(1)
         finally:
             with self._lock:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from time import monotonic, sleep, time
 from typing import Any, NamedTuple
@@ -502,21 +502,11 @@ class StoreFile:
 
     def scrub(self, alone: apsw.Connection, patience: float) -> bool:
         """Overwrite what removed rows left, with a connection that was made for this; return whether all is gone."""
-        with self._pages() as pages:
-            return scrubbing.scrub(alone, pages, self.log, patience, self.check_content, self.identity.commits_in_file)
-
-    def move_log(self, alone: apsw.Connection) -> None:
-        """Move the log into the file, with a connection that was made for this, and overwrite what is left there."""
-        with self._pages() as pages:
-            scrubbing.move_log(alone, pages, self.log, self.check_content, self.identity.commits_in_file)
-
-    @contextmanager
-    def _pages(self) -> Iterator[apsw.VFSFile]:
         # Opened by SQLite: if Python closed a file of the same name, this process would lose SQLite's locks on it.
         flags = [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READWRITE, 0]
         pages = apsw.VFSFile(self._vfs or "", str(self.path), flags)
         try:
-            yield pages
+            return scrubbing.scrub(alone, pages, self.log, patience, self.check_content, self.identity.commits_in_file)
         finally:
             pages.xClose()
 

@@ -22,7 +22,6 @@ from contextlib import contextmanager
 from math import inf
 from pathlib import Path
 from time import monotonic, sleep
-from typing import NamedTuple
 
 import apsw
 import numpy as np
@@ -35,8 +34,8 @@ _PENDING = "scrub"
 _SCHEMA = "select 'scrubbed ' || schema_version from pragma_schema_version"
 _SCRUBBED = f"select value from counters where name = ({_SCHEMA})"
 _NOTE_SCRUBBED = f"insert into counters (name, value) values (({_SCHEMA}), ?)"
-# Bytes of a file that is read as a whole in a moment; those of the head of a log.
-SMALL, _HEAD = 16_000_000, 32
+# Bytes of the head of a log.
+_HEAD = 32
 # Seconds that a slice holds the write lock, and that writers have between two slices.
 _SLICE, _PAUSE = 0.1, 0.02
 # Pages that are read at once: one megabyte.
@@ -68,59 +67,34 @@ def scrub(
     check: Callable[[apsw.Connection], None],
     commits_in_file: Callable[[], int],
 ) -> bool:
-    """Overwrite what removed rows left, slice by slice; return whether nothing is left to do.
+    """Move the log into the file, and overwrite what removed rows left; return whether nothing is left to do.
 
     ``connection`` holds no pages from before; ``check`` raises where another file was copied over the store.
     """
     until = monotonic() + patience
-    while pending(connection) is not None:
-        changed = _changed(connection, log, commits_in_file)
-        if _emptied(connection, check) and _slice(connection, pages, log, changed):
+    while True:
+        # In this order: whoever moves the log meanwhile is seen by what the file holds then, or by another commit.
+        commits, scrubbed, numbers = _commits(connection), connection.execute(_SCRUBBED).get, _pages_of(log)
+        known = scrubbed is not None and 0 <= commits_in_file() <= scrubbed
+        # The log of one store must not get into the file of another.
+        with _transaction(connection, "deferred"):
+            check(connection)
+        busy, _, _ = connection.execute("pragma wal_checkpoint(truncate)").fetchall()[0]
+        done = not busy and _slice(connection, pages, log, (commits, numbers) if known else None)
+        if pending(connection) is None:
+            return True
+        if done:
             until = monotonic() + patience
         elif monotonic() >= until:
             return False
-        if pending(connection) is not None:
-            sleep(_PAUSE)
-    return True
-
-
-def move_log(
-    connection: apsw.Connection,
-    pages: apsw.VFSFile,
-    log: Path,
-    check: Callable[[apsw.Connection], None],
-    commits_in_file: Callable[[], int],
-) -> None:
-    """Move the log into the file, and overwrite what is left in its pages, unless others read or write meanwhile."""
-    if pending(connection) is not None:
-        return  # whoever removed something does so next
-    changed = _changed(connection, log, commits_in_file)
-    if changed is None and pages.xFileSize() <= SMALL:
-        changed = _Changed(_commits(connection), None)
-    if _emptied(connection, check) and changed is not None:
-        _slice(connection, pages, log, changed)
-
-
-class _Changed(NamedTuple):
-    """The pages, counted from 0, where anything may be left after so many commits; None: all pages."""
-
-    commits: int
-    numbers: NDArray[np.int64] | None
-
-
-def _changed(connection: apsw.Connection, log: Path, commits_in_file: Callable[[], int]) -> _Changed | None:
-    # In this order: whoever moves the log meanwhile is seen by what the file holds then, or by another commit.
-    commits, scrubbed, numbers = _commits(connection), connection.execute(_SCRUBBED).get, _numbers(log)
-    if scrubbed is not None and 0 <= commits_in_file() <= scrubbed:
-        return _Changed(commits, numbers)
-    return None
+        sleep(_PAUSE)
 
 
 def _commits(connection: apsw.Connection) -> int:
     return int(connection.execute("select coalesce(max(value), 0) from counters where name = 'commits'").get)
 
 
-def _numbers(log: Path) -> NDArray[np.int64]:
+def _pages_of(log: Path) -> NDArray[np.int64]:
     written = log.read_bytes() if log.exists() else b""
     if len(written) <= _HEAD:
         return np.zeros(0, np.int64)
@@ -132,23 +106,18 @@ def _numbers(log: Path) -> NDArray[np.int64]:
     return np.unique(heads[current, 0].astype(np.int64)) - 1
 
 
-def _emptied(connection: apsw.Connection, check: Callable[[apsw.Connection], None]) -> bool:
-    # The log of one store must not get into the file of another.
-    with _transaction(connection, "deferred"):
-        check(connection)
-    busy, _, _ = connection.execute("pragma wal_checkpoint(truncate)").fetchall()[0]
-    return not busy
-
-
-def _slice(connection: apsw.Connection, pages: apsw.VFSFile, log: Path, changed: _Changed | None) -> bool:
-    # Return False if another process wrote to the log before the lock was taken.
+def _slice(
+    connection: apsw.Connection, pages: apsw.VFSFile, log: Path, known: tuple[int, NDArray[np.int64]] | None
+) -> bool:
+    # Return False if another process wrote to the log before the lock was taken. If the pages are known where anything
+    # may be left after so many commits, no others are read.
     # With a log, readers go on beside an exclusive transaction; without one, they too must wait.
     with _transaction(connection, "exclusive"):
         if log.exists() and log.stat().st_size:
             return False
         begin, commits = pending(connection), _commits(connection)
-        if changed is not None and changed.commits == commits:
-            _overwrite(pages, changed.numbers, 0, inf)
+        if known is not None and known[0] == commits:
+            _overwrite(pages, known[1], 0, inf)
             pages.xSync(apsw.SQLITE_SYNC_NORMAL)
             connection.execute("delete from counters where name = ? or name glob 'scrubbed *'", (_PENDING,))
             connection.execute(_NOTE_SCRUBBED, (commits,))

@@ -525,16 +525,20 @@ def test_a_slice_goes_on_where_the_last_one_ended(slow, sqlite, remember):
 
 
 def test_the_pages_of_the_log(slow, sqlite, remember):
-    """Where the log was moved by a store, no more than its pages is read; also after the store was opened again."""
+    """After a first clean-up, no more than the pages of the log is read; also after the store was opened again."""
     memory = sqlite(vfs="slow")
     memories = remember(memory, *(f"{os.urandom(8).hex()} " + "λ of Zürich " * 1_000 for _ in range(300)))
     assert memory.path.stat().st_size > 16_000_000
     parts = []
     slow.meanwhile = lambda: parts.append(None)
     memory.writer.forget([memories[0].id])
+    assert len(parts) > 1
+    parts.clear()
+    remember(memory, "Malmö has a harbour")
+    memory.writer.forget([memories[1].id])
     memory.close()
     memory = sqlite(vfs="slow")
-    memory.writer.forget([memories[1].id])
+    memory.writer.forget([memories[2].id])
     assert parts == [] and scrub_from(memory.path) is None
     assert not any(any(rest) for rest in unallocated(memory.path).values())
 
