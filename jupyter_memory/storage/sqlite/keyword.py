@@ -108,8 +108,8 @@ class KeywordIndex:
 
     def finish(self, session: Session, /) -> None:
         session.changed("insert into keyword (keyword) values ('rebuild')")
-        # That says of the file that nothing was removed from its pages yet. Other connections, which noted that something
-        # was, would not write so again when they empty a page, and an empty page would be damage: so they read it anew.
+        # That takes away the mark that pages may be empty. A connection that read the mark before would empty pages
+        # without setting it again, and others would take these for damage, if this did not make it read the mark anew.
         session.changed("insert into keyword (keyword, rank) values ('secure-delete', 1)")
         outdate(session)
 
