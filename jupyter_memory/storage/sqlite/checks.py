@@ -227,7 +227,7 @@ def damage(database: Database, vectors: VectorIndex) -> Iterator[str]:
         if is_cut(connection, database.path):
             yield f"The file lacks its last bytes. {_RESTORE}"
             return
-        findings = [row[0] for row in connection.execute("pragma integrity_check(5)") if row[0] != "ok"]
+        findings = connection.check("integrity_check(5)")
         for finding in findings:
             of_index = finding.startswith("fts5:") or "FTS5" in finding
             cure = "Build the keyword index anew with store.rebuild()." if of_index else _RESTORE

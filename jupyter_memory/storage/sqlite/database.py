@@ -202,6 +202,10 @@ _NOTICE = (
     "Another process is reading or writing the store, or its disk is full or read-only: traces of forgotten text may "
     "remain in the file. The next change removes them, and so does opening the store again."
 )
+# Bytes of a log that is moved into the file, and seconds that readers are waited for then.
+_LONG, _MOMENT = 4_000_000, 0.03
+# Bytes of a file that is not read as a whole in a moment.
+_LARGE = 16_000_000
 # Seconds that others are waited for before the traces are left for the next time.
 _PATIENCE = 2.0
 BUSY_SECONDS = 30.0
@@ -235,6 +239,7 @@ class Database:
         self._examining = False
         self._sound_until = 0.0
         self._closed = False
+        self._long = _LONG
         self._begin()
 
         with translate_errors(self.path), ExitStack() as unless_ready:
@@ -344,6 +349,17 @@ class Database:
                     connection.pragma("synchronous", "full")
         if self.traces_may_remain:
             self.scrub(patience=0)
+        else:
+            self._move_log(self._long)
+
+    def _move_log(self, length: int) -> None:
+        # SQLite would do so by itself, but leave in the file what must be overwritten when something is forgotten.
+        # Whoever removed something does so next.
+        with suppress(OSError, StoreError), translate_errors(self.path):
+            if self._file.log.stat().st_size >= length and scrubbing.pending(self.connection) is None:
+                self._clean(_MOMENT)
+                # Not again at once, if others read.
+                self._long = self._file.log.stat().st_size + _LONG
 
     @property
     def traces_may_remain(self) -> bool:
@@ -360,23 +376,7 @@ class Database:
         try:
             if self._file.read_only:
                 return
-            with translate_errors(self.path):
-                with self._extra(waiting) as connection:
-                    done = scrubbing.pending(connection) is None
-                    if done:
-                        return
-                    connection.execute("begin")
-                    self._file.check_content(connection)
-                    found = scrubbing.has_traces(connection)
-                if found:
-                    # A transaction of its own, in a connection that has read nothing of the index before.
-                    with self._extra(waiting) as connection:
-                        connection.execute("begin immediate")
-                        self._file.check_content(connection)
-                        scrubbing.clear_traces(connection)
-                        connection.execute("commit")
-                with self._extra(waiting) as alone:
-                    done = self._file.scrub(alone, waiting)
+            done = self._clean(waiting)
         except StoreClosed:
             raise
         except StoreError:
@@ -384,12 +384,11 @@ class Database:
         finally:
             self._file.note(_NOTICE, not done)
 
-    @contextmanager
-    def _extra(self, patience: float) -> Iterator[Session]:
+    def _clean(self, patience: float) -> bool:
         # Closing it rolls back what was not committed.
-        with closing(self._file.connect(self._busy)) as connection:
-            connection.set_busy_handler(Turn(self.path, patience, announced=False))
-            yield connection
+        with translate_errors(self.path), closing(self._file.connect(self._busy)) as alone:
+            alone.set_busy_handler(Turn(self.path, patience, announced=False))
+            return self._file.scrub(alone, patience)
 
     def close(self) -> None:
         """Close every connection; calling it again does nothing. What other threads are doing is undone."""
@@ -398,6 +397,10 @@ class Database:
         try:
             if self.traces_may_remain and not (self._closed or overwritten):
                 self.scrub(patience=0)
+            elif not (self._closed or overwritten or self._file.read_only):
+                with suppress(OSError):
+                    if self.path.stat().st_size > _LARGE:
+                        self._move_log(1)
         finally:
             with self._lock:
                 self._closed = True

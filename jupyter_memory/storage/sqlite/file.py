@@ -214,6 +214,13 @@ class Identity:
         except _UNREADABLE:
             return False
 
+    def commits_in_file(self) -> int:
+        """Return how many commits the file holds without its log, -1 if it cannot be read without."""
+        try:
+            return self._alone().commits
+        except _UNREADABLE:
+            return -1
+
     def _alone(self) -> Mark:
         with self._open_alone() as connection:
             return _mark_of(connection)
@@ -305,6 +312,13 @@ class Session(apsw.Connection):
 
     def note_removal(self) -> None:
         scrubbing.note_removal(self)
+
+    def check(self, pragma: str) -> list[str]:
+        """Return what one of SQLite's own checks finds."""
+        # It compares the index with the list of its pages that FTS5 read last; a query makes FTS5 read it anew.
+        with suppress(apsw.Error):
+            self.value("select 1 from keyword where rowid = 0")
+        return [finding for finding in self.column(f"pragma {pragma}") if finding != "ok"]
 
     def forget_asked(self, keys: Sequence[int]) -> bool:
         before = self.total_changes()
@@ -406,6 +420,10 @@ class StoreFile:
         self._is_open = False
         self._is_full = False
 
+    @property
+    def log(self) -> Path:
+        return beside(self.path, "-wal")
+
     def make(self) -> None:
         """Make the file readable by its owner only, before SQLite can make it with the umask's rights."""
         absolute(self.path)  # which refuses what SQLite cannot name
@@ -482,11 +500,10 @@ class StoreFile:
     def scrub(self, alone: apsw.Connection, patience: float) -> bool:
         """Overwrite what removed rows left, with a connection that was made for this; return whether all is gone."""
         # Opened by SQLite: if Python closed a file of the same name, this process would lose SQLite's locks on it.
-        pages = apsw.VFSFile(
-            self._vfs or "", str(self.path), [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READWRITE, 0]
-        )
+        flags = [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READWRITE, 0]
+        pages = apsw.VFSFile(self._vfs or "", str(self.path), flags)
         try:
-            return scrubbing.scrub(alone, pages, beside(self.path, "-wal"), patience, self.check_content)
+            return scrubbing.scrub(alone, pages, self.log, patience, self.check_content, self.identity.commits_in_file)
         finally:
             pages.xClose()
 
@@ -538,10 +555,13 @@ class StoreFile:
         connection.enable_load_extension(False)
         connection.pragma("foreign_keys", True)
         connection.pragma("temp_store", "memory")  # no user text in temporary files
+        # In KiB: in a large store, one search reads some 8 MB, of which the usual 2 MB keep too little for its own use.
+        connection.pragma("cache_size", -16_000)
         check_version(connection, self.path, self._versions)
         if self.read_only:
             return
         connection.pragma("secure_delete", True)
+        connection.pragma("wal_autocheckpoint", 0)  # the log is moved by `Database`
         begun = monotonic()
         while self.has_log:
             try:

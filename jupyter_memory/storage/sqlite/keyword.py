@@ -55,7 +55,7 @@ class KeywordIndex:
 
     def corpus(self, session: Session, within: Filters, /) -> Statistics:
         now = version(session)
-        counted = self._counted.of(now, "", lambda: _Counted(int(session.value("select count(*) from chunks"))))
+        counted = self._counted.of(now, "", lambda: _Counted(postings.count(session)))
         whole = Statistics(session, now, counted, self._vocabulary)
         if not within:
             return whole
@@ -97,15 +97,20 @@ class KeywordIndex:
         postings.put(session, words)
 
     def remove(self, session: Session, chunks: Sequence[int], /) -> bool:
-        postings.remove(session, chunks)
         # FTS5 takes up to 10 ms a chunk to remove words without a trace, and 0.04 ms a chunk to be built anew.
-        if len(chunks) * _REBUILD_AT >= session.value("select count(*) from chunks"):
+        is_large = len(chunks) * _REBUILD_AT >= postings.count(session)
+        postings.remove(session, chunks)
+        if is_large:
             return False
+        shown = memories.words_of(session, chunks)
         session.executemany("delete from keyword where rowid = ?", ((chunk,) for chunk in chunks))
-        return True
+        return _separate(session, {stem for _, _, *texts in shown for text in texts for stem in stems(text)})
 
     def finish(self, session: Session, /) -> None:
         session.changed("insert into keyword (keyword) values ('rebuild')")
+        # That takes away the mark that pages may be empty. A connection that read the mark before would empty pages
+        # without setting it again, and others would take these for damage, if this did not make it read the mark anew.
+        session.changed("insert into keyword (keyword, rank) values ('secure-delete', 1)")
         outdate(session)
 
     def rebuild(self, session: Session, /) -> None:
@@ -143,6 +148,35 @@ def _vocabulary(session: Session, begin: str = "") -> Iterator[str]:
 def _frequencies(session: Session, begin: str = "") -> Iterator[tuple[str, int]]:
     session.execute("create virtual table if not exists temp.vocabulary using fts5vocab(main, keyword, row)")
     yield from session.execute("select term, doc from temp.vocabulary where term >= ?", (begin,))
+
+
+def _separate(session: Session, removed: Collection[str]) -> bool:
+    # FTS5's ``secure-delete`` takes words out of the pages of its index, but not their beginnings from between the
+    # pages, which say on what page a word is. The word that follows takes the place of one that only removed words had.
+    session.execute("create virtual table if not exists temp.places using fts5vocab(main, keyword, instance)")
+    following = "select term from temp.places where term >= :word limit 1"
+    # FTS5 writes what it still holds in memory before it answers.
+    session.value(following, word="")
+    begins = {word[:end] for word in map(str.encode, removed) for end in range(1, len(word) + 1)}
+    for segment, sign in session.rows("select segid, term from keyword_idx"):
+        # One byte of kind, then enough of a word to distinguish the pages.
+        if sign[1:] in begins:
+            word = sign[1:].decode(errors="ignore")
+            found = session.value(following, word=word)
+            if found is None:
+                return False
+            if not found.startswith(word):
+                new = sign[:1] + found.encode()
+                between = "select 1 from keyword_idx where segid = :segment and term > :sign and term <= :new"
+                if not session.changed(
+                    f"update keyword_idx set term = :new where segid = :segment and term = :sign "
+                    f"and not exists ({between})",
+                    segment=segment,
+                    sign=sign,
+                    new=new,
+                ):
+                    return False
+    return True
 
 
 def check_postings(session: Session) -> None:

@@ -39,7 +39,7 @@ def restore(source: Path, to: Path, *, overwrite: bool) -> None:
                 raise apsw.CorruptError("the file is empty")
             if is_cut(reader, source):
                 raise apsw.CorruptError("its last bytes are missing")
-            if reader.execute("pragma quick_check(1)").get != "ok":
+            if reader.check("quick_check(1)"):
                 raise apsw.CorruptError("quick_check found damage")
             for finding in checks.foreign(reader):
                 raise InputError(f"{source} was not restored. {finding}")
@@ -186,7 +186,7 @@ class SqliteStorage(Storage):
 
     def backup(self, target: Path, /) -> None:
         with self.database.read() as session:
-            if session.execute("pragma quick_check(1)").get != "ok":
+            if session.check("quick_check(1)"):
                 # The copy would be damaged, too.
                 raise StoreDamaged(
                     f"{self.path} is damaged, so no backup was made. `jupyter-memory doctor` shows what is wrong. "

@@ -113,6 +113,16 @@ class ScoredChunks:
         return dict(zip(self.chunks[best].tolist(), self.scores[best].tolist(), strict=True))
 
 
+def _extended(known: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
+    # Behind what is known, if there is room: other threads write the same there, and read no further than they know.
+    size, room = len(known) + len(new), known if known.base is None else known.base
+    if not isinstance(room, np.ndarray) or len(room) < size:
+        room = np.empty((size + size // 8, *known.shape[1:]), known.dtype)
+        room[: len(known)] = known
+    room[len(known) : size] = new
+    return room[:size]
+
+
 # Filters whose chunks are kept: a search has up to four, a kind apart and a time.
 _MOST_FILTERS = 5
 
@@ -156,9 +166,10 @@ class ChunkOwners:
             f"select group_concat(id), group_concat(memory) from chunks {newer}", (first,)
         ).fetchone()
         if row[0] is not None:
-            chunks = np.fromstring(row[0], np.int64, sep=",")
-            keys = np.concatenate([keys, np.zeros(int(chunks.max()) + 1 - keys.size, np.int64)])
-            keys[chunks] = np.fromstring(row[1], np.int64, sep=",")
+            chunks = np.fromstring(row[0], np.int64, sep=",") - keys.size
+            of_new = np.zeros(int(chunks.max()) + 1, np.int64)
+            of_new[chunks] = np.fromstring(row[1], np.int64, sep=",")
+            keys = _extended(keys, of_new)
             self._known.put(state, "", keys)
         return keys
 
@@ -334,7 +345,7 @@ class VectorIndex:
         if new:
             added = np.fromiter((row[0] for row in new), np.int64, len(new))
             of_new = np.frombuffer(b"".join(code for _, code in new), np.uint64).reshape(len(new), -1)
-            known = _Codes(np.concatenate([known.ids, added]), np.concatenate([known.of, of_new]))
+            known = _Codes(_extended(known.ids, added), _extended(known.of, of_new))
             self._known_codes.put(state, model.id, known)
         ids, of = known.ids if allowed is None else allowed, known.of
         if ids.size <= EXACT:

@@ -173,7 +173,7 @@ def test_no_byte_is_left_in_a_large_store(store, bytes_of):
 
 
 def test_a_word_between_the_pages(store):
-    """Once removed words separated two pages of the index, it is built anew without them, and searches go on."""
+    """Where a removed word separated two pages of the index, another one takes its place, and searches go on."""
     words, memory = many(9, 40_000), store(embedder=None)
     texts = (" ".join(words[i : i + 50]) for i in range(0, len(words), 50))
     memories = memory.add_many(({"text": text} for text in texts), progress=False)
@@ -191,6 +191,18 @@ def test_a_word_between_the_pages(store):
     kept = next(one for one in memories if one not in holding)
     for word in kept.text.split()[:5]:
         assert [hit.memory.id for hit in memory.hits(word).hits] == [kept.id]
+
+
+def test_while_another_builds_the_index_anew(store, tmp_path):
+    """Nobody takes for damage what FTS5 in another process does not know yet: that the index was built anew."""
+    building = store(embedder=None)
+    building.add_many(({"text": f"Note {i}"} for i in range(500)), progress=False)
+    with MemoryStore(building.path, embedder=None) as removing:
+        removing.forget(removing.add("zebra").id)
+        building.forget([building.add(f"quagga {i}").id for i in range(9)])
+        removing.backup(tmp_path / "copy.sqlite")
+        removing.forget(removing.add("okapi").id)
+        assert building.doctor() == removing.doctor() == []
 
 
 @pytest.mark.parametrize("last", [False, True])
@@ -365,10 +377,10 @@ def test_an_interrupted_clean_up(store, bytes_of):
 
 
 def test_a_damaged_index(killed):
-    """A store whose index is damaged opens although traces are to be removed, and is mended by building it anew."""
+    """A store whose index is damaged is opened and cleaned up all the same, and mended by building it anew."""
     run_sql(killed, "update keyword_data set block = zeroblob(length(block)) where id > 10")
     with MemoryStore(killed, embedder=None) as store:
-        assert ["traces of forgotten text may remain" in notice for notice in store.notices] == [True]
+        assert store.notices == () and not store.stats()["scrub_pending"]
         assert any("store.rebuild()" in problem for problem in store.doctor())
         store.rebuild()
         assert store.doctor() == [] and store.hits("Note 7").hits
@@ -384,6 +396,21 @@ def test_nothing_is_left_between_the_cells(store):
     memory.forget(memories[700].id)
     spaces = unallocated(memory.path)
     assert len(spaces) > 100 and not any(any(rest) for rest in spaces.values())
+    assert memory.doctor() == []
+
+
+@pytest.mark.parametrize(
+    "meanwhile", ["select 1", "pragma wal_checkpoint(passive)", "pragma secure_delete = on; vacuum"]
+)
+def test_nothing_is_left_after_more_was_written(store, meanwhile):
+    """Nor is it where something was forgotten before, whoever moved the log into the file since then."""
+    memory, some, ids = store(embedder=None), random.Random(4), []
+    for _ in range(5):
+        records = [{"text": some.randbytes(300).hex(), "source": some.randbytes(9).hex()} for _ in range(400)]
+        ids += [one.id for one in memory.add_many(records, progress=False)]
+        run_sql(memory, meanwhile)
+        memory.forget(ids.pop(some.randrange(len(ids))))
+        assert not any(any(rest) for rest in unallocated(memory.path).values())
     assert memory.doctor() == []
 
 
@@ -404,6 +431,10 @@ def test_what_another_connection_holds_in_memory(store, sqlite, path, remember, 
     other.close()
     assert gone.source.encode() not in bytes_of(memory.path)
     assert gone.text.split()[0].encode() not in bytes_of(memory.path)
+
+
+# After it nothing is known of the pages of a file.
+AS_A_WHOLE = "vacuum"
 
 
 class Slow(apsw.VFS):
@@ -440,6 +471,7 @@ def test_beside_writers_and_readers(slow, sqlite, remember, bytes_of):
     memory, writing, reader = sqlite(vfs="slow", busy_seconds=30), *(sqlite(busy_seconds=30) for _ in range(2))
     words = [os.urandom(8).hex() for _ in range(120)]
     memories = remember(memory, *(f"{word} " + "λ of Zürich " * 1_000 for word in words))
+    run_sql(memory, AS_A_WHOLE)
     stop, added, failed, slices = threading.Event(), [], [], []
     slow.meanwhile = lambda: (slices.append(len(added)), time.sleep(0.11))
 
@@ -477,14 +509,34 @@ def test_a_slice_goes_on_where_the_last_one_ended(slow, sqlite, remember):
     """What a clean-up that was stopped has done need not be done again; a new removal begins from the first page."""
     memory = sqlite(vfs="slow")
     memories = remember(memory, *(os.urandom(4_000).hex() for _ in range(400)))
+    run_sql(memory, AS_A_WHOLE)
     readers = []
     slow.meanwhile = lambda: (readers.append(reading(memory.path)), time.sleep(0.11))
     memory.writer.forget([memories[0].id])
-    assert scrub_from(memory.path) == 257
+    assert scrub_from(memory.path) == 256
     memory.writer.forget([memories[1].id])
     assert scrub_from(memory.path) == 0
     for reader in readers:
         reader.close()
+
+
+def test_the_pages_of_the_log(slow, sqlite, remember):
+    """After a first clean-up, no more than the pages of the log is read; also after the store was opened again."""
+    memory = sqlite(vfs="slow")
+    memories = remember(memory, *(f"{os.urandom(8).hex()} " + "λ of Zürich " * 1_000 for _ in range(300)))
+    assert memory.path.stat().st_size > 16_000_000
+    parts = []
+    slow.meanwhile = lambda: parts.append(None)
+    memory.writer.forget([memories[0].id])
+    assert len(parts) > 1
+    parts.clear()
+    remember(memory, "Malmö has a harbour")
+    memory.writer.forget([memories[1].id])
+    memory.close()
+    memory = sqlite(vfs="slow")
+    memory.writer.forget([memories[2].id])
+    assert parts == [] and scrub_from(memory.path) is None
+    assert not any(any(rest) for rest in unallocated(memory.path).values())
 
 
 def test_the_file_shrinks_when_most_of_it_is_free(store):
