@@ -22,6 +22,7 @@ from tornado import web
 
 from jupyter_memory.config import models_folder
 from jupyter_memory.errors import InputError, JupyterMemoryError, NoStore, QueryError
+from jupyter_memory.interface.messages import as_typed
 from jupyter_memory.server.serializers import answered, folders, iso, item, typed
 from jupyter_memory.server.service import Service
 from jupyter_memory.server.threads import Pool, Ticket
@@ -160,8 +161,6 @@ class _Status(_MemoryHandler):
                 pass
             except JupyterMemoryError as error:
                 notices.append(str(error))
-            # Another model may be in use since.
-            offered = [service.offer] if service.offer and model == "static" else []
             return {
                 "version": version("jupyter-memory"),
                 "api": _API,
@@ -169,7 +168,7 @@ class _Status(_MemoryHandler):
                 "model": model,
                 "folders": listed,
                 "jobs": service.jobs.listed(),
-                "notices": [*notices, *(store.notices if store is not None else ()), *offered],
+                "notices": [*notices, *(store.notices if store is not None else ())],
                 "log_searches": service.settings.log_searches,
                 "history": {"kernels": recording(path), **history},
                 "root": service.root.folder or "",
@@ -427,6 +426,8 @@ def _search(handler: _MemoryHandler, body: _Json) -> _Json:
         found = answered(answer, root)
     if body.get("log"):
         store.note_search(answer, "panel")
+        if answer.verdict == "weak" and (offer := store.model_offer()):
+            found["notices"].append(as_typed(offer))
     return found
 
 

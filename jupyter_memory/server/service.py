@@ -18,7 +18,6 @@ from traitlets.config import Configurable
 
 from jupyter_memory.config import load_config
 from jupyter_memory.errors import NoStore
-from jupyter_memory.interface.messages import as_typed
 from jupyter_memory.interface.provider import StoreProvider
 from jupyter_memory.interface.watching import Change, FolderWatch, WatchThread, apply_changes
 from jupyter_memory.server.serializers import Root
@@ -179,8 +178,6 @@ class Service:
             # Links are followed: kernels run in the folder that they lead to, and index it by that name.
             folder = str(plain_path(Path(folder).resolve()))
             self.root = replace(self.root, folder=folder, hidden=bool(manager.allow_hidden))
-        # Said once in the life of a store, so this server goes on saying it until it ends.
-        self.offer = ""
         self.provider = StoreProvider(settings, self.root.folder)
         self.search_pool = Pool(limits.threads, name="search")
         # Changes wait for other programs that write, and scans read a whole store or folder: no search waits for them.
@@ -233,7 +230,6 @@ class Service:
     def _index(self, job: Job, progress: Progress) -> IndexReport:
         store = self.provider.store(create=True)
         report = store.index(job.path, progress=progress)
-        self.offer = as_typed(store.model_offer()) or self.offer
         if job.watch is not None:
             store.watch(job.path, job.watch)
         return report

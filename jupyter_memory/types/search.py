@@ -274,6 +274,7 @@ class Hit:
     points of ``snippet``. ``bm25`` and ``cosine`` are raw, higher is better, NaN where there is none. The rank of a
     retriever that did not find the memory is None. ``strength`` is in 0..1, NaN until it is calibrated. ``context`` has
     the headings that lead down to it, outermost first, ``Prices > Cleaning``, without what the title says already.
+    ``named`` is the title of a cell by its own heading, the nearest one that says something, or what it defines.
     ``span`` is where the words of the query are thickest in the memory's text, ``[start, end)``, or its best chunk
     where they are not found; ``(0, 0)`` where nothing was compared.
     ``freshness`` says whether its file is still as it was indexed: ``current``, ``changed`` or ``gone``; it is
@@ -295,6 +296,7 @@ class Hit:
     context: str = ""
     span: tuple[int, int] = (0, 0)
     freshness: str = "unknown"
+    named: str = ""
 
     def __repr__(self) -> str:
         named = preview(self.memory.title or self.snippet)
@@ -309,7 +311,7 @@ class Hit:
     @property
     def title(self) -> str:
         """Return the title of the memory, or its first words; of what was run, also the error that it ended with."""
-        error, headline = self.memory.error, self.memory.headline
+        error, headline = self.memory.error, self.named or self.memory.headline
         if not error:
             return headline
         return f"{headline} – {'interrupted' if RunError(error, '').is_interruption else 'failed'}: {error}"
@@ -327,7 +329,7 @@ class Hit:
         return {
             "rank": self.rank,
             "memory_id": memory.id,
-            "title": memory.title,
+            "title": self.named or memory.title,
             "snippet": self.snippet,
             "highlights": [list(span) for span in self.highlights],
             "badges": self.badges,

@@ -307,7 +307,7 @@ auto = Profile(
         lexical.FileStem(),
         lexical.DefinedNames(),
         lexical.Aside(),
-        metadata.Tier(),
+        metadata.TierOfRuns(),
         metadata.Recency(),
     ),
     fetch=OverFetch(4, weights.POOL),
