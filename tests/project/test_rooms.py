@@ -30,7 +30,6 @@ FOR_TESTS_ALONE = (
     "ingest.walk",
     "mcp.server_of",
     "mcp.tools_of",
-    "search.Confidence",
     "search.coverage_of",
     "search.snippet",
     "storage.Database",

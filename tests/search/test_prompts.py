@@ -171,9 +171,7 @@ def test_without_an_answer_it_says_so_and_quotes_nothing(filled: MemoryStore) ->
     """A verdict of none, and no hits, are told; what was forgotten since is left out."""
     answer = replace(asked(filled), verdict="none")
     said = filled.context(answer)
-    assert re.fullmatch(
-        rf"Nothing in the memory seems to answer “{QUESTION}”: \d results, first .+, are left out\.", said
-    )
+    assert said.startswith(f"Nothing in the memory seems to answer “{QUESTION}”. Left out: 5 close results, first ")
     assert filled.context(replace(answer, hits=answer.hits[:1])).count("1 close result, first") and "mean" not in said
     assert filled.context(replace(answer, hits=(), verdict=None)).startswith("The memory holds nothing that answers")
     answer = asked(filled, filters={"kind": "note"})
