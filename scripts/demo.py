@@ -14,7 +14,7 @@ from nbclient import NotebookClient
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOK = ROOT / "notebooks" / "01_first_memories.ipynb"
-QUESTION = "how did we normalise the prices"
+QUESTION = "how did we scale the prices"
 
 
 def main(folders: list[str]) -> None:

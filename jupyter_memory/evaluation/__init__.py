@@ -10,9 +10,9 @@ __getattr__, __dir__, __all__ = exports(
     {
         "answerability": "answerability",
         "bench": "bench scores",
-        "datasets": "Document JudgedSet Question read_set",
+        "datasets": "HALVES Document JudgedSet Question read_set",
         "golden": "GoldenQuestion GoldenRun add answerable forget golden_chart golden_path load other_model run score",
-        "metrics": "METRICS interval p_value",
+        "metrics": "METRICS calibration_error interval p_value",
         "runner": "Bed arms beds evaluate",
     },
 )

@@ -14,7 +14,7 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.preparation import clean
 from jupyter_memory.ingest.readers.outputs import clip
 from jupyter_memory.ingest.redaction.redactor import redact
-from jupyter_memory.text.code import cell_language, uses_memory
+from jupyter_memory.text.code import cell_language, telling_line, uses_memory
 from jupyter_memory.text.identifiers import short, words_within
 from jupyter_memory.text.markdown import context
 from jupyter_memory.text.unicode import clean as readable
@@ -25,14 +25,8 @@ from jupyter_memory.types import Draft, Outcome, Run, RunError
 _SOURCE, _MESSAGE, _TRACEBACK = 200_000, 4_000, 20_000
 # Characters that are read of a longer text, and those at its end that are then left out: they may be half a secret.
 _READ, _DOUBTFUL = 500_000, 20_000
-# Characters of a title, and of the text in which it is looked for.
-_TITLE, _BEGINNING = 80, 10_000
-# Lines that say little of what a cell does: imports, magics that set something up or are of the whole cell, brackets,
-# decorators.
-_SAYS_LITTLE = re.compile(
-    r"(?:import|from)\b|%(?:%|(?:matplotlib|load_ext|reload_ext|autoreload|config)\b)|@|try:|\W*$"
-)
-_COMMENT = re.compile(r"^(?:#|//|--)+[ \t]*+")
+# Characters of a title.
+_TITLE = 80
 
 
 # In a comment of Python, R, Julia, C, SQL, Lisp or MATLAB.
@@ -68,11 +62,9 @@ def drafted(run: Run, *, space: str, redacting: bool) -> tuple[Run, Draft] | Non
     text = stored.source
     if not text:
         return None
-    lines = [line for line in (_COMMENT.sub("", line.strip()) for line in text[:_BEGINNING].splitlines()) if line]
-    telling = next((line for line in lines if not _SAYS_LITTLE.match(line)), (lines or [text.strip()])[0])
     draft = Draft(
         text=text,
-        title=words_within(telling, _TITLE),
+        title=words_within(telling_line(text), _TITLE),
         kind="history",
         tier="file",
         space=space,

@@ -21,7 +21,7 @@ from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.history.recorder import last_shown
 from jupyter_memory.interface.commands.command import Halted, as_typed
 from jupyter_memory.interface.commands.history import NOTHING_ALIKE, headline, nothing_found
-from jupyter_memory.interface.commands.memories import remember
+from jupyter_memory.interface.commands.memories import offer_model, remember
 from jupyter_memory.interface.options import ADD, SEARCH, Option, search_of, switch_among
 from jupyter_memory.magics.memeval import MEMEVAL, MEMEVAL_HELP
 from jupyter_memory.magics.parsing import MEMORY, MEMORY_HELP, Line, LineParser, without_semicolon
@@ -309,6 +309,7 @@ class MemoryMagics(Magics):
             answer = session.store.hits(query, **arguments)
             session.searched(answer)
             found = session.frame(answer, short=short)
+            offer_model(session, answer)
         return None if silent else found
 
     def _query(self, line: Line, cell: str | None, known: Mapping[str, Any]) -> tuple[str, bool]:

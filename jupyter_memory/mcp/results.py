@@ -290,8 +290,8 @@ def page_result(
     texts = list(page.notices)
     for hit in found:
         memory = hit.memory
-        texts += [memory.text, memory.title, memory.source, memory.location, memory.lang, hit.context, hit.snippet]
-        texts += memory.tags
+        texts += [memory.text, hit.named or memory.title, memory.source, memory.location, memory.lang]
+        texts += [hit.context, hit.snippet, *memory.tags]
     quotes = page.quotes if page.quotes is not None and page.quotes.fit(texts) else quotes_for(texts)
     tokens = [text_cost(hit.memory.text) for hit in found]
     first = _FULL if full else _SNIPPET
@@ -318,12 +318,12 @@ def page_result(
     return fitted(make, max(0, levels * len(found) - 1), max_tokens), quotes
 
 
-def place_of(memory: Memory, location: str, quotes: Quotes, *, short: bool = False) -> dict[str, object]:
+def place_of(memory: Memory, location: str, quotes: Quotes, named: str = "", short: bool = False) -> dict[str, object]:
     """Return what names a memory: where it comes from, when it is of, and whether it reads like instructions."""
     is_notebook = memory.source.lower().endswith(".ipynb")
     path = fit_end(memory.source, _SHORT_PATH) if short else memory.source
-    title = without_file(memory.title, memory.source)
-    caution = reads_like_instructions(memory.title, memory.source, *memory.tags)
+    title = without_file(named or memory.title, memory.source)
+    caution = reads_like_instructions(title, memory.source, *memory.tags)
     return {
         "id": memory.id,
         "title": quotes.line(title, _SHORT_TITLE if short else 160) or None,
@@ -339,7 +339,7 @@ def place_of(memory: Memory, location: str, quotes: Quotes, *, short: bool = Fal
 
 
 def _hit(hit: Hit, level: int, tokens: int, quotes: Quotes) -> FoundMemory:
-    named = place_of(hit.memory, hit.location, quotes, short=level >= _NAMED)
+    named = place_of(hit.memory, hit.location, quotes, hit.named, level >= _NAMED)
     # A short text is shown whole: to ask for it would cost more than its snippet saves.
     whole = level == _FULL or (level == _SNIPPET and tokens <= 150)
     said = hit.memory.text if whole else hit.snippet if level == _SNIPPET else hit.snippet[:_SHORT]

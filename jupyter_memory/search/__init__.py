@@ -5,7 +5,7 @@ from jupyter_memory.lazy import exports
 __getattr__, __dir__, __all__ = exports(
     __name__,
     {
-        "confidence": "Confidence calibrate coverage_of verdict",
+        "confidence": "CONSTANTS Confidence calibrate coverage_of verdict",
         "context": "RETRIEVERS",
         "engine": "Pooled QueryVectors SearchEngine SearchRequest",
         "explanation": "all_reasons labels why_here",
@@ -25,7 +25,7 @@ __getattr__, __dir__, __all__ = exports(
         "signals.lexical": "Aside Cosine DefinedNames Defines FileStem OwnWords TfIdf Title TitleMatch WordScore",
         "signals.metadata": (
             "Domain LengthPenalty NamedTime NearTime Neighbour OfKind Quality QuestionPenalty Recency Session "
-            "Severity Tags Tier Validity"
+            "Severity Tags Tier TierOfRuns Validity"
         ),
         "signals.semantic": "BestPassage MaxSim SemanticMargin",
     },

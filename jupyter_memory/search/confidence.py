@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from heapq import nlargest
 from itertools import accumulate
 from math import exp, log, sqrt
+from operator import mul
 from random import Random
 from typing import Literal
 from unicodedata import category, name, normalize
@@ -17,15 +18,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jupyter_memory.embedders import base
+from jupyter_memory.embedders.tokenizer import token_vectors, tokens, unknown
 from jupyter_memory.search.context import SearchContext
 from jupyter_memory.search.fusion import Ranked
-from jupyter_memory.search.query.terms import AskedWord, Row
+from jupyter_memory.search.query.terms import FEW_CHUNKS, AskedWord, Row
+from jupyter_memory.search.signals.semantic import MaxSim
 from jupyter_memory.storage.base import Corpus, EmbeddedParts, Passage
 from jupyter_memory.storage.databases import Storage
 from jupyter_memory.storage.snapshot import Snapshot
 from jupyter_memory.text.code import EVERYDAY, language
 from jupyter_memory.text.identifiers import ident_column, runs
 from jupyter_memory.text.markdown import heading_of, words_above
+from jupyter_memory.text.unicode import storable
 from jupyter_memory.types.protocols import Embedder
 
 # An identifier of which a text holds all parts, but not in a row, and a word that may be a slip for one that it holds.
@@ -95,14 +99,8 @@ def _places(rows: Sequence[Row], positions: Mapping[str, Sequence[int]]) -> list
 
 Verdict = Literal["strong", "weak", "none"]
 
-INTERCEPT = -8.26
-COVERAGE = 1.44
-MAX_SIM = 4.22
-MARGIN = 0.11
-MISSING = -4.72
-WORDS = 1.49
-MAX_SIM_LEAD = 2.2
-MARGIN_LEAD = 0.57
+# Those of `Confidence.parts`, in their order; `benchmarks/strength.py` fits them anew.
+CONSTANTS = (-8.26, 1.44, 4.22, 0.11, -4.72, 2.2, 0.57, 1.49)
 
 # What a memory does not cover: each halving of it adds the same, down to about a thirtieth.
 _UNCOVERED = 0.03
@@ -114,6 +112,8 @@ _MOST_WORDS, _USUAL_WORDS = 12, 5
 _PLACE = 5
 # What `defines` gives to a method whose definition is asked for, and how sure it is then that it answers.
 _ASKED_FOR, _DEFINED = 0.6, 0.95
+# The tokens of a chunk that is neither short nor long.
+_USUAL_LENGTH = 40.0
 # Where a word that carries this share of the query is missing, the answer is as likely wrong as right.
 _MUCH = 0.2
 _BOUND = 0.5
@@ -128,11 +128,11 @@ class Confidence:
     """What a strength is computed from.
 
     ``coverage``: the share of the query that one memory covers, 0 to 1. ``max_sim``: the value of the signal, about 0
-    to 1; None where the bundled model knows nothing of the query, or the store is small. ``margin``: how many standard
-    deviations its cosine lies above that of two random chunks of the store; None where no model took part. ``missing``:
-    the share of the query that are names which nothing in the store holds. With ``bounded`` a telling word is missing
-    from the whole store, so that it cannot be strong. ``words``: how many the query has. The leads are how far
-    ``max_sim`` and ``margin`` exceed the fifth highest of all candidates.
+    to 1; None where the bundled model knows nothing of the query. ``margin``: how many standard deviations its cosine
+    lies above that of two random chunks of the store; None where no model took part, or the store is small.
+    ``missing``: the share of the query that are names which nothing in the store holds. With ``bounded`` a telling word
+    is missing from the whole store, so that it cannot be strong. ``words``: how many the query has. The leads are how
+    far ``max_sim`` and ``margin`` exceed the fifth highest of all candidates.
     """
 
     coverage: float
@@ -145,17 +145,21 @@ class Confidence:
     margin_lead: float = 0.0
 
     @property
+    def parts(self) -> tuple[float, ...]:
+        """Return what ``CONSTANTS`` multiply: 1, coverage, MaxSim, margin, what is missing, both leads, and words."""
+        max_sim = 0.3 + 0.62 * self.coverage if self.max_sim is None else self.max_sim
+        margin = (-0.2 + 1.92 * self.coverage + 0.48 * max_sim) if self.margin is None else self.margin
+        coverage, words = -log(1 + _UNCOVERED - self.coverage), sqrt(min(_MOST_WORDS, self.words))
+        return (1.0, coverage, max_sim, _bounded(margin), self.missing, self.max_sim_lead, self.margin_lead, words)
+
+    @property
     def strength(self) -> float:
         """Return the probability that this answers, 0 to 1.
 
         >>> [round(Confidence(*values).strength, 2) for values in ((0.9, 0.8, 2.0), (0.1, 0.4, 0.5))]
         [0.83, 0.04]
         """
-        max_sim = 0.3 + 0.62 * self.coverage if self.max_sim is None else self.max_sim
-        margin = (-0.2 + 1.92 * self.coverage + 0.48 * max_sim) if self.margin is None else self.margin
-        coverage, words = -log(1 + _UNCOVERED - self.coverage), sqrt(min(_MOST_WORDS, self.words))
-        logit = INTERCEPT + COVERAGE * coverage + MAX_SIM * max_sim + MARGIN * _bounded(margin) + MISSING * self.missing
-        logit += MAX_SIM_LEAD * self.max_sim_lead + MARGIN_LEAD * self.margin_lead + WORDS * words
+        logit = sum(map(mul, CONSTANTS, self.parts))
         likely = 1 / (1 + exp(-max(-30.0, min(30.0, logit))))
         return min(likely, _BOUND) if self.bounded else likely
 
@@ -193,9 +197,18 @@ def strengths(context: SearchContext, ranked: Sequence[Ranked]) -> list[float]:
     if context.tokens_tell:
         values = ranked[0].table.rankings["max_sim"].scores
         max_sims = {one.key: values.get(one.key, 0.0) for one in context}
+    elif 0 < context.sample.chunks < FEW_CHUNKS and not spaceless:
+        # Which tokens are rare is not known yet, so those of the words that tell something count alike.
+        asked = np.unique(tokens([storable(" ".join(word.text for word in words))]).ids)
+        asked, texts = asked[asked != unknown()], [context.tokens[one.chunk].different for one in context]
+        alike, usual_length = np.ones(asked.size, np.float32), max(_USUAL_LENGTH, context.sample.typical_length)
+        matches = MaxSim.matches(asked, alike, texts, token_vectors(), usual_length)
+        max_sims = dict(zip(context.candidates.keys, matches.tolist(), strict=True)) if asked.size else {}
+    if max_sims:
         usual_max_sim = nlargest(_PLACE, max_sims.values())[-1]
     cosines = [one.cosine for one in context if one.cosine is not None]
-    if (pairs := context.sample.pairs) is not None and cosines:
+    pairs = context.sample.pairs if context.sample.chunks >= FEW_CHUNKS else None
+    if pairs is not None and cosines:
         usual_margin = _bounded(pairs.margin(nlargest(_PLACE, cosines)[-1]))
     signal = ranked[0].table.rankings.get("defines")
     defines = {} if signal is None else signal.scores

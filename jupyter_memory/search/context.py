@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from jupyter_memory.embedders.base import chunk_tokens, token_vectors, tokens, unknown
 from jupyter_memory.runtime import one_core
 from jupyter_memory.search.query import parser
-from jupyter_memory.search.query.terms import AskedWord, NameWords, asked_words
+from jupyter_memory.search.query.terms import FEW_CHUNKS, AskedWord, NameWords, asked_words
 from jupyter_memory.storage.base import Corpus, Model, Passage
 from jupyter_memory.storage.snapshot import Snapshot
 from jupyter_memory.storage.sql import Cache
@@ -90,8 +90,6 @@ SAMPLE = 1_000
 NEAREST = 3
 # A sample is drawn again when the store has grown by this much.
 _GROWTH = 1.2
-# In a smaller store it is chance which tokens are rare.
-_FEW_CHUNKS = 50
 # Chunks whose tokens are kept here because the store lacks them, some hundred bytes each.
 _MOST = 20_000
 
@@ -283,7 +281,7 @@ class SearchContext:
     def tokens_tell(self) -> bool:
         """Return whether the bundled model says anything of this query: in a small store, rare tokens are accidents."""
         # It learnt nothing of a script without spaces.
-        return self.query_tokens.size > 0 and self.sample.chunks >= _FEW_CHUNKS and not runs(self.query.text)
+        return self.query_tokens.size > 0 and self.sample.chunks >= FEW_CHUNKS and not runs(self.query.text)
 
     @cached_property
     def tokens(self) -> Mapping[int, ChunkTokens]:

@@ -143,7 +143,7 @@ _NO_VALUE = {
     "question_penalty": "the query is not a question",
     "file_stem": "it is not a file",
     "defined_names": "it is not a Python file whose names are known",
-    "aside": "it is not a file",
+    "aside": "nothing in it is against it",
     "own_words": "it is not a cell",
     "best_passage": "it was not compared, since it belongs to a session or ranks too low by words and by meaning",
     "title_match": "it is not a note with a title",

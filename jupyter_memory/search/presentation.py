@@ -26,9 +26,10 @@ from jupyter_memory.search.query.terms import SENTENCE, share
 from jupyter_memory.storage.base import Corpus
 from jupyter_memory.storage.databases import SearchStorage
 from jupyter_memory.storage.snapshot import Snapshot
-from jupyter_memory.text.code import is_code
+from jupyter_memory.text.code import is_code, name_of, telling_line
+from jupyter_memory.text.display import fit
 from jupyter_memory.text.languages import LANGUAGES, asked_in
-from jupyter_memory.text.markdown import headings_above
+from jupyter_memory.text.markdown import first_words, heading_of, headings, headings_above, is_markdown, source_of
 from jupyter_memory.text.paths import plain_path
 from jupyter_memory.types import Answer, Filters, Hit, Memory, Query
 from jupyter_memory.types.search import EMPTY, NO_MATCH, NO_MATCH_FILTERED, UNANSWERED
@@ -259,6 +260,7 @@ def hits(
         shown, marks = snippet(text, marked, code=is_code(memory.kind, memory.lang))
         key, rankings = one.candidate.key, one.table.rankings
         first, last = thickest(text, marked)
+        named, context = _names(memory, span.context)
         made.append(
             Hit(
                 rank=one.rank,
@@ -273,8 +275,9 @@ def hits(
                 bm25=by_keyword[key] if key in by_keyword else one.table.values("keyword").get(key, nan),
                 cosine=nan if one.candidate.cosine is None else one.candidate.cosine,
                 signals=one.evidence,
-                context=headings_above(span.context, memory.title, memory.kind),
+                context=context,
                 span=(span.start + first, span.start + last),
+                named=named,
             )
         )
     return made
@@ -282,6 +285,7 @@ def hits(
 
 def unranked(memories: Sequence[Memory], prefixes: Mapping[str, str]) -> tuple[Hit, ...]:
     """Return memories that were not ranked as hits, in their order; ``prefixes`` are structural ones, by id."""
+    named = [_names(memory, prefixes.get(memory.id, "")) for memory in memories]
     return tuple(
         Hit(
             rank=rank,
@@ -296,10 +300,41 @@ def unranked(memories: Sequence[Memory], prefixes: Mapping[str, str]) -> tuple[H
             bm25=nan,
             cosine=nan,
             signals={},
-            context=headings_above(prefixes.get(memory.id, ""), memory.title, memory.kind),
+            context=context,
+            named=name,
         )
-        for rank, memory in enumerate(memories, start=1)
+        for rank, (memory, (name, context)) in enumerate(zip(memories, named, strict=True), start=1)
     )
+
+
+# What only counts, "10." or "Exercise 3", says nothing by itself, and "10. Trees" little.
+_COUNTS = re.compile(r"\b(?:exercise|part|step|task|question|problem|section|chapter|cell)s?\b", re.IGNORECASE)
+_WORD = re.compile(r"[^\W\d_]{3}|[^\W\d_\x00-\x7f]")
+_NUMBERED = re.compile(r"\W*(?:\d+|[A-Za-z])[.)]")
+_LONGEST_NAME = 60
+
+
+def _names(memory: Memory, prefix: str) -> tuple[str, str]:
+    # What a cell is called, and the headings above that.
+    above = headings_above(prefix, memory.title, memory.kind)
+    if memory.kind != "cell":
+        return "", above
+    heading, source, outer = heading_of(prefix, memory.title, "cell"), source_of(memory.text), above.split(" > ")
+    document = memory.title.removesuffix(f" – {heading}") if heading else memory.title
+    is_prose = is_markdown("cell", memory.lang)
+    own = [one.text for one in headings(source)] if is_prose else []
+    names = [heading if heading in own or not own else own[0]]
+    while above and outer and (not _says(names[0]) or (len(names) == 1 and _NUMBERED.match(names[0]))):
+        names.insert(0, outer.pop())
+    if not own:
+        telling = first_words(source) if is_prose else name_of(source) or telling_line(source)
+        names.append(fit(telling, _LONGEST_NAME).rstrip(" :,;"))
+    said = " › ".join(filter(None, names))
+    return f"{document} – {said}" if said else "", " > ".join(outer)
+
+
+def _says(heading: str) -> bool:
+    return _WORD.search(_COUNTS.sub("", heading)) is not None
 
 
 def facets(ranked: Sequence[Ranked]) -> dict[str, dict[str, int]]:

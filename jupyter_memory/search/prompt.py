@@ -291,7 +291,8 @@ def prompt_text(answer: Answer, max_tokens: int = BUDGET) -> PromptText:
     Every text stands within borders that it cannot forge, below a line with its path, cell, lines and date. Hits that
     say the same are one source, neighbouring cells of a notebook stand together in their order. The best hits come
     first; one that has no room left is left out whole, unless it alone is longer than the budget: then the part around
-    the hit is quoted. The same answer always gives the same text. Where its verdict is ``none``, nothing is quoted.
+    the hit is quoted. The same answer always gives the same text. Where its verdict is ``none``, nothing is quoted, and
+    the text says what came closest.
 
     Raises:
         InputError: ``max_tokens`` is not a whole number of at least 200.
@@ -302,7 +303,13 @@ def prompt_text(answer: Answer, max_tokens: int = BUDGET) -> PromptText:
         # Rows that somebody took out of a result were found all the same.
         return PromptText("No result is left to quote.")
     if not found:
-        return PromptText(f"The memory holds nothing that answers {_asked(answer, Quotes('')) or 'this'}.")
+        asked, left_out = _asked(answer, Quotes("")) or "this", sources(answer.hits)
+        if not left_out:
+            return PromptText(f"The memory holds nothing that answers {asked}.")
+        first = left_out[0].hit.memory
+        place = ", ".join([_place(first, Quotes("")), *_cell(first, Quotes(""))])
+        count = count_of(len(left_out), "close result")
+        return PromptText(f"Nothing in the memory seems to answer {asked}. Left out: {count}, first {place}.")
     quotes = quotes_for(text for hit in found for text in (hit.memory.title, hit.memory.source, hit.memory.text))
     known = sources(found)
     # What is above the sources; how many of them there are is not known yet.

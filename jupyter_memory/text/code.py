@@ -108,6 +108,35 @@ def is_code(kind: str, lang: str) -> bool:
     return kind == "history" or lang.lower() not in _FOR_PEOPLE
 
 
+# Characters in which a line is looked for that says what a source does.
+_BEGINNING = 10_000
+# Lines that say little of that: imports, magics that set something up or are of the whole cell, brackets, decorators.
+_SAYS_LITTLE = re.compile(
+    r"(?:import|from)\b|%(?:%|(?:matplotlib|load_ext|reload_ext|autoreload|config)\b)|@|try:|\W*$"
+)
+_COMMENT = re.compile(r"^(?:#|//|--)+[ \t]*+")
+# A class or function at the top level; a comment in words, which is no code that is switched off.
+_NAMING = (
+    re.compile(r"^(?:async )?(?:def|class) (\w{3,})", re.MULTILINE),
+    re.compile(r"^(?:#|//|--)[-=* \t]*+(?![^\n]*(?:=|\w\())(\w+[ \t][^\n]*\w)", re.MULTILINE),
+)
+
+
+def telling_line(source: str) -> str:
+    """Return the first line of a source that says what it does, without the marks of a comment."""
+    lines = [line for line in (_COMMENT.sub("", line.strip()) for line in source[:_BEGINNING].splitlines()) if line]
+    return next((line for line in lines if not _SAYS_LITTLE.match(line)), (lines or [source.strip()])[0])
+
+
+def name_of(source: str) -> str:
+    """Return the first class or function that a source defines, or else its first comment; nothing without either.
+
+    >>> name_of("import re\\nclass Net(Module):"), name_of("# Two axes\\nax.twinx()"), name_of("#plot(x)\\nx")
+    ('Net', 'Two axes', '')
+    """
+    return next((found[1] for naming in _NAMING if (found := naming.search(source[:_BEGINNING]))), "")
+
+
 # Longer sources are data, and longer names too; nobody asks for the last of so many names.
 LONGEST = 500_000
 _LONGEST_NAME = 200

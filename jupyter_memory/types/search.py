@@ -253,6 +253,7 @@ class Hit:
     span: tuple[int, int] = (0, 0)
     # Of its file: ``current``, ``changed`` or ``gone``; ``unknown`` without one, or where its drive is not connected.
     freshness: str = "unknown"
+    named: str = ""  # the title of a cell by its own heading, the nearest one that says something, or what it defines
 
     def __repr__(self) -> str:
         named = preview(self.memory.title or self.snippet)
@@ -267,7 +268,7 @@ class Hit:
     @property
     def title(self) -> str:
         """Return the title of the memory, or its first words; of what was run, also the error that it ended with."""
-        error, headline = self.memory.error, self.memory.headline
+        error, headline = self.memory.error, self.named or self.memory.headline
         if not error:
             return headline
         return f"{headline} – {'interrupted' if RunError(error, '').is_interruption else 'failed'}: {error}"
@@ -285,7 +286,7 @@ class Hit:
         return {
             "rank": self.rank,
             "memory_id": memory.id,
-            "title": memory.title,
+            "title": self.named or memory.title,
             "snippet": self.snippet,
             "highlights": [list(span) for span in self.highlights],
             "badges": self.badges,

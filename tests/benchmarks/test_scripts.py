@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from small_notebooks import write
 
 from jupyter_memory.text import DatabaseAddress, estimated_tokens
 from scripts import build_panel
@@ -37,7 +38,7 @@ FIGURES = {
     "stages": ("--texts 60 --questions 4 --profile vault", "covalence vault"),
 }
 # The others are run by tests of their own, or by scripts that import them.
-TESTED_BELOW = {"agent", "build_panel", "demo", "postgres", "weights"}
+TESTED_BELOW = {"agent", "build_panel", "demo", "postgres", "strength", "weights"}
 TESTED_ELSEWHERE = {"agents_exchange", "build", "run"}
 SHARED = {"cases", "corpus", "measure"}
 
@@ -173,10 +174,26 @@ def test_the_weight_that_helps_is_found(within, judged: Path) -> None:
     assert found["question_penalty"] > 0.15
 
 
+def test_the_constants_of_strength_are_fitted(judged: Path, tmp_path: Path) -> None:
+    """All cells and a few, and another judged set, give a row each, and eight constants."""
+    asked = ["prices", "zones", "λ", "demand"]
+    (tmp_path / "book").mkdir()
+    write(tmp_path / "book" / "n.ipynb", *(f"The {one} of Zürich are scaled." for one in asked))
+    lines = [{"_id": one, "text": f"scaled {one} of Zürich"} for one in asked]
+    lines += [{"_id": f"no {one}", "text": f"{one} of kafka streams", "answerable": False} for one in asked]
+    (tmp_path / "queries.jsonl").write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    grades = [f"{one}\tn.ipynb\t{place}\t2" for place, one in enumerate(asked)]
+    (tmp_path / "qrels.tsv").write_text("\n".join(["query-id\tnotebook\tcell\tgrade", *grades]), "utf-8")
+    found = printed(BENCHMARKS / "strength.py", f"{tmp_path}={tmp_path / 'book'}", judged)
+    for name in (tmp_path.name, f"{tmp_path.name} few", "tiny"):
+        assert re.search(rf"^{re.escape(name)}  +\d.*%", found, re.MULTILINE), found
+    assert found.splitlines()[-1].startswith("CONSTANTS = (") and found.splitlines()[-1].count(",") == 7
+
+
 def test_the_demo_searches_the_samples() -> None:
     """The demo indexes the samples, finds the scaled prices and shows a notebook that runs to its end."""
     found = printed(ROOT / "scripts" / "demo.py")
-    assert "=== jupyter-memory search 'how did we normalise the prices'" in found
+    assert "=== jupyter-memory search 'how did we scale the prices'" in found and "It is uncertain" not in found
     assert ">>> %unload_ext jupyter_memory" in found and "Done in " in found
 
 

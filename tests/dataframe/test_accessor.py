@@ -225,4 +225,5 @@ def test_a_text_has_the_rows_that_fit(week_store, found):
     assert week_store.search(JOINING).iloc[:0].memory.context() == "No result is left to quote."
     far = week_store.search("volcano eruptions in kamchatka")
     assert far.attrs["memsearch"]["verdict"] == "none"
-    assert far.memory.context() == "The memory holds nothing that answers “volcano eruptions in kamchatka”."
+    said = "Nothing in the memory seems to answer “volcano eruptions in kamchatka”. Left out: "
+    assert far.memory.context().startswith(said)

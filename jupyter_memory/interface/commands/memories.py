@@ -268,8 +268,6 @@ def index(front: Front, call: Call) -> None:
             _index(front, path, call)
         except InputError as error:
             wrong.append(str(error))  # the others are indexed all the same: `index *` names whatever is there
-    if offer := front.store_to_fill.model_offer():
-        front.hint(front.with_commands(offer))
     if wrong:
         raise SeveralErrors(wrong)
 
@@ -326,10 +324,17 @@ def search(front: Front, call: Call) -> None:
         front.say(json_text(answer.to_json(), indent=2))
     else:
         front.show_results(answer, short=call.values["scan"])
+        offer_model(front, answer)
     if rank is not None:
         if rank > len(answer.hits):
             raise InputError(_no_rank("This search", len(answer.hits), rank))
         _opened(front, [answer.hits[rank - 1].memory])
+
+
+def offer_model(front: Front, answer: Answer) -> None:
+    """After a weak answer, offer a larger model in a quiet line, once."""
+    if answer.verdict == "weak" and (offer := front.store.model_offer()):
+        front.hint(front.with_commands(offer))
 
 
 def list_(front: Front, call: Call) -> object:

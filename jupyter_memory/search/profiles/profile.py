@@ -105,9 +105,9 @@ class Profile:
     ``threshold`` says whether matches below the embedder's (or the user's) cosine threshold are dropped. ``steps`` are
     the post-processors. ``keyword_only`` are the terms for a search without a model, if they are others. Fewer keyword
     matches than ``small_corpus`` are all shown where ``limit`` would cut off half of them. ``timed`` says whether the
-    query is rewritten for the store: other forms, spellings, the time that it names. ``adaptive`` names the term whose weight follows
-    feedback; see `adapted`. ``apart`` names a kind that is searched by itself, so that its memories
-    and the others do not take each other's places among the candidates.
+    query is rewritten for the store: other forms, spellings, the time that it names. ``adaptive`` names the term whose
+    weight follows feedback; see `adapted`. ``apart`` names a kind that is searched by itself, so that its memories and
+    the others do not take each other's places among the candidates.
 
     Raises:
         InputError: two terms or two signals share a name, a term reads what nobody gives, or a column does not exist.
@@ -313,7 +313,7 @@ auto = Profile(
         lexical.FileStem(),
         lexical.DefinedNames(),
         lexical.Aside(),
-        metadata.Tier(),
+        metadata.TierOfRuns(),
         metadata.Recency(),
     ),
     fetch=OverFetch(4, weights.POOL),

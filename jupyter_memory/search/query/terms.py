@@ -241,6 +241,9 @@ NAME = 1.5
 # What a library or a variable is called for short has so many letters at most: np, plt, df.
 _ALIAS = 3
 
+# In a smaller store it is chance which words are rare.
+FEW_CHUNKS = 50
+
 # Stems that are one word if they stand in a row.
 Row = tuple[str, ...]
 
@@ -361,7 +364,7 @@ def _asked(
         near=near,
         parts=tuple(chain.from_iterable(map(corpus.words, parts(text)))) if is_compound(text) else (),
         count=count,
-        weight=idf(count, corpus.chunks) * (NAME if is_name else 1),
+        weight=idf(count, max(corpus.chunks, FEW_CHUNKS)) * (NAME if is_name else 1),
         is_name=is_name,
         missing=is_missed and not count,
     )

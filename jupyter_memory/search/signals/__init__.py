@@ -8,7 +8,7 @@ __getattr__, __dir__, __all__ = exports(
         "lexical": "Aside Cosine DefinedNames Defines FileStem OwnWords TfIdf Title TitleMatch WordScore",
         "metadata": (
             "Domain LengthPenalty NamedTime NearTime Neighbour OfKind Quality QuestionPenalty Recency Session "
-            "Severity Tags Tier Validity"
+            "Severity Tags Tier TierOfRuns Validity"
         ),
         "semantic": "BestPassage MaxSim SemanticMargin",
     },

@@ -20,6 +20,7 @@ from jupyter_memory.search.query.terms import idf, names_in, words_of
 from jupyter_memory.search.signals.semantic import words_count
 from jupyter_memory.text.code import Definitions
 from jupyter_memory.text.languages import STOP_WORDS
+from jupyter_memory.text.markdown import source_of
 from jupyter_memory.types import Candidate, Query
 
 
@@ -317,31 +318,65 @@ class FileStem:
 _ASIDE = re.compile(r"__init__|__main__|tests?|test_.*|.*_test|conftest|v\d+|deprecated|_?compat|legacy", re.IGNORECASE)
 
 
+# Verbs of which one undoes the other; "the saved model" names a state. pandas writes `to_csv`.
+_VERBS = (
+    ("read(?:s|ing)?|load(?:s|ing)?|open(?:s|ing)?",
+     "writ(?:es?|ing)|sav(?:es?|ing)|(?:export|dump)(?:s|ing)?|to(?= (?:csv|excel|hdf|html|json|parquet|pickle|sql))"),
+    ("(?:add|insert|append)(?:s|ing)?|creat(?:es?|ing)", "remov(?:es?|ing)|delet(?:es?|ing)|drop(?:s|ping)?|del|pop"),
+)  # fmt: skip
+_BETWEEN = re.compile(r"(?<=[a-z])(?=[A-Z])|[\W_]+")
+
+
 @dataclass(frozen=True, slots=True)
 class Aside:
     """-1 for a file whose name, or that of a folder, says that it is beside the point, unless the query has that name.
 
     Such names are ``__init__``, ``tests``, ``v1``, ``compat``, ``deprecated``. Where a file was found, its copies have
-    -1 too, and so have the exports of a notebook.
+    -1 too, and so have the exports of a notebook. What was run has -1, since notes and files explain more, and -2 if it
+    failed. So has a cell that only does the opposite of what is asked: it saves, and the query asks what loads.
     """
 
-    label: ClassVar[str] = "what its path says"
+    label: ClassVar[str] = "what its path or its verbs say"
     name: str = "aside"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
-        copies = context.shared(_copies)
-        return {
-            one.key: -1.0 if one.memory.source in copies or _beside(one.memory.source, context) else 0.0
-            for one in context
-            if one.memory.kind == "file" or one.memory.source in copies
-        }
+        copies, found = context.shared(_copies), dict(context.shared(_opposite))
+        for one in context:
+            if one.memory.outcome and not one.memory.pinned:
+                found[one.key] = -2.0 if one.memory.error else -1.0
+            elif one.memory.kind == "file" or one.memory.source in copies:
+                is_beside = one.memory.source in copies or _beside(one.memory.source, context)
+                found.setdefault(one.key, -1.0 if is_beside else 0.0)
+        return found
 
     def reason(self, query: Query, context: SearchContext, candidate: Candidate, /) -> str:
         source = candidate.memory.source
         name = _beside(source, context)
+        if candidate.memory.outcome:
+            return "being a run that failed" if candidate.memory.error else "being a run"
+        if candidate.key in context.shared(_opposite):
+            return "doing the opposite of what is asked"
         if source in context.shared(_copies):
             return "being a copy or an export of a file that was found, too"
         return f"`{name}` in its path" if name else self.label
+
+
+def _opposite(context: SearchContext) -> dict[int, float]:
+    # A cell says that it does the opposite to what is asked about: `save_to_csv_files`, "adds a new column".
+    asked = _BETWEEN.sub(" ", context.query.text).lower()
+    for pair in _VERBS if context.asked else ():
+        said = [set(re.findall(rf"\b(?:{verbs})\b", asked)) for verbs in pair]
+        about = [re.escape(word) for word in asked.split() if word not in STOP_WORDS | said[0] | said[1]]
+        if about and any(said) and not all(said):
+            wanted, other = pair if said[0] else pair[::-1]
+            does = re.compile(rf"\b(?:{other}) (?:\w+ ){{0,2}}?(?:{'|'.join(about)})")
+            # Code opens what it writes, too.
+            cells = (one for one in context if one.memory.kind == "cell")
+            texts = {one.key: source_of(one.memory.text)[:LONGEST].replace("open(", "") for one in cells}
+            words = {key: _BETWEEN.sub(" ", text).lower() for key, text in texts.items()}
+            opposite = [key for key, text in words.items() if does.search(text)]
+            return {key: -2.0 for key in opposite if not re.search(rf"\b(?:{wanted})\b", words[key])}
+    return {}
 
 
 def _copies(context: SearchContext) -> set[str]:

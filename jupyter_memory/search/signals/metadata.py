@@ -28,8 +28,9 @@ class OfKind:
         return {candidate.key: 1.0 for candidate in context if candidate.memory.kind == self.name}
 
 
-_TIERS = {"core": 1, "file": 2, "mcp": 3, "note": 3}
-_REASONS = {"core": "being pinned", "file": "being from a file", "mcp": "being an agent's note", "note": "being a note"}
+_TIERS = {"core": 1, "file": 2, "mcp": 3, "note": 3, "run": 4, "failed": 5}
+_REASONS = {"core": "being pinned", "file": "being from a file", "mcp": "being an agent's note", "note": "being a note",
+            "run": "being a run", "failed": "being a run that failed"}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +42,24 @@ class Tier:
     lower_is_better: bool = True
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
-        return {candidate.key: float(_TIERS[candidate.memory.tier]) for candidate in context}
+        return {candidate.key: float(_TIERS[self._of(candidate.memory)]) for candidate in context}
 
     def reason(self, query: Query, context: SearchContext, candidate: Candidate, /) -> str:
-        return _REASONS[candidate.memory.tier]
+        return _REASONS[self._of(candidate.memory)]
+
+    def _of(self, memory: Memory) -> str:
+        return memory.tier
+
+
+class TierOfRuns(Tier):
+    """As ``Tier``, but 4 for what was run and 5 for what failed, unless it is pinned."""
+
+    __slots__ = ()
+
+    def _of(self, memory: Memory) -> str:
+        if memory.outcome and not memory.pinned:
+            return "failed" if memory.error else "run"
+        return memory.tier
 
 
 _VALUES = {"critical": 1.0, "warning": 0.7, "suggestion": 0.4, None: 0.0}

@@ -15,8 +15,8 @@
             + DEFINES if it defines what the query names
             + FILE_STEM * how well the name of its file answers the query
             + DEFINED_NAMES * how much better than usual the best name that it defines does
-            - ASIDE if its path is that of a test, an earlier version or the like
-            + TIER / its tier: 1 if it is pinned, 2 for a file, 3 for a note
+            - ASIDE if its path is that of a test, an earlier version or the like, if it was run, or does the opposite
+            + TIER / its tier: 1 if it is pinned, 2 for a file, 3 for a note, 4 or 5 for a run
             + RECENCY / (1 + its age in years)
 
 The weights are fixed, but the evidence adapts to the store and the query. ``z`` is how far a cosine stands out

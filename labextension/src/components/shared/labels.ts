@@ -99,7 +99,10 @@ export function termTexts(term: string, trans: TranslationBundle): [label: strin
       trans.__('defined names'),
       trans.__('How much better than usual the best name that it defines answers the query')
     ],
-    aside: [trans.__('aside'), trans.__('-1 for tests, earlier versions and the like, unless the query asks for them')],
+    aside: [
+      trans.__('aside'),
+      trans.__('-1 for tests, earlier versions, runs and the like, -2 for the opposite of what is asked')
+    ],
     tier: [trans.__('tier'), trans.__('1 for pinned memories, 2 for files, 3 for notes')],
     recency: [trans.__('recency'), trans.__('How fresh it is: 1 is now')],
     semantic: [trans.__('TF-IDF'), trans.__('TF-IDF of the shared words')],
