@@ -103,11 +103,12 @@ class WordPiece:
 
     def starts(self, text: str) -> NDArray[np.int64]:
         """Return the offset at which each token of a text begins; a word that is too long for one has several."""
-        words = [(match.start(), match.group()) for match in _WORD.finditer(_plain(text))]
-        found = [self._word_starts[word] for _, word in words]
-        begins = np.array([begin for begin, _ in words], np.int64)
+        begins, found = array("q"), []
+        for match in _WORD.finditer(_plain(text)):
+            begins.append(match.start())
+            found.append(self._word_starts[match[0]])
         offsets, ends = _joined(found)
-        return np.repeat(begins, np.diff(ends)) + offsets
+        return np.repeat(np.frombuffer(begins, np.int64), np.diff(ends)) + offsets
 
     @cached_property
     def _lengths(self) -> list[int]:

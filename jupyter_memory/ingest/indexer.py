@@ -30,8 +30,9 @@ from jupyter_memory.types import Draft, IndexReport, PictureReport
 from jupyter_memory.types.memory import NO_PICTURES, Thumbnail
 from jupyter_memory.types.protocols import REFUSED, UNREAD, Embedder, FileState
 
-# Memories that are embedded and written together: large enough for the model, small enough to lose on Ctrl-C.
-_BATCH = 1024
+# Memories that are embedded and written together: large enough for the model, small enough to lose on Ctrl-C. So many
+# characters count for one, since each takes some hundred bytes until it is written.
+_BATCH, _ONE = 1024, 2_000
 # Bytes of pictures that workers are sent at their start.
 _MOST_SENT = 20_000_000
 
@@ -259,7 +260,7 @@ class Indexing:
         self._counts["redacted"] += sum(int(draft.metadata.get("redacted", 0)) for draft in drafts)
         self._left_out += [(str(path), what, "") for draft in drafts[:1] for what in draft.metadata.get(NOTES, ())]
         self._batch.append((state, drafts))
-        self._waiting += max(1, len(drafts))
+        self._waiting += max(1, len(drafts), sum(len(draft.text) for draft in drafts) // _ONE)
         return state, drafts
 
     def _refuse(self, path: str, why: str, known: FileState | None) -> None:

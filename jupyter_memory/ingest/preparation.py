@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,7 +22,7 @@ from jupyter_memory.embedders.base import TokenEmbedder, chunk_tokens, starts, t
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.dates import in_name
 from jupyter_memory.ingest.pictures import PictureReader
-from jupyter_memory.ingest.readers.base import Document, reading
+from jupyter_memory.ingest.readers.base import Document, note, reading
 from jupyter_memory.ingest.readers.outputs import CLIPPED
 from jupyter_memory.ingest.readers.registry import known_readers
 from jupyter_memory.ingest.redaction.redactor import MARK, redact, redact_values, suspicious
@@ -51,6 +52,9 @@ _TOLD = ("domain", "session")
 _POINTER, _LARGEST_POINTER = b"version https://git-lfs.github.com/spec/v1\n", 1_024
 # In the metadata of a file's first draft, what its reader noted.
 NOTES = "reading_notes"
+# Characters of a line from which on it is long, those that the long lines of a file have together, and those that each
+# has at least. What is longer is data, of which a store would take twenty times as much.
+_LONG_LINE, _LONG_LINES, _LEAST_OF_LINE = 50_000, 300_000, 2_000
 # Characters tokenised at once: each takes some hundred bytes.
 _AT_ONCE = 131_072
 
@@ -231,7 +235,7 @@ def _split(text: str, lang: str, blocks: Sequence[Block]) -> Iterator[tuple[int,
     # reaches from one of the top level into another, unless both are small.
 
     # The tokenizer refuses lone surrogates.
-    begins = starts(encodable(text)).tolist()
+    begins = array("q", starts(encodable(text)).tobytes())
     places = (re.compile(_BREAKS[lang]), *_ANYWHERE) if lang in _BREAKS else _ANYWHERE
     parts, begin, end = list[tuple[int, int]](), 0, 0
     for start, stop in stretches(lang, blocks, len(text)):
@@ -360,14 +364,39 @@ def read_file(
             raise InputError("Git LFS has not fetched this file yet. Run `git lfs pull`, then index it again.")
         with reading(_hidden if redacting else None) as notes:
             document = reader.read(path)
+            below = path != root and path.is_relative_to(root)
+            title = document.title or identifiers.short_path(path.relative_to(root).as_posix() if below else path.name)
+            drafts = _drafts_of(document, path, title, when, redacting, pictures)
+            if redacting:
+                drafts = _redacted(drafts)
+            drafts = _without_middles(drafts)
     except OSError as error:
         raise InputError(f"The file cannot be read: {error.strerror or type(error).__name__}.") from None
-    below = path != root and path.is_relative_to(root)
-    title = document.title or identifiers.short_path(path.relative_to(root).as_posix() if below else path.name)
-    drafts = _drafts_of(document, path, title, when, redacting, pictures)
     if notes and drafts:
         drafts[0] = replace(drafts[0], metadata={**drafts[0].metadata, NOTES: notes})
-    return _redacted(drafts) if redacting else drafts
+    return drafts
+
+
+def _without_middles(drafts: list[Draft]) -> list[Draft]:
+    # Line breaks stay where they are, so that what is below a long line keeps its number.
+    room, left_out = _LONG_LINES, 0
+    for place, draft in enumerate(drafts):
+        if len(draft.text) <= _LONG_LINE:
+            continue
+        lines = draft.text.split("\n")
+        for number, line in enumerate(lines):
+            if len(line) <= _LONG_LINE:
+                continue
+            kept = max(room, _LEAST_OF_LINE)
+            room -= min(len(line), kept)
+            if len(line) > kept:
+                tail = kept // 4
+                lines[number] = f"{line[: kept - tail]} {identifiers.CUT} {line[-tail:]}"
+                left_out += len(line) - kept
+        drafts[place] = replace(draft, text="\n".join(lines))
+    if left_out:
+        note(f"{left_out:,} characters of very long lines are left out")
+    return drafts
 
 
 def _redacted(drafts: list[Draft]) -> list[Draft]:

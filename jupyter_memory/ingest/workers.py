@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import islice
+from itertools import accumulate, islice
 from pathlib import Path
 from threading import Condition, Thread
 from typing import TYPE_CHECKING
@@ -89,9 +89,9 @@ def serve() -> None:
 
 # Bytes of files from which on workers are worth their start, which takes each some 0.4 s.
 _WORTH_IT = 3_000_000
-# Bytes of files that a worker gets at once, and how many such portions may lie ready or be under way.
+# Bytes of files that a worker gets at once, and after how many bytes no further portion is begun.
 _PORTION = 100_000
-_AHEAD = 24
+_AHEAD = 2_400_000
 _MOST_WORKERS = 3
 # Bytes that a database counts for, of which the schema is read.
 _UNOPENED = 100_000
@@ -115,6 +115,8 @@ class WorkerPool:
         self, paths: Sequence[Path], task: Task, workers: int, here: Callable[[Sequence[Path]], list[Result | None]]
     ) -> None:
         self._portions = list(portions(paths, _read_of, _PORTION))
+        # The bytes of all portions before each.
+        self._before = list(accumulate((sum(map(_read_of, part)) for part in self._portions), initial=0))
         self._place = {path: place for place, part in enumerate(self._portions) for path in part}
         self._here = here
         self._news = Condition()
@@ -189,11 +191,14 @@ class WorkerPool:
     def _taken(self, *, wait: bool) -> int | None:
         with self._news:
             if wait:
-                self._news.wait_for(lambda: self._ended or self._next < self._wanted + _AHEAD)
-            if self._ended or self._next >= len(self._portions) or self._next >= self._wanted + _AHEAD:
+                self._news.wait_for(lambda: self._ended or self._is_near())
+            if self._ended or self._next >= len(self._portions) or not self._is_near():
                 return None
             self._next += 1
             return self._next - 1
+
+    def _is_near(self) -> bool:
+        return self._before[self._next] - self._before[self._wanted] < _AHEAD
 
     def _put(self, place: int, found: Sequence[Result | None]) -> None:
         with self._news:

@@ -466,7 +466,8 @@ class Tools:
                 metadata={"client": call.client},
             )
         call.shown.append(memory.id)
-        hidden = redact(f"{asked.title}\n{asked.text}")[1] if self.provider.settings.redact else 0
+        told = (asked.title, asked.text, *asked.tags) if self.provider.settings.redact else ()
+        hidden = sum(redact(text)[1] for text in told)
         return priced(results.RememberResult(id=memory.id, redacted=hidden, tokens=0), 999)
 
     def _forget(self, asked: ForgetArguments, call: Call) -> results.ForgetResult:

@@ -121,9 +121,40 @@ _INSTRUCTIONS = re.compile(
         \b(?:previous|prior|above|earlier|preceding|all|any|your|the)\b[^.\n]{0,40}
         \b(?:instructions?|prompts?|rules?|messages?|directions?|guidelines?|context)\b
     | \b(?:system|developer)[ ]prompt\b
-    | \byou[ ](?:are[ ]now|must[ ]now)\b
+    | \byou[ ](?:are[ ]now|must[ ]now)\b | \bfrom[ ]now[ ]on,?[ ]you\b
     | \b(?:new|updated|real)[ ]instructions?\b
-    | \b(?:do[ ]not|don't|never)[ ](?:tell|inform|mention[ ](?:this|it)[ ]to)[ ](?:the[ ])?user\b
+    | \b(?:stop|quit)[ ](?:following|obeying)\b | \bpay[ ]no[ ]attention[ ]to\b | \byou[ ](?:were|have[ ]been)[ ]told\b
+    | \byour[ ](?:new|real|actual|only|next)[ ](?:task|goal|job|role|purpose)[ ]is\b
+    | \b(?:do[ ]not|don't|never)[ ](?:tell|inform|mention|reveal|show)[ ]
+        (?:(?:this|it|that|anything)\b[^.\n]{0,20}?\bto[ ])?(?:the[ ]user|anyone|anybody|them)\b
+    | \b(?:reveal|print|repeat|leak|show)\b[^.\n]{0,20}
+        \byour[ ](?:hidden|system|initial|secret)[ ](?:instructions|prompt)\b
+    | \b(?:act|behave|pretend)\b[^.\n]{0,40}\b(?:without|no)[ ](?:any[ ])?(?:limits?|restrictions?|rules?|filters?)\b
+    | \bif[ ]you[ ]are[ ](?:an?[ ])?(?:ai|llm|(?:large[ ])?language[ ]model|assistant|agent)\b
+    | \bthe[ ]user[ ](?:has[ ])?(?:already[ ])?(?:approved|authori[sz]ed|consented)\b
+    | \bobey[ ](?:only[ ])?me\b
+    | \b(?:ai|llm)[ ](?:agents?|assistants?|models?)[ ](?:reading|that[ ]reads?|must|should)\b
+    | \bno[ ](?:confirmation|permission)[ ](?:is[ ])?(?:needed|required|necessary)\b
+    | \bwithout[ ](?:asking|telling|informing)[ ](?:the[ ]user|for[ ]permission)\b
+    # A note to the AI: in many languages. Then German, the Romance languages, Russian, Chinese and Japanese.
+    | \b(?:note|message|hinweis|nachricht|nota|mensaje|messaggio|aviso)[ ](?:to|for|an|für|à|para|per|pour)[ ]
+        (?:[a-zé]{1,5}['’ ])?(?:ai|ki|ia|llms?|as?sist\w+|agente?s?|(?:language[ ])?models?|modell\w?|modelos?)
+        \b[^:\n]{0,20}:
+    | \b(?:ignorier|vergiss|vergesst|missacht|umgeh)\w*[^.\n]{0,40}
+        \b(?:anweisung|befehl|regel|vorgabe|instruktion|dir[ ]gesagt)
+    | \b(?:ignor[aeo]\w{0,3}|t(?:iens|enez)[ ]pas[ ]compte|caso[ ]omiso|tenere[ ]conto|desconsider\w{1,3}|oubli\w{1,3}
+        |olvid\w{1,3}|dimentic\w{1,4}|esque[çc]\w{1,3})\b[^.\n]{0,30}\b(?:instruc|instruç|istruzion|consigne|r[eè]gl[ae]|regol|regra|[oó]rdenes|ordens)
+    | \bdu[ ]bist[ ](?:jetzt|nun|ab)\b | \btu[ ]es[ ](?:maintenant|désormais)\b | \bagora[ ]você[ ]é\b
+    | \b(?:ab[ ]jetzt|ab[ ]sofort|à[ ]partir[ ]de[ ]maintenant|(?:a[ ]partir[ ]de|desde)[ ]ahora
+        |d['’]ora[ ]in[ ]poi),?[ ](?:bist|antworte\w{0,2}|tu|vous|eres|responde|debes|sei|rispondi|devi)\b
+    | \b(?:sag|erzähl|verrat)\w*[^.\n]{0,20}\b(?:be)?nutzer\w*[^.\n]{0,20}\b(?:nicht|nichts)\b
+    | \bohne[ ](?:den|die)[ ](?:be)?nutzer\w*[ ]zu[ ]fragen\b
+    | \b(?:ne[ ](?:dis|dites|parle)|no[ ](?:le[ ])?(?:digas|menciones)|non[ ]dire|não[ ](?:diga|conte|fale))\b
+        [^.\n]{0,20}\b(?:utilisateur|usuario|utente|usuário)
+    | \b(?:игнорируй|забудь|не[ ]следуй)\w*[^.\n]{0,40}\b(?:инструкци|указани|правил) | \b(?:теперь[ ]ты|ты[ ]теперь)\b
+    | \bне[ ](?:сообщай|говори)\w*[^.\n]{0,20}\bпользовател
+    | (?:忽略|无视|忘记)[^。\n]{0,12}(?:指令|指示|规则|提示) | (?:不要|别)告诉[^。\n]{0,8}用户 | 你现在是
+    | (?:指示|命令|ルール)[^。\n]{0,6}(?:無視|忘れ)
     | </?(?:system|assistant|user|human|tool|tool_(?:call|use|result)s?|function_(?:call|result)s?|invoke|instructions?|
         stored-\w*)\b[^>\n]{0,200}>
     | <\|[a-z_]{2,30}\|> | \[/?INST\] | <</?SYS>>

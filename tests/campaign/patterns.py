@@ -195,6 +195,8 @@ def _within(value: Any, depth: int = 4) -> Iterator[re.Pattern[str]]:
         yield from _of_all(value, depth)
     elif depth and dataclasses.is_dataclass(value) and not isinstance(value, type):
         yield from _of_all((getattr(value, field.name) for field in dataclasses.fields(value)), depth)
+        # What is compiled on first use.
+        yield from _within(getattr(value, "pattern", None), depth - 1)
 
 
 def _of_all(values: Iterable[Any], depth: int) -> Iterator[re.Pattern[str]]:

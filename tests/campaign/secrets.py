@@ -1,4 +1,5 @@
-"""Made-up secrets of many formats, in many places, stored for real: none may be left in the bytes of the file.
+"""Made-up secrets of many formats, and of a grammar of where people type them, stored for real: none may be left in
+the bytes of the file.
 
 The memories of the judged sets and notebooks, which have no secrets, must stay as they are. What is marked wrongly is
 counted there.
@@ -13,6 +14,7 @@ from pathlib import Path
 
 from inside import bytes_beside
 from pictures import saved
+from secret_places import typed
 from secret_texts import FORMATS, PLACEMENTS, Planted, planted
 
 from campaign import Dose, Figures, Loss
@@ -26,23 +28,21 @@ DATA = Path(os.environ.get("JUPYTER_MEMORY_TEST_DATA", Path(__file__).parents[2]
 
 
 def run(dose: Dose) -> Figures:
-    """Store every format in every placement, from cells, outputs, files and notes; then mark the judged sets."""
-    missed: list[tuple[str, str]] = []
-    tried = 0
-    for _ in range(dose.times(20)):
-        seed = dose.random().randrange(1 << 30) + tried
-        texts = list(planted(random.Random(seed)))
-        missed += [(text.format, text.placement) for text in _left(texts, dose.folder / str(seed))]
-        tried += len(texts)
-    caught = 1 - len(missed) / tried
-    figures: dict[str, int | float | str] = {
-        "formats": len(FORMATS),
-        "caught everywhere": len(FORMATS) - len({name for name, _ in missed}),
-        f"placements in {len(PLACEMENTS)} kinds": tried,
-        "% of them caught": round(100 * caught, 2),
-    }
-    if caught < _LEAST:
-        raise Loss(f"{caught:.1%} of {tried} secrets were caught with seed {dose.seed}; missed: {sorted(set(missed))}")
+    """Store every format in every placement, and all that the grammar makes; then mark the judged sets."""
+    figures: dict[str, int | float | str] = {"formats": len(FORMATS)}
+    for name, made in ((f"placements in {len(PLACEMENTS)} kinds", planted), ("placements by the grammar", typed)):
+        missed: list[tuple[str, str]] = []
+        tried = 0
+        for _ in range(dose.times(20)):
+            seed = dose.random().randrange(1 << 30) + tried
+            texts = list(made(random.Random(seed)))
+            missed += [(text.format, text.placement) for text in _left(texts, dose.folder / str(seed))]
+            tried += len(texts)
+        caught = 1 - len(missed) / tried
+        everywhere = len({text.format for text in texts}) - len({format_ for format_, _ in missed})
+        figures |= {name: tried, f"% of the {name} caught": round(100 * caught, 2), f"{name} never missed": everywhere}
+        if caught < _LEAST:
+            raise Loss(f"{caught:.1%} of {tried} {name} were caught with seed {dose.seed}; missed: {sorted({*missed})}")
     if DATA.is_dir():
         memories = list(_memories(dose.times(100_000, least=2_000)))
         marked = sum(

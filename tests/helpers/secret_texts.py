@@ -61,7 +61,7 @@ def plant(name: str, placement: str, source: random.Random) -> Planted:
         text = _named(called, value, placement, source)
     else:
         value, secrets = filled((FILES | CODE)[name], source)
-        text = _excerpt(value, placement, name in CODE)
+        text = excerpt(value, placement, name in CODE)
     return Planted(name, placement, text, secrets)
 
 
@@ -138,7 +138,7 @@ def _named(name: str, value: str, placement: str, source: random.Random) -> str:
     return source.choice(places[placement])
 
 
-def _excerpt(text: str, placement: str, is_code: bool) -> str:
+def excerpt(text: str, placement: str, is_code: bool) -> str:
     lines = text.split("\n")
     if placement == "code":
         return text if is_code else f'written = """\n{text}\n"""\nPath(name).write_text(written)'

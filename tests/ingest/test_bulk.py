@@ -95,6 +95,36 @@ def test_data_among_words_are_bounded_and_noted(tmp_path, name, content, kept, n
         assert draft.text.split(kept)[0].count("\n") == content.split(kept)[0].count("\n")
 
 
+WORDS = " ".join(random.Random(7).choices(["pump", "mill", "λ", "0.25", "Zürich", "flag_7"], k=400_000))
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.txt", f"First.\n{WORDS} the end\nLast.\n"),
+        ("a.md", f"# Flag\n\n{WORDS} the end\n\nLast.\n"),
+        ("a.txt", "\n".join([WORDS[:200_000]] * 9 + ["the end", "Last."])),
+    ],
+)
+def test_a_very_long_line_keeps_its_head_and_tail(tmp_path, name, content):
+    """All such lines have a bound together; the other lines stay where they are, and no half of a secret is left."""
+    key = "ghp_" + "aB3dE5gH7jK9mN1pQ4sT6vW8yZ0bC2eF5hJ7"
+    content = content.replace(WORDS[224_000:225_000], WORDS[224_000:224_500] + f" {key} " + WORDS[224_500:225_000])
+    (tmp_path / name).write_text(content)
+    [draft] = read_file(tmp_path / name, root=tmp_path)
+    assert 300_000 <= len(draft.text) < 320_000 and key[:12] not in draft.text
+    assert "the end" in draft.text and WORDS[:1_000] in draft.text and draft.metadata["reading_notes"]
+    assert "characters of very long lines are left out" in draft.metadata["reading_notes"][0]
+    assert draft.text.count("\n") == content.count("\n")
+
+
+def test_a_long_line_is_read_whole(tmp_path):
+    """A book may be on one line."""
+    (tmp_path / "a.md").write_text(WORDS[:250_000])
+    [draft] = read_file(tmp_path / "a.md", root=tmp_path)
+    assert draft.text == WORDS[:250_000] and "reading_notes" not in draft.metadata
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -14,7 +14,7 @@ from inside import bytes_beside
 from pdfs import pdf_of
 
 from jupyter_memory import InputError, MemoryStore
-from jupyter_memory.ingest import digest, known_readers
+from jupyter_memory.ingest import digest, known_readers, read_file
 
 ROOT = Path(__file__).parents[2]
 OLE, ZIP = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"PK\x03\x04"
@@ -180,6 +180,13 @@ def test_each_table_and_view_is_told(tmp_path, read, name):
         ("view gone", "SQLite view gone: 1 column\ncustomer_id (customer id): integer"),
     ]
     assert not any(value in repr(found) for value in ("4711", "never", "gold", "silver", "3.25", "confidential"))
+
+
+def test_tables_beyond_the_first_thousand_are_noted(tmp_path):
+    """The report says how many are left out, though another process reads the file."""
+    path = database(tmp_path / "a.db", *(f"create table t{number} (a int)" for number in range(1_003)))
+    drafts = read_file(path, root=tmp_path)
+    assert len(drafts) == 1_000 and "3 more tables" in drafts[0].metadata["reading_notes"][0]
 
 
 def test_our_own_stores_are_left_out(tmp_path, read):

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from inside import bytes_beside
 from pictures import saved
+from secret_places import typed
 from secret_texts import BASE, COMMANDS, FORMATS, HEX, MISSED, NAMED, PLACEMENTS, TOLD, filled, plant
 from secret_texts import HARMLESS as LISTED
 
@@ -138,6 +139,16 @@ def test_a_format_is_caught_in_every_placement(name):
         assert redact(once) == (once, 0), placement
 
 
+def test_what_is_typed_goes_wherever_people_type_it():
+    """Defaults, tuples, columns, elements, arguments and errors, with any quotes and name; and twice is once."""
+    texts = list(typed(random.Random(7), whole=True))
+    missed = [text.text for text in texts if any(secret in redact(text.text)[0] for secret in text.secrets)]
+    assert len(texts) > 3_500 and len(missed) / len(texts) < 0.02, missed
+    for text in typed(random.Random(8)):
+        once, _ = redact(text.text)
+        assert redact(once) == (once, 0), text.text
+
+
 BEGIN = "-----BEGIN PRIVATE KEY-----"
 HOSTILE = [
     *(BEGIN, BEGIN + "A" * 30, BEGIN + "A" * 23 + "\n", "-", "://a:", "://a:b", "://", "a", "0a", "{", "\\", "= "),
@@ -151,6 +162,34 @@ HOSTILE = [
     *("mot de passe ", "mot de passe est ", "kennwort = ", "mdp = a1! ", "password=\n ", "token ", "secret aA1"),
     *("unzip ", "zip -P ", "unzip 7z -pa ", "openssl enc ", "openssl -passin ", "net use \\\\a ", "net use /user:a "),
     *("--key ", "--key a1", "--secret-key ", "Fernet('a"),
+    *(
+        "a,password=",
+        "a,b,",
+        "password,'a',",
+        "--password','a(b)",
+        "<a name='password' ",
+        "<password>a",
+        "<input value='a",
+    ),
+    *(
+        "<input ",
+        "f('password',",
+        "f(a,'password','",
+        "env('a",
+        "password||",
+        "password=f(a)",
+        "password:a=",
+        "name=password\n",
+    ),
+    *(
+        "password: |\n",
+        "password  a1",
+        "with password ",
+        "password 'a1b2c3' ",
+        "connect('a','a',",
+        "keyring.set_password('a','a',",
+    ),
+    *("jwt.encode(a, ", "variable 'password' {", "${password:-", "set_password('a1", "#define password "),
     *("mysql -pa ", "\"mysql' -p'", "\\\n mysql", "curl -u a:", "--a-password=", "host=a;password='"),
 ]
 
@@ -342,9 +381,9 @@ KINDS = tomllib.loads((TABLES / "values.toml").read_text(encoding="utf-8"))
 
 @pytest.mark.parametrize("row", ROWS, ids=[f"{row['what']} {row['hints'][0]}" for row in ROWS])
 def test_each_pattern_finds_its_sample(row):
-    """Each row of the table has one of its hints in its sample, and finds the secret there."""
+    """Each row of the table has a hint in its sample, and finds the secret there."""
     text, _ = filled(row["sample"], random.Random(7))
-    assert any(hint in text.lower() for hint in row["hints"])
+    assert suspicious([text]) != [set()]
     assert f"[redacted: {row['what']}]" in redact(text, language="yaml" if row.get("settings") else "")[0]
 
 

@@ -23,7 +23,7 @@ from threading import Lock
 from typing import IO, TYPE_CHECKING, Any, Self
 
 from jupyter_memory.errors import InputError
-from jupyter_memory.ingest.readers.base import Document, Part, storable
+from jupyter_memory.ingest.readers.base import Document, Part, note, reading, storable
 
 if TYPE_CHECKING:
     import subprocess
@@ -76,9 +76,10 @@ def _answer_to(asked: Mapping[str, Any]) -> dict[str, Any]:
         if "picture" in asked:
             return {"drawn": b64encode(parser(asked["picture"])).decode()}
         # JSON values, in text that can be stored.
-        document: Document = parser(Path(asked["path"]))
+        with reading(None) as notes:
+            document: Document = parser(Path(asked["path"]))
         written = document.written and document.written.isoformat()
-        return asdict(storable(document)) | {"written": written}
+        return asdict(storable(document)) | {"written": written, "notes": notes}
     except ImportError as error:
         return {"wrong": f"What reads a {asked['what']} cannot be loaded ({error.name or type(error).__name__})."}
     except InputError as error:
@@ -154,6 +155,8 @@ class Isolation:
             OSError: it cannot be read.
         """
         given = self.answer(parser, what, self._seconds, {"path": str(path)})
+        for one in given.pop("notes"):
+            note(one)
         parts = tuple(Part(**{**part, "headings": tuple(part["headings"])}) for part in given["parts"])
         written = given["written"] and datetime.fromisoformat(given["written"])
         return Document(**{**given, "parts": parts, "tags": tuple(given["tags"]), "written": written})

@@ -275,7 +275,8 @@ _CONFLICT = re.compile(
     r"(?P<theirs>(?:(?![<>]{7})[^\n]*\n)*+)>{7}[^\n]*\n?",
     re.MULTILINE,
 )
-_STRING_OR_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+")|,(?=\s*+[\]}])')
+# A string that is not closed is taken whole, so that no stretch is read twice.
+_STRING_OR_COMMA = re.compile(r'("(?:[^"\\]|\\.)*+"?)|,(?=\s*+[\]}])')
 _CELLS = re.compile(r'"cells"\s*+:\s*+\[')
 _BEGIN = re.compile(r'\{\s*+"(?:cell_type|attachments)"\s*+:')
 # Cells that cannot be read, after which the rest of a file is not tried.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from jupyter_memory.ingest.readers.base import Document, Part
+from jupyter_memory.ingest.readers.base import Document, Part, note
 from jupyter_memory.ingest.redaction.values import looks_random
 from jupyter_memory.text.display import count_of
 from jupyter_memory.text.identifiers import parts as parts_of
@@ -144,6 +144,8 @@ def document(tables: Sequence[Table], format_: str, left_out: int = 0) -> Docume
     """Return a part for each table of a file; ``left_out`` counts further tables, whose names nobody has read."""
     some = tables[:_MOST_TABLES]
     left_out += len(tables) - len(some)
+    if left_out:
+        note(f"{count_of(left_out, 'more table')} of the file, beyond the first {len(some):,}, are left out")
     last = f"\n\nThe file has {count_of(left_out, 'more table')}." if left_out else ""
     parts = []
     for table in some:

@@ -299,7 +299,7 @@ _DRAWER = re.compile(
     re.MULTILINE,
 )
 _ORG = re.compile(
-    r"^[ \t]*+#\+begin_src[ \t]+(?P<info>[^`\n]*+)\n(?P<code>(?:(?![ \t]*+#\+(?:begin|end)_src)[^\n]*+\n)*+)"
+    r"^[ \t]*+#\+begin_src[ \t]++(?P<info>[^`\n]*+)\n(?P<code>(?:(?![ \t]*+#\+(?:begin|end)_src)[^\n]*+\n)*+)"
     r"[ \t]*+#\+end_src[^\n]*+"
     r"|^(?P<stars>\*{1,99}+)[ \t]++(?:(?:TODO|DONE|NEXT|WAITING|CANCELLED)[ \t]++)?(?:\[#\w\][ \t]*+)?"
     r"(?P<title>[^\n]*+)"
@@ -381,7 +381,7 @@ def script(text: str, path: Path, *, language: str, comment: str) -> Document:
 
 # Of a dump, what its tables and their columns are called is kept.
 _INSERT = re.compile(
-    r"(insert\s+(?:\w+\s+)?(?:into\s+)?[^\n;']{1,2000}?\bvalues)\b.*|(copy\s[^\n;']{1,2000}\sfrom\s+stdin\b.*)",
+    r"(insert\s++(?:\w++\s++)?(?:into\s++)?[^\n;']{1,2000}?\bvalues)\b.*|(copy\s[^\n;']{1,2000}\sfrom\s+stdin\b.*)",
     re.IGNORECASE,
 )
 _STATEMENT = re.compile(r"(?:insert|create|alter|drop|go|set|copy|commit|lock|unlock|use)\b|--|/\*", re.IGNORECASE)

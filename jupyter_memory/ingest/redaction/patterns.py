@@ -52,11 +52,17 @@ for _name, _pattern in _TABLE["parts"].items():
 # The languages in which files of settings are written.
 SETTINGS = frozenset(_TABLE["settings"])
 
+
+def _hints(of_row: Sequence[str]) -> Iterator[str]:
+    for hint in of_row:
+        yield from _hints(_TABLE["hints"][hint[1:]]) if hint[0] == "*" else (hint,)
+
+
 # In the order in which they are looked for.
 SHAPES = tuple(
     Shape(
         row["what"],
-        tuple(row["hints"]),
+        tuple(_hints(row["hints"])),
         _token(row.get("begins", ())) + _whole(row["pattern"]),
         getattr(values, row["check"]) if "check" in row else bool,
         row.get("settings", False),

@@ -49,8 +49,10 @@ def _hints(texts: Sequence[str]) -> list[set[str]]:
 
 def _slots(data: bytes) -> NDArray[np.uint32]:
     whole = np.frombuffer(data + b"\0\0\0", np.uint8)
-    fours: NDArray[np.uint32] = np.ndarray((len(data),), "<u4", whole, strides=(1,))
-    return (fours & _THREE) * _FACTOR >> _SHIFT
+    slots: NDArray[np.uint32] = np.ndarray((len(data),), "<u4", whole, strides=(1,)) & _THREE
+    slots *= _FACTOR
+    slots >>= _SHIFT
+    return slots
 
 
 def _by_slot() -> tuple[NDArray[np.uint8], list[list[list[tuple[str, bytes]]]]]:

@@ -140,6 +140,8 @@ class _Stoppable:
 # The tables of a store, made and upgraded by one process at a time.
 
 log = logging.getLogger(__name__)
+# What goes wrong while a lost connection is given up is no news: the error itself is raised, and told as ours.
+logging.getLogger("psycopg").addFilter(lambda record: not record.msg.startswith("error ignored"))
 
 SCHEMA = "jupyter_memory"
 # Known to every process that migrates, and to no other use of advisory locks in the database: "jupymem" in ASCII.

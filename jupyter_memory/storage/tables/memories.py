@@ -234,7 +234,7 @@ def _read(session: Session, where: str, **parameters: Any) -> dict[int, Memory]:
 
 def key_of(session: Session, memory_id: str) -> int | None:
     key: int | None = session.value(
-        f"select key from memories where {session.dialect.of('memories')} and id = :id", id=str(memory_id)
+        f"select key from memories where {session.dialect.of('memories')} and id = :id order by key", id=str(memory_id)
     )
     return key
 
@@ -247,7 +247,8 @@ def known_key(session: Session, memory_id: str) -> int:
 
 
 def keys_by_id(session: Session, ids: Sequence[str]) -> dict[str, int]:
-    return dict(_chosen(session, "id, key", "memories", "id", ids, order="key"))
+    # Where several spaces are read, an id is that of the memory that had it first: nobody can put another in its place.
+    return dict(reversed(_chosen(session, "id, key", "memories", "id", ids, order="key")))
 
 
 # Memories that match filters.
