@@ -38,7 +38,7 @@ CELLS = 20
 PLACES = {
     "redact": ("ingest/redaction",),
     "read": ("ingest/read",),
-    "chunk": ("ingest/preparation", "text/outlines", "embedders/tokenizer"),
+    "chunk": ("ingest/preparation", "text/outlines", "embedders/base"),
     "embed": ("embedders/",),
     "write": ("storage/",),
 }

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jupyter_memory.embedders import base
-from jupyter_memory.embedders.tokenizer import token_vectors, tokens, unknown
+from jupyter_memory.embedders.base import token_vectors, tokens, unknown
 from jupyter_memory.search.context import SearchContext
 from jupyter_memory.search.fusion import Ranked
 from jupyter_memory.search.query.terms import FEW_CHUNKS, AskedWord, Row
@@ -203,7 +203,7 @@ def strengths(context: SearchContext, ranked: Sequence[Ranked]) -> list[float]:
         asked, texts = asked[asked != unknown()], [context.tokens[one.chunk].different for one in context]
         alike, usual_length = np.ones(asked.size, np.float32), max(_USUAL_LENGTH, context.sample.typical_length)
         matches = MaxSim.matches(asked, alike, texts, token_vectors(), usual_length)
-        max_sims = dict(zip(context.candidates.keys, matches.tolist(), strict=True)) if asked.size else {}
+        max_sims = dict(zip(context.keys, matches.tolist(), strict=True)) if asked.size else {}
     if max_sims:
         usual_max_sim = nlargest(_PLACE, max_sims.values())[-1]
     cosines = [one.cosine for one in context if one.cosine is not None]
