@@ -315,9 +315,9 @@ _LONGEST_NAME = 60
 
 
 def _names(memory: Memory, prefix: str) -> tuple[str, str]:
-    # What a cell is called, and the headings above that.
+    # What a cell of a notebook is called, and the headings above that.
     above = headings_above(prefix, memory.title, memory.kind)
-    if memory.kind != "cell":
+    if memory.kind != "cell" or not memory.location:
         return "", above
     heading, source, outer = heading_of(prefix, memory.title, "cell"), source_of(memory.text), above.split(" > ")
     document = memory.title.removesuffix(f" – {heading}") if heading else memory.title

@@ -133,7 +133,7 @@ def test_attrs_are_one_small_json_value(week_store, now):
     assert attrs == {
         "query": JOINING,
         "profile": "auto",
-        "verdict": "strong",
+        "verdict": "weak",
         "query_class": "semantic",
         "time_range": ["2026-03-02T00:00:00+00:00", None],
         "store": str(week_store.path),

@@ -313,12 +313,12 @@ def test_the_panel_knows_the_elements(store, week_store, tmp_path, pytestconfig)
     [question] = Page(week_store.search('prices "net of tax" <b>')._repr_html_()).all("button")
     [fix] = Page(fixes(MENDED)._repr_html_()).all("button")
     pictured = store("pictured.sqlite")
-    saved(tmp_path / "nb" / 'a"1.ipynb', plotting("plt.plot(arrivals)", plot(1)))
+    saved(tmp_path / "nb" / "one.ipynb", plotting('plt.plot(arrivals, label="a")', plot(1)))
     pictured.index(tmp_path / "nb", progress=False)
     spans = Page(pictured.search("arrivals")._repr_html_()).all("span")
     [place] = [one for one in spans if one["class"] == "jp-Memory-outputPicture"]
     assert question["value"] == 'prices "net of tax" <b>'
-    assert len(place["data-memory"]) == 16 and 'a"1' in place["title"]
+    assert len(place["data-memory"]) == 16 and '"a"' in place["title"]
     panel = pytestconfig.rootpath / "labextension"
     if not panel.exists():
         pytest.skip("the panel's source is not here")
