@@ -52,7 +52,7 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
     thumbnails = Bool(True, help="Keep the pictures in notebooks as thumbnails; off: the next `index` removes them.")
     thumbnails_max_mb = Float(200.0, min=0, help="What all thumbnails of a store may take; more are left out.")
     max_store_mb = Float(
-        0.0, min=0, help="The size that the store should not exceed, with a notice at 90 %; 0: any size."
+        0.0, min=0, help="The size that the store should not exceed, with a notice at 90%; 0: any size."
     )
     max_file_mb = Float(20.0, min=0.001, help="Larger files are not indexed. Pictures of a notebook do not count.")
     undo_minutes = Float(
