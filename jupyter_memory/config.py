@@ -52,7 +52,7 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
     thumbnails = Bool(True, help="Keep the pictures in notebooks as thumbnails; off: the next `index` removes them.")
     thumbnails_max_mb = Float(200.0, min=0, help="What all thumbnails of a store may take; more are left out.")
     max_store_mb = Float(
-        0.0, min=0, help="The size that the store should not exceed, with a notice at 90 %; 0: any size."
+        0.0, min=0, help="The size that the store should not exceed, with a notice at 90%; 0: any size."
     )
     max_file_mb = Float(20.0, min=0.001, help="Larger files are not indexed. Pictures of a notebook do not count.")
     undo_minutes = Float(
@@ -64,7 +64,7 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
     busy_seconds = Float(30.0, min=0, help="How long to wait for another writer.")
 
     def __init__(self, **values: Any) -> None:
-        # Raises where no profile has a name: this module may not import the profiles.
+        # Raises if there is no profile of a name: this module may not import the profiles.
         self.check_profile: Callable[[str], object] | None = None
         self._origins: dict[str, str] = {}
         self._taking: str | None = None
@@ -78,7 +78,7 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
                 return str(database_address(path))
             except InputError as error:
                 raise TraitError(f"path: {error}") from None
-        # A folder that nobody may look into is told when the store is opened: until then it stops nobody.
+        # A folder that cannot be read is reported when the store is opened; until then it does no harm.
         if path and os.path.isdir(Path(path).expanduser()):  # noqa: PTH112
             raise TraitError(f"path: {path} is a folder. Name a file in it, such as {Path(path) / 'memory.sqlite'}")
         return path
@@ -198,10 +198,10 @@ def has_store(config: JupyterMemory) -> bool:
 
 
 def existing_path(config: JupyterMemory, make: str) -> StorePath:
-    """Return where the store is for those that only look; ``make`` is what to type to make one.
+    """Return where the store is, for reading only; ``make`` is what to type to create one.
 
     Raises:
-        NoStore: nothing is at the path that was named; the default store need not be there: nobody can misspell it.
+        NoStore: nothing is at the path that was named. The default store need not exist: it cannot be misspelt.
     """
     path, origin = store_path(config), config.origin("path")
     if path != default_path() and not has_store(config):

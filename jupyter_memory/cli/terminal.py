@@ -173,7 +173,7 @@ class Terminal(Front):
         self._page(_lines(rows, _width()))
 
     def _page(self, shown: str) -> None:
-        # They hold marks already for what nobody sees, and colours, which ``say`` would mark.
+        # They have marks for invisible characters already, and colours, which ``say`` would mark.
         lines = shutil.get_terminal_size((100, 24)).lines
         if _is_terminal(sys.stdout) and shown.count("\n") + 1 >= lines:
             click.echo_via_pager(f"{shown}\n", color=self._paint is display.coloured)

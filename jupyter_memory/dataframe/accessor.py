@@ -51,7 +51,7 @@ open_store: Callable[[str], Any] | None = None
 class MemoryAccessor:
     """The ``df.memory`` accessor: explains the result of a search row by row.
 
-    Rows are named by their rank; in several results together by the id of the memory, or a label as ``("prices", 1)``.
+    Name a row by its rank, or in a concatenation of results by its memory's id or by a label such as ``("prices", 1)``.
     """
 
     def __init__(self, frame: pd.DataFrame) -> None:

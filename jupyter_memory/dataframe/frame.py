@@ -144,7 +144,7 @@ def _cell_text(row: pd.Series[Any], name: str) -> str:
 
 
 class Column(pd.Series):
-    """A column or a row of a result, which shows marks for what nobody sees, as the result does."""
+    """A column or a row of a result, which shows marks for invisible characters, as the result does."""
 
     @property
     def _constructor(self) -> Callable[..., pd.Series]:

@@ -27,7 +27,7 @@ from jupyter_memory.text.unicode import storable
 from jupyter_memory.types.memory import FEW, ChunkTokens
 from jupyter_memory.types.protocols import Embedder, Vectors
 
-# The bounds of ranges of characters: a place among them is odd inside of a range.
+# The bounds of ranges of characters: an index among them is odd inside a range.
 _REMOVED, _PUNCTUATION, _IDEOGRAPHS = (
     [bound for one in ranges.split() for bound in (int(one.partition("-")[0], 16), int(one.rpartition("-")[2], 16) + 1)]
     for ranges in tomllib.loads((Path(__file__).parent / "unicode8.toml").read_text("utf-8")).values()
@@ -51,7 +51,7 @@ class Tokens:
         return np.diff(self.ends, prepend=0)
 
 
-# A text is normalised and parted into words, and each word into the longest pieces that the vocabulary has, from left
+# A text is normalised and split into words, and each word into the longest pieces that the vocabulary has, from left
 # to right (https://github.com/google-research/bert, tokenization.py). Words come back in cell after cell, so they are
 # cached; a cache of whole lines makes indexing slower.
 
@@ -64,10 +64,10 @@ _STRIDE = 4
 _MOST, _KEPT = 60_000, 120
 _BYTES = 4
 
-# Where `TCPConnector` and `parseJson` are parted.
+# Where `TCPConnector` and `parseJson` are split.
 _CAMEL = re.compile("(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _WORD = re.compile(r"\S+")
-# Python parts words at these, and BERT takes them out, as it does with the null character.
+# Python splits words at these; BERT removes them, as it does the null character.
 _JOINING = "\x0b\x0c\x1c\x1d\x1e\x1f\x85"
 _TO_NULL = dict.fromkeys(map(ord, _JOINING), "\0")
 
@@ -224,7 +224,7 @@ def bundled_file(which: str) -> Path:
 
 
 def safetensors_header(path: Path) -> tuple[int, dict[str, dict[str, list[int]]]]:
-    """Return where the tensors of a safetensors file begin, and what it says of each."""
+    """Return where the tensors of a safetensors file begin, and the description of each."""
     with path.open("rb") as file:
         # The length of a JSON header, the header, the tensors (https://github.com/huggingface/safetensors).
         size = int.from_bytes(file.read(8), "little")
@@ -278,7 +278,7 @@ def chunk_tokens(chunks: Iterable[tuple[str, str]]) -> tuple[Tokens, list[ChunkT
     begins = ends - counts
     chunk = np.repeat(np.arange(ends.size, dtype=np.int64), counts)
     place = np.arange(len(ids), dtype=np.int64)
-    # What `unique` does, which goes by hashes and takes ten times as long.
+    # As `unique` does, which uses hashes and takes ten times as long.
     keys = np.sort((chunk << _TOKEN | ids) << _PLACE | place - begins[chunk])
     key = keys >> _PLACE
     first = np.diff(key, prepend=-1) != 0
@@ -298,7 +298,7 @@ def chunk_tokens(chunks: Iterable[tuple[str, str]]) -> tuple[Tokens, list[ChunkT
 
 # The model was trained to be cut here too, and token by token half of it tells them apart as well (docs/quality.md).
 DIMENSIONS = 128
-# A copy of all vectors of a search leaves the processor's cache, and takes several times as long as their sums.
+# A copy of all vectors of a search exceeds the processor's cache, and takes several times as long as their sums.
 _ROWS = 64
 
 
@@ -306,7 +306,7 @@ class TokenVectors:
     """Unit vectors by token: ``vectors[ids]`` is float32 ``(n, 128)``, a token without a direction all zeros."""
 
     def __init__(self, table: NDArray[np.float16]) -> None:
-        # Each slice of a memory map is one again, which takes longer than to read it.
+        # Each slice of a memory map is another map, which takes longer to make than to read.
         self._halves = np.asarray(table)[:, :DIMENSIONS]
         self._units = np.empty(self._halves.shape, np.float32)
         self._lengths = np.empty((len(self._halves), 1), np.float32)

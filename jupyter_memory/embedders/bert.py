@@ -172,7 +172,7 @@ _SHOWN = 4
 
 
 def check_length(file: Path) -> None:
-    """Refuse a file that is shorter than its header says, with the tensors that are missing."""
+    """Refuse a file that is shorter than its header says; the error names the missing tensors."""
     size = file.stat().st_size
     try:
         begin, tensors = safetensors_header(file)

@@ -195,7 +195,7 @@ def disk_explained(folder: str) -> Iterator[None]:
             said = f"The disk is full: {folder} cannot be written any further. Free some room, and type the same again."
         elif error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
             said = (
-                f"{place} cannot be written: {error.strerror}. Give yourself the right to, or choose "
+                f"{place} cannot be written: {error.strerror}. Make it writable, or choose "
                 "another folder: c.JupyterMemory.models in jupyter_memory_config.py"
             )
         elif error.errno in (errno.ENOTDIR, errno.EEXIST):
@@ -227,9 +227,9 @@ def explained(entry: ModelEntry, folder: str) -> Iterator[None]:
         elif status == 404:
             said = f"The hub has no {where}: HTTP 404. Check HF_ENDPOINT if it is set, {by_hand}"
         elif status == 429:
-            said = f"The hub has had too many requests from here: HTTP 429. Wait some minutes. {_AGAIN}"
+            said = f"The hub has had too many requests from here: HTTP 429. Wait a few minutes. {_AGAIN}"
         elif status >= 500:
-            said = f"The hub at {address()} has a problem: HTTP {status}. Wait some minutes. {_AGAIN}"
+            said = f"The hub at {address()} has a problem: HTTP {status}. Wait a few minutes. {_AGAIN}"
         else:
             said = f"The hub answers for {where} with HTTP {status}. Check HF_ENDPOINT if it is set, {by_hand}"
         raise FetchError(said) from error

@@ -328,7 +328,7 @@ class MlxEmbedder:
     name: str
     path: Path
     dimensions: int = 0
-    # How alike two unrelated texts look is every model's own, and nobody has measured it.
+    # How alike two unrelated texts look differs by model, and was not measured.
     threshold: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
@@ -403,7 +403,7 @@ def open_mlx(name: str, dimensions: int | None = None) -> MlxEmbedder:
     except (LocalEntryNotFoundError, HFValidationError) as missing:
         raise EmbedderUnavailable(
             f"{MLX}{given} is not on this machine: there is no folder of this name, and the hub's cache does "
-            "not hold it. Nothing is fetched for you, as nobody here knows its size and its licence. Look at "
+            "not hold it. Nothing is fetched for you, as its size and its licence are not known here. Look at "
             f"https://huggingface.co/{given}, fetch it yourself with: hf download {given}, and type the same "
             "again."
         ) from missing

@@ -111,7 +111,7 @@ def embedded(
     for start in range(0, len(texts), _BLOCK):
         token_ids = tokenise(texts[start : start + _BLOCK])
         rest = batches([len(ids) for ids in token_ids], budget)
-        # Between two turns others may compute, and whoever waits may be interrupted.
+        # Between two turns others may compute, and a waiting caller may be interrupted.
         while some := list(islice(rest, most)):
             for batch, found in zip(some, computed(token_ids, some), strict=True):
                 vectors[[start + row for row in batch.rows]] = found

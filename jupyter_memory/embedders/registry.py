@@ -156,7 +156,7 @@ class Manifest:
 
 
 def read_manifest(folder: Path) -> Manifest | None:
-    """Return the manifest of a folder, None where there is none that can be read."""
+    """Return the manifest of a folder, or None if it cannot be read."""
     try:
         return Manifest(**json.loads((folder / _MANIFEST).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):

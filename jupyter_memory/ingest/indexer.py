@@ -87,7 +87,7 @@ class Indexing:
         read before and has not changed since is read and reported again.
 
         Raises:
-            InputError: there is nothing at ``root``, or it is no file of a known kind.
+            InputError: there is nothing at ``root``, or it is not a file of a known kind.
         """
         begun = perf_counter()
         removed = 0 if self._settings.thumbnails else self._storage.thumbnails.clear()
@@ -136,7 +136,7 @@ class Indexing:
         return seen, known, MissingFiles(seen, known, self._files_under, self._held)
 
     def _begin(self, seen: Walk, known: dict[str, FileState], missing: MissingFiles) -> None:
-        # What cannot be read is noted, and what took another file's place gets its name; the others are awaited.
+        # What cannot be read is noted, and a file that took another one's place gets its name; the others are awaited.
         for place, files in missing.unreachable.items():
             them, are = ("an indexed file", "is") if files == 1 else (f"{files:,} indexed files", "are")
             why = f"{them} cannot be reached here and {are} kept. Connect the drive or share; if it no longer exists: "

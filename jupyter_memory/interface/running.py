@@ -1,4 +1,4 @@
-"""What a process keeps for as long as it runs: its open store, and the folders that it watches."""
+"""What a process keeps while it runs: its open store, and the folders that it watches."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ _AGAIN = 5.0
 
 @dataclass(eq=False)
 class FolderWatch:
-    """Follows the watched folders of a store that ``admits`` is true for.
+    """Follows the watched folders of a store for which ``admits`` is true.
 
     ``applied`` is called with how many changes made a difference; it ``waits`` while another process follows them;
     ``error`` is what ended its thread.

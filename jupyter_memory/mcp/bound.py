@@ -1,4 +1,4 @@
-"""What a client may see, and what it is told where something goes wrong."""
+"""What a client may see, and what it is told if something goes wrong."""
 
 from __future__ import annotations
 

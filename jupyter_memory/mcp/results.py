@@ -189,7 +189,7 @@ def text_tokens(text: str) -> int:
 
 
 def cut_end(text: str, start: int, tokens: int, shown: Callable[[str], str]) -> int:
-    """Return where a text is cut that is shown from ``start`` on in so many tokens: at a line's end, else a word's."""
+    """Return where to cut a text from ``start`` on, to fit so many tokens: at the end of a line, or else of a word."""
     end, spent = start, 0
     for found in _PIECE.finditer(text, start):
         # Pieces cost apart at least what they cost together: words, rules and blanks are counted twice at the cut.
@@ -404,7 +404,7 @@ def status_result(facets: Mapping[str, Mapping[str, int]], folders: Sequence[str
 
 
 _Stretch = tuple[int, int]
-# What stands between two stretches, and what it costs with its line breaks.
+# The mark between two stretches, and its cost with its line breaks.
 GAP = "\n[…]\n"
 _GAP_COST = 6
 # Characters of a block: about 100 tokens, unless its only line has more, up to three times as many.
@@ -412,9 +412,9 @@ _BLOCK = 400
 _WORD = re.compile(r"\w{2,}")
 # Words with equal beginnings are mostly forms of one.
 _BEGINNING = 6
-# Characters before words that stand in a text as they were asked for.
+# Characters before words that are in a text exactly as they were asked for.
 _LEAD = 400
-# More of a text is not looked through, from the place on that has most of the words.
+# No more of a text than this is looked through, from the place that has most of the words.
 _SEARCHED = 400_000
 _WINDOW, _MOST_PLACES = 400, 2_000
 
@@ -513,7 +513,7 @@ def _blocks(text: str, start: int, size: int) -> list[_Stretch]:
     return blocks
 
 
-# Tokens of the parts that have the words which are looked for. What is not longer is shown whole.
+# Tokens of the parts that have the words of a search. A shorter text is shown whole.
 _AROUND = 900
 # What is shown beside a text: all that names it, a short form of that, or its id alone.
 _ALL, _LESS, _BARE = range(3)
@@ -545,7 +545,7 @@ def parts_of(memories: Sequence[Memory], around: str | None, offset: int) -> tup
         if offset > len(memories[0].text):
             raise ToolError("offset: the text ends before it. Use the next_offset of an answer.")
         return [Part(memory, offset) for memory in memories], None
-    # What is short enough is whole: its beginning says as much as the words.
+    # A short text is whole: its beginning says as much as the words.
     long = [memory for memory in memories if text_cost(memory.text) > _AROUND]
     without = [
         memory
@@ -575,7 +575,7 @@ def get_result(parts: Sequence[Part], missing: Sequence[str], note: str | None, 
         return stated(made, max_tokens)
 
     for part in parts:
-        # The first text is shown with less beside it, before little or nothing of it is shown.
+        # To show more of the first text, less is shown beside it.
         for level in (_ALL,) if read else (_ALL, _LESS, _BARE):
             length = len(part.memory.text)
             longest = {"start": length, "end": length, "length": length, "next_offset": length, "caution": CAUTION}

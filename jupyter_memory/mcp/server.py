@@ -129,7 +129,7 @@ async def _in_thread(tools: Tools, work: Callable[[], _T]) -> _T:
         raise
 
 
-# The SDK is silent where it cannot read a line: what is no JSON or no request, and half of a pair of surrogates.
+# The SDK is silent where it cannot read a line: what is not JSON or not a request, and half of a pair of surrogates.
 def _message(line: str) -> str | JSONRPCError:
     number, error = None, ErrorData(code=PARSE_ERROR, message="This line is not JSON.")
     with suppress(ValueError, RecursionError):

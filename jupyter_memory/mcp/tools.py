@@ -1,4 +1,4 @@
-"""The six tools: what each is asked with, and what it answers, with its bounds, its budget and its record."""
+"""The six tools: the arguments and the answer of each, with its bounds, its budget and its record."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ def lean(schema: Any, definitions: Mapping[str, Any] | None = None) -> Any:
         and not (key == "additionalProperties" and value is False)
     }
     if "properties" in kept:
-        kept.pop("description", None)  # of the class, for those who read the source
-        # The names of properties are no keywords: a property may be called title.
+        kept.pop("description", None)  # of the class, for readers of the source
+        # The names of properties are not keywords: a property may be called title.
         kept["properties"] = {name: lean(one, definitions) for name, one in kept["properties"].items()}
     return {key: value if key == "properties" else lean(value, definitions) for key, value in kept.items()}
 
@@ -105,7 +105,7 @@ Mode = Annotated[Literal["scan", "full"], _LOWER]
 
 
 class Arguments(BaseModel):
-    """What a tool is asked with."""
+    """The arguments of a tool."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -146,7 +146,7 @@ class Arguments(BaseModel):
 
 
 class FilterArguments(Arguments):
-    """What a memory must be; of several values any is enough."""
+    """What a memory must match; of several values, any is enough."""
 
     kind: Annotated[list[Kind], BeforeValidator(_several)] | None = None
     tag: Several | None = None

@@ -189,7 +189,7 @@ class SearchEngine:
 
     def related_to(self, base: SearchRequest, text: str) -> Answer:
         """Return what is likely about the same as a text that is stored nowhere; often that is nothing."""
-        # The text is no query that somebody asks again, so its vector is not kept.
+        # The text is not a query that comes again, so its vector is not kept.
         base, vector = _embedded(base, text, checked.document)
         begun = perf_counter()
         with self._search(base, lambda it: (as_question("", text, base.query, it.corpus), vector, None)) as done:

@@ -134,7 +134,7 @@ class Weights:
 
     ``message`` is the agreement of type and message, the rest its own part: the names that the message quotes, the
     library's frames, what the statement does, and where its variables came from. Errors that agree by less than
-    ``least`` are not alike: so bounded, fewer than one in twenty errors that nobody had before get an answer.
+    ``least`` are not alike: so bounded, fewer than one in twenty new errors get an answer.
     benchmarks/errors chose them, and shows that they carry over to libraries that had no part in the choice.
     """
 

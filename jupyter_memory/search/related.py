@@ -28,7 +28,7 @@ _TITLE = 3
 _WORD = re.compile(r"[^\W\d_][^\W_]{2,}")
 
 
-# What others are compared with: its telling words as a query, its vector if any, and its key if it is stored.
+# What others are compared with: its most distinctive words as a query, its vector if any, and its key if stored.
 Subject = tuple[Query, Vectors | None, int | None]
 
 
@@ -45,7 +45,7 @@ def of_memory(snapshot: Snapshot, memory_id: str, base: Query, embedder: Embedde
 
 
 def as_question(title: str, text: str, base: Query, corpus: Corpus) -> Query:
-    """Return the most distinctive words of a text as a query; of ``base`` limit and filters hold."""
+    """Return the most distinctive words of a text as a query, with the limit and the filters of ``base``."""
     counts: Counter[str] = Counter()
     for part, weight in ((title, _TITLE), (text[:_READ], 1)):
         for word in _WORD.findall(without_cjk(part).lower()):

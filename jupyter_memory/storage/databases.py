@@ -28,12 +28,12 @@ class SearchStorage(Protocol):
 
 
 def open_storage(path: StorePath | Database, *, busy_seconds: float = BUSY_SECONDS, space: str = "") -> Storage:
-    """Open the store in a file, perhaps one that is open already, or on a server, or make it.
+    """Open or create the store in a file, perhaps one that is open already, or on a server.
 
     With a ``space``, nothing else of a store on a server is seen or counted; a file is not divided so.
 
     Raises:
-        StoreDamaged, StoreTooNew, StoreReadOnly: the file is no store, is of a newer major version, or cannot be made.
+        StoreDamaged, StoreTooNew, StoreReadOnly: the file is not a store, of a newer major version, or cannot be made.
         MissingExtra: the store is on a server, and the package that speaks with it is not installed.
         StoreError: the server does not answer, or does not let this user in.
     """

@@ -25,7 +25,7 @@ class ForeignTable:
 
     name: str
     columns: tuple[tuple[str, str], ...]  # names with their declared types
-    rows: int | None = None  # None where nobody counted them
+    rows: int | None = None  # None if they were not counted
     estimated: bool = False  # the rows are what the database last noted, not what it has now
     is_view: bool = False
 
@@ -40,7 +40,7 @@ class ForeignTables:
 
 _MOST_TABLES, _MOST_COLUMNS = 1_000, 5_000  # tables of a database, and columns of a table, that are looked at
 
-# It is opened as a file that nobody changes, so no program that uses it ever waits. What another program has not yet
+# It is opened as a file that does not change, so no program that uses it ever waits. What another program has not yet
 # moved from its write-ahead log into the file is not seen. Closing a file ends all locks that its process has on it, so
 # this runs in a process of its own (`ingest/readers/isolated`), never where the user's connection may be.
 

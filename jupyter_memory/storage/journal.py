@@ -65,7 +65,7 @@ class Journal:
 
     @classmethod
     def taken(cls, path: Path) -> Self | None:
-        """Return a journal that was left, None where the kernel that writes it lives, or somebody else has taken it."""
+        """Return a journal that was left, None if the kernel that writes it lives, or another process has taken it."""
         return cls._locked(path, os.O_RDWR)
 
     @classmethod
@@ -118,7 +118,7 @@ class Journal:
         return True
 
     def close(self) -> None:
-        """Give up the lock: what is left here belongs to whoever takes it next."""
+        """Give up the lock: what is left here belongs to the next process that takes it."""
         descriptor, self._descriptor = self._descriptor, -1
         if descriptor >= 0:
             os.close(descriptor)

@@ -51,9 +51,9 @@ class Session(Protocol):
     def value(self, sql: str, /, **parameters: Any) -> Any: ...
     def changed(self, sql: str, /, **parameters: Any) -> int: ...  # how many rows a statement changed
     def insert(self, table: str, rows: Sequence[Mapping[str, Any]], *, known: str = "") -> int:
-        """Write rows of the same columns and return how many went in.
+        """Write rows of the same columns and return how many were written.
 
-        ``known`` says what to do with a row that is there: ``do nothing``, or ``do update set`` and columns. Each row
+        ``known`` says what to do with a row that exists: ``do nothing``, or ``do update set`` and columns. Each row
         has its space, which a table of a file may lack.
         """
 
@@ -305,7 +305,7 @@ _ALL: weakref.WeakSet[Lock] = weakref.WeakSet()
 class Cache(Generic[Key, Value]):
     """Values by key that hold for one version of the store; safe to share between threads, and after a fork.
 
-    Of more than ``most`` the least recently used go first: ``size`` says how much each value counts.
+    Beyond ``most``, the least recently used values are dropped; ``size`` says how much each value counts.
     """
 
     def __init__(self, most: int, size: Callable[[Value], int] = lambda _: 1) -> None:

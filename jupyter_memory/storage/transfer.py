@@ -128,7 +128,7 @@ class Transfer:
             yield Contents(self._engine, session, space)
 
     def begin(self, embedder: Embedder, /) -> Model:
-        """Return the model of an embedder before many memories are put in; ``Engine.tidy`` does what is left then."""
+        """Return the model of an embedder before many memories are written; ``Engine.tidy`` does the rest."""
         return self._engine.change(lambda session: self._engine.vectors.register(session, embedder, indexed=False))
 
     def put(self, arriving: Sequence[Arriving], embedder: Embedder | None, /, *, update: bool) -> list[Became]:
@@ -164,7 +164,7 @@ class Transfer:
         return became
 
     def note(self, noted: Sequence[NotedFile], folders: Sequence[NotedFolder], feedback: Sequence[Feedback], /) -> None:
-        """Note what was indexed, and said of memories that are there; what the store knows already stays."""
+        """Note files and folders that were indexed, and feedback on known memories; earlier notes are kept."""
 
         def note(session: Session) -> None:
             files.restore(session, noted)

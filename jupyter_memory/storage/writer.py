@@ -23,7 +23,7 @@ from jupyter_memory.types.report import Recent
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
-_STEP = 128  # memories of new files that are written in one transaction: some 50 ms, in which nobody else can write
+_STEP = 128  # memories of new files that are written in one transaction: some 50 ms, in which no one else can write
 _FileRead = tuple[FileState, Sequence[Prepared]]  # a file that was read, and its memories
 
 
@@ -142,7 +142,7 @@ class Writer(_Part):
         until: datetime | None = None,
         space: str = "",
     ) -> int:
-        """Remove memories by id or by filter, with what tells of them; return how many went.
+        """Remove memories by id or by filter, with what was noted about them; return the number removed.
 
         With ``among``, a filter removes none but these ids. With ``everything`` all searches go as well. With
         ``until``, ``Forgotten`` can take it back, noted under ``space``.
@@ -223,7 +223,7 @@ class Writer(_Part):
     # -- activity ------------------------------------------------------------------------------------------------------
 
     def note_search(self, search: Recent, hits: Sequence[str], patience: float, /) -> None:
-        """Put a search before the recent ones; it waits for no disk, and ``patience`` seconds for other writers."""
+        """Note a recent search without waiting for the disk; wait ``patience`` seconds at most for other writers."""
         self._engine.change(lambda session: activity.note_search(session, search, hits), at_once=patience)
 
     def note_access(self, memory_id: str, patience: float, /) -> bool:
@@ -400,7 +400,7 @@ class RunLog(_Part):
         return changing(self._engine, note)
 
     def retain(self, space: str, /, *, since: datetime | None, most: int | None) -> int:
-        """Remove the runs that began before ``since``, and all but the ``most`` newest; return how many went.
+        """Remove the runs that began before ``since``, and all but the ``most`` newest; return the number removed.
 
         Memories go with the last of their runs. Those with a pin or a tag stay, with all their runs.
         """
@@ -446,7 +446,7 @@ class Thumbnails(_Part):
         return {one.origin: one for pictures in of_file.values() for one in pictures}
 
     def clear(self) -> int:
-        """Remove all pictures without a trace, so that their files count as unread; return how many went."""
+        """Remove all pictures without a trace, so that their files count as unread; return the number removed."""
 
         def clear(session: Session) -> int:
             session.note_removal()

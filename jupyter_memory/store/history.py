@@ -58,7 +58,7 @@ class History(Part):
         return changed
 
     def absorb(self) -> int:
-        """Note what kernels recorded that died before it was in the store; return how many runs were new."""
+        """Store what kernels recorded before they died; return how many runs were new."""
         changed = 0
         for journal in journals.abandoned(self._storage.path):
             try:
@@ -104,7 +104,7 @@ class History(Part):
         return self._storage.runs.status(self._scope.space)
 
     def clear(self) -> int:
-        """Forget all memories of kind ``history``, what tells of them and the kernels' journals; return the number."""
+        """Forget all memories of kind ``history``, notes about them and the kernels' journals; return the number."""
         chosen = self._scope.bound(Filters(kind=("history",)))
         gone = self._storage.writer.forget(chosen)
         # Some of it may have been forgotten before, and could still be taken back.

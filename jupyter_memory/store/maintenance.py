@@ -123,7 +123,7 @@ class Maintenance(Part):
     def rebuild(self) -> None:
         """Rebuild the keyword index, and tokens, definitions and vectors that are damaged or missing.
 
-        Raises ``EmbedderError`` if the model gives no vectors that can be stored; all else is done then.
+        Raises ``EmbedderError`` if the model gives no vectors that can be stored; the rest is still done.
         """
         writer = self._storage.writer
         writer.drop_damaged_tokens()
@@ -216,7 +216,7 @@ class Activity(Part):
         return self._settings.log_searches and not self._storage.read_only
 
     def note_search(self, answer: Answer, origin: str) -> None:
-        """Note a search among the recent ones, unless the store is busy, full or read-only, or keeps no searches."""
+        """Note a recent search, unless the store is busy, full or read-only, or keeps no searches."""
         if origin not in ORIGINS:
             raise InputError(f"There is no origin {origin!r}. Known: {', '.join(ORIGINS)}.")
         if answer.query.written or not self._settings.log_searches:

@@ -347,12 +347,12 @@ def _parsed(line: bytes, where: str, place: int = 0) -> _Record:
     try:
         value = json.loads(line, parse_constant=int)  # which refuses NaN and Infinity
         if b"\\u" in line:
-            # Half of a pair of surrogates is no text.
+            # Half of a pair of surrogates is not text.
             json.dumps(value, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
-        raise InputError(f"{where}: this is no JSON. Nothing was imported.") from None
+        raise InputError(f"{where}: this is not JSON. Nothing was imported.") from None
     if not isinstance(value, dict):
-        raise InputError(f"{where}: this is no JSON object. Nothing was imported.")
+        raise InputError(f"{where}: this is not a JSON object. Nothing was imported.")
     return _Record(value, where, place)
 
 

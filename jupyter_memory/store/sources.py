@@ -103,7 +103,7 @@ class Sources(Part):
     def watch(self, path: str | Path, watched: bool = True) -> None:
         """Note that a folder is watched, or no longer.
 
-        Raises ``InputError`` if nothing at or below this path was indexed, and it is no folder or not to be watched.
+        Raises ``InputError`` if nothing at or below this path was indexed, and it is not a folder or not to be watched.
         """
         where = str(called_before(normal(path), self._noted()))  # looks at disks, which may take long
         with self._storage.snapshot() as snapshot:

@@ -62,7 +62,7 @@ class MemoryStore:
         folder: Where relative paths in a query begin (``path:notes/``), by default the working folder.
 
     Raises:
-        StoreDamaged, StoreTooNew, StoreReadOnly: the file is no store, of a newer major version, or cannot be made.
+        StoreDamaged, StoreTooNew, StoreReadOnly: the file is not a store, of a newer major version, or cannot be made.
 
     >>> import tempfile
     >>> store = MemoryStore(tempfile.mkdtemp() + "/memory.sqlite")
@@ -139,8 +139,8 @@ class MemoryStore:
             query: A question or words; ``"quoted words"`` are looked for as a phrase.
             limit: How many hits; the setting of that name, 10 unless changed, if left out.
             profile: How hits are ranked; the store's if left out.
-            filters: What a memory must be: ``tag, kind, path, lang, tier, space, session, since, until``; each a value
-                or several, any of them enough.
+            filters: What a memory must match: ``tag, kind, path, lang, tier, space, session, since, until``; each a
+                value or several, of which any is enough.
             since, until: Bounds of the event time, such as ``"2026-03-01"`` or ``"last week"``; a day given as
                 ``until`` is included.
             now: The moment that ages are counted from.

@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeVar
 
 from jupyter_memory.text.markdown import source_of
 
-# Where nobody says it, this much of a text is looked at.
+# If it is not stated, this much of a text is looked at.
 _READ = 2_400
 _PYTHON = re.compile(
     r"^[ \t]*+(?:(?:async )?def \w++\(|class \w++(?:\([^\n]*\))?:"
@@ -123,7 +123,7 @@ _NAMING = (
 
 
 def telling_line(source: str) -> str:
-    """Return the first line of a source that says what it does, without the marks of a comment."""
+    """Return the first line of a source that says what it does, without comment marks."""
     lines = [line for line in (_COMMENT.sub("", line.strip()) for line in source[:_BEGINNING].splitlines()) if line]
     return next((line for line in lines if not _SAYS_LITTLE.match(line)), (lines or [source.strip()])[0])
 

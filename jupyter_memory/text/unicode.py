@@ -59,7 +59,7 @@ def uncoloured(text: str) -> str:
 
 
 def without_data(text: str) -> str:
-    """Return a text without the bytes of pictures and files embedded in it: nobody searches for them.
+    """Return a text without the bytes of pictures and files embedded in it: they are useless for a search.
 
     >>> without_data("![chart](data:image/png;base64," + "iVBORw0K" * 9 + ")")
     '![chart](data:image/png;base64,…)'

@@ -227,7 +227,7 @@ class RunError:
 
     @property
     def is_interruption(self) -> bool:
-        """Return whether nothing failed: somebody interrupted the run, or it ended itself."""
+        """Return whether nothing failed: the run was interrupted, or ended by itself."""
         return self.name.rpartition(".")[2] in ("KeyboardInterrupt", "SystemExit")
 
 

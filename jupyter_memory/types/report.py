@@ -14,7 +14,7 @@ from jupyter_memory.types.search import Filters
 
 # Where a search can come from.
 ORIGINS = ("magic", "panel", "command line", "python", "mcp")
-# Why files are left out that a report counts by kind: nothing reads them, or a notebook beside them holds the same.
+# Reasons that a report counts by kind: nothing reads such files, or a notebook beside them holds the same.
 NO_READER, PAIRED = "no reader", "paired with a notebook"
 # Kinds of files that a report names.
 _KINDS = 12

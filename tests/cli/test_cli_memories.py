@@ -89,7 +89,7 @@ def test_a_folder_to_watch(run: Run, home: Path, notes: Path) -> None:
     nothing = run("watch")
     assert nothing.code == 2 and "jupyter-memory watch ~/notebooks" in nothing.err
     file = run("watch", str(notes / "one.md"))
-    assert file.code == 1 and "is no folder" in file.err
+    assert file.code == 1 and "is not a folder" in file.err
 
     with MemoryStore(home / "m.sqlite") as memory:
         memory.index(notes, progress=False)

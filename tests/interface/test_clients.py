@@ -202,7 +202,7 @@ def test_what_somebody_added_to_the_entry_stays() -> None:
     [
         (PLAIN, '{"mcpServers": {', "not valid JSON (line 1, column 17)"),
         (PLAIN, '{"a": 1} // note', "not valid JSON"),
-        (PLAIN, "[]", "no JSON object"),
+        (PLAIN, "[]", "not a JSON object"),
         (PLAIN, '{"mcpServers": []}', "'mcpServers' is no object"),
         (PLAIN, '{"mcpServers": null}', "'mcpServers' is no object"),
         (COMMENTS, '{"servers": {"a": "x}\n}', "not valid JSON, even with comments"),

@@ -62,7 +62,7 @@ _BEGINS = {_SESSION, "session_meta", "session.start", "file-history-snapshot", "
 _TEXTS = ("text", "input_text", "output_text")
 # What a program says in the place of a person: `<environment_context>…</environment_context>`. HTML has no such tags.
 _BY_PROGRAM = re.compile(r"\s*<(\w+[_-][\w-]+)>")
-# Bytes of a transcript that are read, and of a line of it.
+# Bytes that are read of a transcript, and of one of its lines.
 _MOST, _LONGEST = 50_000_000, 5_000_000
 
 
@@ -93,7 +93,7 @@ def _said(record: Any) -> tuple[str, str] | None:
 
 
 def transcript(path: Path) -> Document:
-    """Return what people and agents say in a transcript, not what tools were given and what they gave back."""
+    """Return what people and agents say in a transcript, without the input and output of tools."""
     return _document(_messages(path))
 
 
@@ -105,7 +105,7 @@ def _messages(path: Path) -> Iterator[tuple[object, str, object, object]]:
             if size > _MOST:
                 note(f"it is longer than {_MOST // 1_000_000} MB, and its beginning is read")
                 return
-            # A line that is being written, or the rest of one that is too long, is no JSON.
+            # A line that is being written, or the rest of one that is too long, is not JSON.
             with suppress(ValueError, RecursionError):
                 record = json.loads(line)
                 if (said := _said(record)) is not None:

@@ -199,7 +199,7 @@ class JsonLinesReader:
             for record in records:
                 _note(record, top, 1)
         except (ValueError, RecursionError):
-            raise InputError("A line of the file is not JSON, so it is no file of JSON Lines.") from None
+            raise InputError("A line of the file is not JSON, so it is not a JSON Lines file.") from None
         rows = begun.rows(len(lines), sum(len(line) + 1 for line in lines))
         columns = tuple(_columns(top, "", len(records)))
         table = tables.Table(columns, what="file", rows=rows, estimated=not begun.whole, width=len(columns))

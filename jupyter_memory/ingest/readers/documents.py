@@ -32,7 +32,7 @@ DOCUMENTS = (
 
 # Characters of all parts together.
 _MOST = 20_000_000
-# What programs write as a title when nobody gave one.
+# What programs write as a title if none was given.
 _NO_TITLE = re.compile(
     r"untitled.*|powerpoint.*|microsoft (?:word|powerpoint|excel)\b.*|(?:word )?document ?\d*"
     r"|presentation ?\d*|slide \d+|.*\.\w{2,5}",

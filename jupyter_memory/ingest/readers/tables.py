@@ -127,7 +127,7 @@ class Table:
     """A table of a file; a file with only one may leave out its name.
 
     ``columns`` are those whose names are known, ``types`` the types of all columns where no names are. ``width`` counts
-    the columns, if there are more than were read. ``rows`` is None where nobody knows.
+    the columns, if there are more than were read. ``rows`` is None if it is unknown.
     """
 
     columns: tuple[Column, ...] = ()
@@ -141,7 +141,7 @@ class Table:
 
 
 def document(tables: Sequence[Table], format_: str, left_out: int = 0) -> Document:
-    """Return a part for each table of a file; ``left_out`` counts further tables, whose names nobody has read."""
+    """Return a part for each table of a file; ``left_out`` counts further tables, whose names were not read."""
     some = tables[:_MOST_TABLES]
     left_out += len(tables) - len(some)
     if left_out:

@@ -54,7 +54,7 @@ class _Json:
         except RecursionError:
             raise ClientConfigError("it is nested too deeply") from None
         if not isinstance(self.value, dict):
-            raise ClientConfigError("it is no JSON object")
+            raise ClientConfigError("it is not a JSON object")
         self.root = self._skip(0)
         self.newline = "\r\n" if "\r\n" in text else "\n"
         found = re.search(r"\n([ \t]+)\S", text)

@@ -41,7 +41,7 @@ def as_typed(text: str) -> str:
 
 
 def named(memory: Memory, did: str) -> str:
-    """Return a line about what was done to a memory: ``pinned 3f2a… “Prices”``."""
+    """Return a line that says what was done to a memory: ``pinned 3f2a… “Prices”``."""
     return f"{did} {memory.id} “{fit(memory.headline, 60)}”"
 
 
@@ -228,7 +228,7 @@ class Front(Protocol):
     def confirm(self, question: str, *, yes: bool, command: str, loss: str = "", plan: str = "") -> bool:
         """Show the ``plan`` and ask the person; return whether the command may go on, always with ``yes``.
 
-        ``loss`` describes memories that would be lost for good: where nobody can be asked about that, it is an error.
+        ``loss`` describes memories that would be lost for good: if there is no one to ask, it is an error.
         ``command`` is the line that, with ``--yes`` added, does the same without a question.
         """
 

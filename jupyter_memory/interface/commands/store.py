@@ -527,7 +527,7 @@ def _watched(front: Front, call: Call) -> list[str] | None:
         return None
     for path in call.words:
         if not Path(path).expanduser().is_dir():
-            raise InputError(f"{path} is no folder. A folder can be watched; a single file can be indexed.")
+            raise InputError(f"{path} is not a folder. A folder can be watched; a single file can be indexed.")
     for path in call.words:
         front.say(indexed(front.store_to_fill.index(path, progress=front.progress)))
         front.store_to_fill.watch(path)

@@ -110,7 +110,7 @@ class Profile:
     the others do not take each other's places among the candidates.
 
     Raises:
-        InputError: two terms or two signals share a name, a term reads what nobody gives, or a column does not exist.
+        InputError: two terms or two signals share a name, a term reads what does not exist, or a column does not exist.
     """
 
     name: str

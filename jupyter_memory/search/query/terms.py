@@ -337,7 +337,7 @@ def _spellings(name: str) -> list[str]:
 
 
 def _count(spellings: Sequence[str], corpus: Corpus, columns: Mapping[str, float]) -> int:
-    # How many chunks hold the spelling that most of them hold.
+    # How many chunks hold the most frequent spelling.
     found = 0
     for spelling in spellings:
         stems = corpus.words(spelling)

@@ -124,7 +124,7 @@ class Title:
         }
 
 
-# What somebody stored by itself. A cell's title is that of its whole section, a file's its path (see `file_stem`).
+# What was stored by itself. A cell's title is that of its whole section, a file's its path (see `file_stem`).
 _TITLED = frozenset({"note", "mcp"})
 
 

@@ -325,7 +325,7 @@ _CANNOT_BE_LONG = 300
 class LengthPenalty:
     """0 for a memory of a usual size, and less for each e-fold that it is shorter, or its best chunk is longer.
 
-    A single note may be of any length below that: somebody wrote it down to find it again. A cell, a paragraph or a
+    A single note may be of any length below that: it was written down to be found again. A cell, a paragraph or a
     turn of a conversation is short because the text around it says the rest.
     """
 

@@ -140,7 +140,7 @@ class _Stoppable:
 # The tables of a store, made and upgraded by one process at a time.
 
 log = logging.getLogger(__name__)
-# What goes wrong while a lost connection is given up is no news: the error itself is raised, and told as ours.
+# Errors while a lost connection is given up are no news: the first error is raised, as one of ours.
 logging.getLogger("psycopg").addFilter(lambda record: not record.msg.startswith("error ignored"))
 
 SCHEMA = "jupyter_memory"

@@ -10,7 +10,7 @@ create table jupyter_memory.grants (
   unique nulls not distinct (role, space)
 );
 alter table jupyter_memory.grants enable row level security;
--- Whoever reads the policies below reads this table, and must not learn of the spaces of others.
+-- A role that reads the policies below reads this table, and must not learn of the spaces of others.
 create policy own on jupyter_memory.grants for select using (
   exists (select 1 from pg_catalog.pg_roles r where r.rolname = role and r.oid = coalesce(role_oid, r.oid)
     and pg_catalog.pg_has_role(r.oid, 'usage'))

@@ -202,14 +202,14 @@ class Team:
         def change(session: Session) -> None:
             if not session.value("select exists (select 1 from pg_roles where rolname = :role)", role=role):
                 raise InputError(
-                    f"There is no role {role} on the server of {self._address}. Who administers it can make one: "
+                    f"There is no role {role} on the server of {self._address}. Its administrator can create one: "
                     f"create role {role} login"
                 )
             give = "select jupyter_memory.give_right(:role, :level, :space)"
             session.execute(give, role=role, level=level, space=space)
 
         if level == "owner" and space is not None:
-            raise InputError("Who owns the store owns all of it: leave the space out, or grant the right of a writer.")
+            raise InputError("An owner owns the whole store: leave the space out, or grant the right of a writer.")
         self._database.change(change)
 
     def revoke(self, role: str, space: str | None, /) -> int:

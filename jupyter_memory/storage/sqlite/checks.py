@@ -39,13 +39,13 @@ _TIMES = {
 # Conditions that no row of a table fulfils in a sound store.
 _WRONG = {
     "memories": (
-        ("metadata that is no JSON object", "not json_valid(metadata) or json_type(metadata) <> 'object'"),
+        ("metadata that is not a JSON object", "not json_valid(metadata) or json_type(metadata) <> 'object'"),
         ("an unknown kind", f"kind not in {KINDS}"),
         ("an unknown tier", f"tier not in {TIERS}"),
         ("an unknown severity", f"severity not in {SEVERITIES}"),
         ("a pin that is neither on nor off", "pinned not in (0, 1)"),
     ),
-    "searches": (("a list of hits that is no JSON", "not json_valid(hits) or json_type(hits) <> 'array'"),),
+    "searches": (("a list of hits that is not JSON", "not json_valid(hits) or json_type(hits) <> 'array'"),),
     "feedback": (("a judgement that is neither yes nor no", "accepted not in (0, 1)"),),
     "runs": (("an unknown outcome", f"outcome not in {get_args(Outcome)}"),),
     "thumbnails": (

@@ -181,7 +181,7 @@ class Turn:
 
 
 def let_others_go_first(path: Path) -> None:
-    """Wait until nobody waits to write a few rows, a second at most."""
+    """Wait while another writer waits to write a few rows, a second at most."""
     begun, folder = monotonic(), Path(os.path.realpath(path)).parent
     while fcntl is not None and monotonic() - begun < _COURTESY:
         with suppress(OSError), ExitStack() as after:
@@ -354,7 +354,7 @@ class Database:
 
     def _move_log(self, length: int) -> None:
         # SQLite would do so by itself, but leave in the file what must be overwritten when something is forgotten.
-        # Whoever removed something does so next.
+        # A writer that removed something does so next.
         with suppress(OSError, StoreError), translate_errors(self.path):
             if self._file.log.stat().st_size >= length and scrubbing.pending(self.connection) is None:
                 self._clean(_MOMENT)

@@ -383,5 +383,5 @@ class _PartStatistics(Statistics):
         return Postings(found.chunks[inside], found.codes[inside], found.kinds)
 
     def _held(self, words: Sequence[str]) -> Sequence[str]:
-        # Whoever asks for words by their letters counts those that are near: of a large part, thousands are not read.
+        # A search for words by their letters counts those that are near: of a large part, thousands are not read.
         return words if self._part.words is None else [word for word in words if word in self._part.words]

@@ -8,8 +8,8 @@ beneath SQLite, if nobody else writes the file meanwhile and nobody writes a pag
   changes that state, and nobody moves a log into the file.
 - The same transaction notes how far the slice came. So all other connections read their pages anew before they write.
 
-The note, a row of ``counters``, is made in the transaction that removes something and goes with the last slice. A kill
-in between leaves it to whoever opens the store next.
+The note, a row of ``counters``, is made in the transaction that removes something and deleted with the last slice.
+After a kill in between, the next process that opens the store goes on.
 
 The file is not read as a whole each time. The row ``scrubbed`` says up to which commit its pages were overwritten. If
 it holds no later one, whatever else is left is in the pages of the log, and goes when the log is moved into the file.

@@ -25,8 +25,8 @@ _KEPT_FEEDBACK = 10_000
 
 
 def note_search(session: Session, search: Recent, hits: Sequence[str]) -> None:
-    """Note a search with the ids of its hits in front of the others; the same question before it is forgotten."""
-    # The calls of programs are a record: none replaces another, and however many there are, a person's searches stay.
+    """Note a search with the ids of its hits as the newest, in place of an earlier search for the same question."""
+    # The calls of programs are a record: none replaces another, and no number of them displaces a person's searches.
     own, query = session.dialect.own("searches"), storable(search.query)
     if not search.client:
         session.changed(

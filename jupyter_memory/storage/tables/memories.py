@@ -199,7 +199,7 @@ def _read(session: Session, where: str, **parameters: Any) -> dict[int, Memory]:
     found = {}
     for row in rows:
         if bytes in map(type, row):
-            raise UnreadableRow("a text is no text")
+            raise UnreadableRow("a text is not text")
         # Field by field, since a search reads hundreds: by their names, they would take three times as long.
         (
             key, id_, text, title, kind, tier, pinned, space, source, location, lang, tags_, severity, domain, event_at,

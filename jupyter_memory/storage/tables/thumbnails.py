@@ -79,7 +79,7 @@ def unread(session: Session, paths: Sequence[str], space: str) -> set[str]:
 
 
 def clear(session: Session) -> int:
-    """Remove all thumbnails, so that their files count as unread; return how many went."""
+    """Remove all thumbnails, so that their files count as unread; return the number removed."""
     session.changed(f"update files set pictures = false where {session.dialect.of('files')} and pictures")
     return session.changed(f"delete from thumbnails where {session.dialect.of('thumbnails')}")
 
