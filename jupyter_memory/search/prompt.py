@@ -334,13 +334,16 @@ def prompt_text(answer: Answer, max_tokens: int = BUDGET) -> PromptText:
         # Rows that somebody took out of a result were found all the same.
         return PromptText("No result is left to quote.")
     if not found:
-        asked, left_out = _asked(answer, Quotes("")) or "this", sources(answer.hits)
-        if not left_out:
+        left_out = sources(answer.hits)
+        first = left_out[0].hit.memory if left_out else None
+        quotes = quotes_for((answer.query.written, *((first.source, first.location, first.title) if first else ())))
+        asked = _asked(answer, quotes) or "this"
+        if first is None:
             return PromptText(f"The memory holds nothing that answers {asked}.")
-        first = left_out[0].hit.memory
-        place = ", ".join([_place(first, Quotes("")), *_cell(first, Quotes(""))])
+        place = ", ".join([_place(first, quotes), *_cell(first, quotes)])
         count = count_of(len(left_out), "close result")
-        return PromptText(f"Nothing in the memory seems to answer {asked}. Left out: {count}, first {place}.")
+        said = f"Nothing in the memory seems to answer {asked}. Left out: {count}, first {place}."
+        return PromptText(f"{said} {quotes.rule}" if f"<stored-{quotes.word}>" in said else said)
     quotes = quotes_for(text for hit in found for text in (hit.memory.title, hit.memory.source, hit.memory.text))
     known = sources(found)
     # What is above the sources; how many of them there are is not known yet.

@@ -311,7 +311,7 @@ def test_what_is_no_notebook_is_refused(read, content, capsys, caplog):
 
 
 def test_large_cells_are_bounded(drafts):
-    """A megabyte pasted into a cell is kept in part, and less of the long lines after it; all is read in linear time."""
+    """A megabyte pasted into a cell is kept in part, and less of long lines after it, all read in linear time."""
     pasted, spaces = drafts(code("λ" * 1_000_000), code("mem" + " " * 190_000 + "x"))
     assert len(pasted.text) <= 200_003 and len(spaces.text) == 101_003
 

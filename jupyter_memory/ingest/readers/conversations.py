@@ -14,7 +14,6 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.dates import stated
 from jupyter_memory.ingest.readers.base import Document, Part, note
 from jupyter_memory.ingest.readers.text import tidied
-from jupyter_memory.text.unicode import clean
 
 
 def chat(text: str, path: Path) -> Document:
@@ -29,17 +28,21 @@ def chat(text: str, path: Path) -> Document:
     told = []
     for one in said:
         sender = one.get("sender")
-        who = sender.get("name") if isinstance(sender, Mapping) else names.get(sender, sender)
+        who = sender.get("name") if isinstance(sender, Mapping) else names.get(str(sender or ""), sender)
         told.append((who, one["body"], one.get("id"), one.get("time")))
     return _document(told)
+
+
+# Ids as these programs write them: numbers, and hexadecimal digits in groups. A token of a service is none of them.
+_ID = re.compile(r"\d{1,20}|[0-9a-f]{1,32}(?:-[0-9a-f]{1,16}){0,5}", re.IGNORECASE)
 
 
 def _document(messages: Iterable[tuple[object, str, object, object]]) -> Document:
     # Of each message who says what, its id, and its time in seconds or ISO 8601.
     now, parts, seen = datetime.now(UTC), list[Part](), set[str]()
     for number, (who, text, id_, time) in enumerate(messages):
-        location = clean(str(id_ or ""))
-        location = location if location and location not in seen else f"#{number}"
+        location = str(id_ or "")
+        location = location if _ID.fullmatch(location) and location not in seen else f"#{number}"
         seen.add(location)
         when = stated(time, now) if isinstance(time, str) else None
         if isinstance(time, int | float) and 0 < time < 4e9:  # of this century, if it is a time at all

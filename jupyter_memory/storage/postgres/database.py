@@ -141,7 +141,7 @@ class _Stoppable:
 
 log = logging.getLogger(__name__)
 # Errors while a lost connection is given up are no news: the first error is raised, as one of ours.
-logging.getLogger("psycopg").addFilter(lambda record: not record.msg.startswith("error ignored"))
+logging.getLogger("psycopg").addFilter(lambda record: not str(record.msg).startswith("error ignored"))
 
 SCHEMA = "jupyter_memory"
 # Known to every process that migrates, and to no other use of advisory locks in the database: "jupymem" in ASCII.

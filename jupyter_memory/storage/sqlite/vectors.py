@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Self
 
+import apsw
 import numpy as np
 import simsimd
 from numpy.typing import NDArray
@@ -139,7 +140,9 @@ class ChunkOwners:
         # What other connections changed, and what this one did.
         state = int(connection.pragma("data_version")), connection.total_changes()
         of, known_state, known = self._matching
-        if of is not connection or known_state != state or len(known) >= _MOST_FILTERS:
+        if connection.txn_state("main") == apsw.SQLITE_TXN_WRITE:
+            known = {}  # a change that is taken back does not take back what was counted
+        elif of is not connection or known_state != state or len(known) >= _MOST_FILTERS:
             known = {}
             self._matching = connection, state, known
         if filters in known:
