@@ -126,7 +126,7 @@ class Session(Front):
     def searched(self, answer: Answer) -> None:
         """Keep the answer of a search as the last one, and note it among the recent searches."""
         self.last = self.ranked = self.latest = answer
-        self.store.note_search(answer, "magic")
+        self.store_at_once.note_search(answer, "magic")
 
     @property
     def golden_file(self) -> Path:
