@@ -38,8 +38,14 @@ class Shape:
     def _from_name(self) -> re.Pattern[str]:
         return re.compile(self.tail)
 
-    def near(self, text: str, places: Sequence[int]) -> Iterator[re.Match[str]]:
-        """Yield the matches around names that begin at ``places``, in ascending order."""
+    def secrets(self, text: str, places: Sequence[int]) -> Iterator[tuple[int, int, str]]:
+        """Yield the secrets of this kind; with a ``tail`` only those around names that begin at ``places``."""
+        for match in self._near(text, places) if self.tail else self.pattern.finditer(text):
+            group = self.pattern.groupindex.get("secret", 0)
+            if self.check(match.group(group)):
+                yield *match.span(group), self.what
+
+    def _near(self, text: str, places: Sequence[int]) -> Iterator[re.Match[str]]:
         windows: list[list[int]] = []
         for place in places:
             if self._from_name.match(text, place) is None:
@@ -83,6 +89,7 @@ def _hints(of_row: Sequence[str]) -> Iterator[str]:
 
 
 def _tail(row: Mapping[str, Any]) -> str:
+    # A search for the names finds few places in few texts, and these rows are tried there alone.
     if row["hints"] != ["*placed"]:
         return ""
     pattern: str = row["pattern"]
@@ -108,7 +115,7 @@ _PLACE = re.compile(f"(?={PARTS['PLACED']})")
 
 
 def places(text: str, low: str, hints: Iterable[str]) -> list[int]:
-    """Return where the names begin that ``tail`` begins with; ``low`` is the text in lower case."""
+    """Return where names begin that a ``tail`` begins with, in order; ``low`` is the text in lower case."""
     found: set[int] = set()
     for hint in _PLACED.intersection(hints):
         at = low.find(hint)

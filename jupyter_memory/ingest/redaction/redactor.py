@@ -95,19 +95,14 @@ def redact(text: str, found: Collection[str] | None = None, language: str = "") 
     for _ in range(_ROUNDS):
         low, before = _lower(text), total
         in_text = set(_hints([low])[0] if found is None else found)
-        found = named = None
+        found = None
+        named: list[int] | None = None
         for shape in shapes if in_text else ():
             if in_text.isdisjoint(shape.hints):
                 continue
             if shape.tail and named is None:
                 named = places(text, low if total == before else _lower(text), in_text)
-            if shape.tail and not named:
-                continue
-            pattern = shape.pattern
-            group = pattern.groupindex.get("secret", 0)
-            matches = shape.near(text, named) if shape.tail and named else pattern.finditer(text)
-            found_here = (match for match in matches if shape.check(match.group(group)))
-            text, count = _without(text, ((*match.span(group), shape.what) for match in found_here))
+            text, count = _without(text, shape.secrets(text, named or ()))
             if count:
                 named = None
             total += count
