@@ -121,7 +121,7 @@ def places(text: str, low: str, hints: Iterable[str]) -> list[int]:
         at = low.find(hint)
         while at >= 0:
             # A name begins at most so far before a hint ("mot de passe"), or within it ("dbpass").
-            found.update(place.start() for place in _PLACE.finditer(text, max(0, at - 4), at + 40))
+            found.update(place.start() for place in _PLACE.finditer(text, max(0, at - 4), at + 18))
             at = low.find(hint, at + 1)
     return sorted(found)
 
