@@ -108,6 +108,16 @@ def test_every_secret_is_counted():
     assert redact(f'İİİİ api_key = "{HEX}" λ')[0] == 'İİİİ api_key = "[redacted: API key]" λ'
 
 
+@pytest.mark.parametrize("between", [1, 30, 200, 3_000])
+def test_names_far_apart_are_all_looked_around(between):
+    """A tuple, an argument and a column, near to each other or far: each loses its secret, and no text between them."""
+    frames = ['user, pwd = "anna", "@"', 'cfg.get("password", "@")', "password    @", 'x = env.DB_PASSWORD || "@"']
+    filler = "\n" + "Preise in Zürich\n" * between
+    text = filler.join(frame.replace("@", "Kater-Carlo7") for frame in frames) + "\n"
+    hidden = filler.join(frame.replace("@", "[redacted: secret]") for frame in frames) + "\n"
+    assert redact(text) == (hidden, 4)
+
+
 @pytest.mark.parametrize(
     ("alphabet", "length", "share"),
     [

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.ingest.redaction.patterns import SETTINGS, SHAPES, assigned, columns
+from jupyter_memory.ingest.redaction.patterns import SETTINGS, SHAPES, assigned, columns, places
 from jupyter_memory.ingest.redaction.values import OF_ABROAD
 
 # The words that hint at a secret: those of all texts are found at once, by arithmetic on their bytes.
@@ -96,13 +96,16 @@ def redact(text: str, found: Collection[str] | None = None, language: str = "") 
         low, before = _lower(text), total
         in_text = set(_hints([low])[0] if found is None else found)
         found = None
+        named: list[int] | None = None
         for shape in shapes if in_text else ():
-            if not in_text.isdisjoint(shape.hints):
-                pattern = shape.pattern
-                group = pattern.groupindex.get("secret", 0)
-                found_here = (match for match in pattern.finditer(text) if shape.check(match.group(group)))
-                text, count = _without(text, ((*match.span(group), shape.what) for match in found_here))
-                total += count
+            if in_text.isdisjoint(shape.hints):
+                continue
+            if shape.tail and named is None:
+                named = places(text, low if total == before else _lower(text), in_text)
+            text, count = _without(text, shape.secrets(text, named or ()))
+            if count:
+                named = None
+            total += count
         if total == before and in_text.isdisjoint(_OF_NAMES):
             break
         text, count = _without(text, assigned(text, low if total == before else _lower(text)))
