@@ -177,7 +177,7 @@ test.describe('Searching', () => {
 
   test('Hits can stand under their notebook', async ({ page, panel }) => {
     await panel.ask('price');
-    await panel.root.getByRole('button', { name: /group/i }).click();
+    await panel.root.getByRole('button', { name: 'Group by notebook' }).click();
     await expect(panel.results.getByRole('group').first()).toBeVisible();
     await expect(page.getByRole('group', { name: /price_history\.ipynb/ })).toBeVisible();
   });

@@ -64,7 +64,7 @@ _SESSION = "session"
 _BEGINS = {_SESSION, "session_meta", "session.start", "file-history-snapshot", "queue-operation", "summary"}
 _TEXTS = ("text", "input_text", "output_text")
 # What a program says in the place of a person: `<environment_context>…</environment_context>`. HTML has no such tags.
-_BY_PROGRAM = re.compile(r"\s*<(\w+[_-][\w-]+)>")
+_BY_PROGRAM = re.compile(r"\s*<[^\W_]+[_-][\w-]+>")
 # Bytes that are read of a transcript, and of one of its lines.
 _MOST, _LONGEST = 50_000_000, 5_000_000
 
