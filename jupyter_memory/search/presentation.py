@@ -326,9 +326,10 @@ def _names(memory: Memory, prefix: str) -> tuple[str, str]:
     names = [heading if heading in own or not own else own[0]]
     while above and outer and (not _says(names[0]) or (len(names) == 1 and _NUMBERED.match(names[0]))):
         names.insert(0, outer.pop())
-    if not own:
-        telling = first_words(source) if is_prose else name_of(source) or telling_line(source)
-        names.append(fit(telling, _LONGEST_NAME).rstrip(" :,;"))
+    telling = "" if own or is_prose else name_of(source)
+    if not own and not telling and not any(map(_says, names)):
+        telling = first_words(source) if is_prose else telling_line(source)
+    names.append(fit(telling, _LONGEST_NAME).rstrip(" :,;"))
     said = " › ".join(filter(None, names))
     return f"{document} – {said}" if said else "", " > ".join(outer)
 

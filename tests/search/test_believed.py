@@ -22,10 +22,10 @@ DATA = Path(os.environ.get("JUPYTER_MEMORY_TEST_DATA", Path(__file__).parents[3]
         (["# Exercises\n## 10. Autoencoders", "## 8."], ["Exercises › 10. Autoencoders", "Exercises › 8."]),
         (["# Part 2\n### 3.\n#### a.\n\nλ is fitted."], ["Part 2 › 3. › a."]),
         (["# 税\n## 価格"], ["価格"]),
-        # Cells of one section are told apart by what they define, by a comment, or by what they begin with.
+        # Cells of one section are told apart by what they define or a comment; without a heading, by how they begin.
         (
             ["## Clipping", "import nn\nclass Net(nn.M):\n    x = 1", "# Two λ\nx = 1", "#x = f(1)\nx", "It **λ**."],
-            ["Clipping", "Clipping › Net", "Clipping › Two λ", "Clipping › x = f(1)", "Clipping › It λ."],
+            ["Clipping", "Clipping › Net", "Clipping › Two λ", "Clipping", "Clipping"],
         ),
         (["@cached\ndef far(λ):\n    return λ", "x = load()"], ["far", "x = load()"]),
     ],
@@ -132,4 +132,4 @@ def test_questions_about_the_book(book, query, holds, rank, verdicts):
     """Questions that a first answer was wrong or doubted for: the right cell is no later, and its verdict no other."""
     answer = book.hits(query, limit=20)
     assert next(hit.rank for hit in answer.hits if holds in hit.memory.text) <= rank
-    assert answer.verdict in verdicts.split() and len({hit.title for hit in answer.hits}) >= 18
+    assert answer.verdict in verdicts.split()
