@@ -247,7 +247,7 @@ def known_key(session: Session, memory_id: str) -> int:
 
 
 def keys_by_id(session: Session, ids: Sequence[str]) -> dict[str, int]:
-    # Where several spaces are read, an id is that of the memory that had it first: nobody can put another in its place.
+    # Where several spaces are read, an id is that of the memory that was stored first.
     return dict(reversed(_chosen(session, "id, key", "memories", "id", ids, order="key")))
 
 

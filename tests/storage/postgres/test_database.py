@@ -134,8 +134,8 @@ def test_what_is_missing_is_said_without_the_servers_words(postgres_address, pos
     postgres_server.execute("drop role limited")
 
 
-def test_a_connection_that_the_server_closed_is_replaced(database, postgres_server, postgres_address):
-    """Reading and writing go on after the server ended every connection; a change that failed is undone."""
+def test_a_connection_that_the_server_closed_is_replaced(database, postgres_server, postgres_address, caplog):
+    """Reading and writing go on after the server ended every connection; a change that failed is undone, said once."""
     cut = f"select pg_terminate_backend(pid) from pg_stat_activity where datname = '{name_of(postgres_address)}'"
     postgres_server.execute(cut)
     with database.read() as session:
@@ -153,6 +153,7 @@ def test_a_connection_that_the_server_closed_is_replaced(database, postgres_serv
     with pytest.raises(StoreClosed, match="was not stored"):
         database.change(lambda session: interrupted(session, True))
     assert database.change(lambda session: session.value("select count(*) from done")) == 0
+    assert not [record for record in caplog.records if record.name == "psycopg"]
 
 
 def test_writers_that_wait_for_each_other_both_finish(database):

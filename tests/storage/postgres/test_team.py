@@ -224,6 +224,22 @@ def test_nobody_takes_the_key_of_a_memory_or_chunk_elsewhere(team):
         )
 
 
+def test_an_id_is_that_of_the_memory_that_had_it_first(team):
+    """Who reads two spaces gets the older of two memories with one id, whichever space a writer puts the other into."""
+    with MemoryStore(team.of("keeper"), None, settings=PLAIN) as keeper:
+        older = {space: keeper.add(f"The notes of {space}.", space=space).id for space in ("papers", "salaries")}
+        with team.connect("keeper") as connection:
+            for space, other in (("papers", "salaries"), ("salaries", "papers")):
+                connection.execute(
+                    "insert into memories (space, key, id, kind, tier, event_at, indexed_at, content_hash) values"
+                    " (%s, nextval('memory_keys'), %s, 'note', 'note', 0, 0, 'h')",
+                    (space, older[other]),
+                )
+        assert {space: keeper.get(id_).text for space, id_ in older.items()} == {
+            space: f"The notes of {space}." for space in older
+        }
+
+
 def test_a_role_that_is_made_anew_inherits_no_rights(team, postgres_server):
     """Who gets the name of somebody who left has the rights that are given from then on, and no others."""
     team.grant("ben", "writer")
