@@ -7,9 +7,7 @@ from base64 import b64decode
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from hashlib import blake2b
-from importlib.util import find_spec
 from io import BytesIO
 from typing import TYPE_CHECKING
 
@@ -24,8 +22,8 @@ from jupyter_memory.types.report import PictureReport
 if TYPE_CHECKING:
     from PIL import Image
 
-# A thumbnail of an untrusted picture is small, without metadata, and has a bounded cost. Pillow is imported late: it is
-# optional, and most files show no pictures.
+# A thumbnail of an untrusted picture is small, without metadata, and has a bounded cost. Pillow is imported late: most
+# files show no pictures.
 
 # What is read of a picture: bytes as it is stored, and pixels. The latter take some 0.5 s and 150 MB.
 _LARGEST_PICTURE = 20_000_000
@@ -40,23 +38,15 @@ _LIGHT = 150
 
 _DAMAGED = "damaged"
 _TOO_LARGE = "too large"
-_NO_PILLOW = "for which Pillow is missing: pip install 'jupyter-memory[pictures]'"
 
 
 class _PictureError(ValueError):
     pass  # its text says in a word or two why a picture has no thumbnail
 
 
-@cache
-def _has_pillow() -> bool:
-    return find_spec("PIL") is not None
-
-
 def _thumbnail(data: bytes) -> tuple[Thumbnail, int]:
     # Of a picture as it is stored in a file, with the pixels read for it. Of several frames the first is shown. What is
     # transparent gets the ground on which the rest can be seen.
-    if not _has_pillow():
-        raise _PictureError(_NO_PILLOW)
     if len(data) > _LARGEST_PICTURE:
         raise _PictureError(_TOO_LARGE)
     from PIL import Image, ImageOps
@@ -172,8 +162,6 @@ class PictureReader:
         except ValueError:
             raise _PictureError(_DAMAGED) from None
         if is_svg(data):
-            if not _has_pillow():
-                raise _PictureError(_NO_PILLOW)
             if not can_draw():
                 raise _PictureError("in SVG, for which resvg is missing: pip install 'jupyter-memory[pictures]'")
             if len(data) > _LARGEST_PICTURE:
@@ -194,7 +182,7 @@ class PictureReader:
 _FULL = "beyond the setting thumbnails_max_mb"
 _OVER_BUDGET = "beyond the setting max_store_mb"
 # What may be otherwise the next time.
-_FOR_NOW = {_FULL, _OVER_BUDGET, _NO_PILLOW}
+_FOR_NOW = {_FULL, _OVER_BUDGET}
 
 
 class Quota:
@@ -223,9 +211,8 @@ class Quota:
     def has_room(self) -> bool:
         """Return whether a picture of any size could be kept."""
         left = self._left()
-        if left is not None and left < LARGEST_THUMBNAIL:
-            return False
-        return _has_pillow() and self._held() + LARGEST_THUMBNAIL <= self._most
+        has_room = left is None or left >= LARGEST_THUMBNAIL
+        return has_room and self._held() + LARGEST_THUMBNAIL <= self._most
 
     def begin(self, paths: Sequence[str]) -> None:
         """Count the room before these files are written in place of what they were."""

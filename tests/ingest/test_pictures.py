@@ -71,10 +71,10 @@ def thumbnails(store):
     return {memory.text.split("\n")[0]: store.thumbnail(memory.id) for memory in memories}
 
 
-def without(package, tmp_path):
-    """Index the notebooks, twice, where a package is not installed; return what the last report says of both runs."""
-    code = f"""
-sys.modules[{package!r}] = None
+def without_resvg(tmp_path):
+    """Index the notebooks, twice, where resvg is not installed; return what the last report says of both runs."""
+    code = """
+sys.modules["resvg_py"] = None
 from jupyter_memory import MemoryStore
 with MemoryStore(sys.argv[1], "static") as store:
     print(store.index(sys.argv[2], progress=False))
@@ -305,15 +305,13 @@ def test_the_store_has_room_for_so_many_bytes(store, books):
     assert store().index(books, progress=False).pictures.kept == 3
 
 
-@pytest.mark.parametrize(("package", "said"), [("PIL", "for which Pillow is missing"), ("resvg_py", "in SVG, for")])
-def test_what_is_installed_later_reads_what_was_left_out(store, books, tmp_path, package, said):
-    """Without Pillow or resvg the text is indexed and the report says what to install; later the pictures are read."""
+def test_what_is_installed_later_reads_what_was_left_out(store, books, tmp_path):
+    """Without resvg the text is indexed and the report says what to install; later the pictures are read."""
     cell = plotting("draw()", plot(1))
-    if package == "resvg_py":
-        cell["outputs"][0]["data"] = {"image/svg+xml": svg(rectangle("red"))}
+    cell["outputs"][0]["data"] = {"image/svg+xml": svg(rectangle("red"))}
     saved(books / "a.ipynb", cell)
-    told = without(package, tmp_path)
-    assert said in told and "pip install 'jupyter-memory[pictures]'" in told and told.endswith("1 unchanged")
+    told = without_resvg(tmp_path)
+    assert "in SVG, for" in told and "pip install 'jupyter-memory[pictures]'" in told and told.endswith("1 unchanged")
     assert "1 file indexed" in told
     memory = store()
     assert memory.index(books, progress=False).pictures.kept == 1
