@@ -31,7 +31,6 @@ def test_notes_and_questions(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["german_over_english", "french_over_english"])
 def test_translated_questions(name: str) -> None:
-    """Twenty questions are translations of those about the samples, and have their judgements."""
     english = {one.id: one.grades for one in read_set(VERDICTS / "samples", SAMPLES).questions}
     questions = read_set(LANGUAGES / name, SAMPLES).questions
     assert len(questions) == 20
@@ -53,7 +52,6 @@ def test_four_hundred_questions() -> None:
 
 @pytest.mark.parametrize(("name", "notebooks"), [("book", DATA / "notebooks"), ("samples", SAMPLES)])
 def test_judged_cells_exist(name: str, notebooks: Path) -> None:
-    """Each judgement names a cell that is there and not empty, or a file of another kind as its only place."""
     if not notebooks.is_dir():
         pytest.skip(f"{notebooks} {ABSENT}")
     cells = {}

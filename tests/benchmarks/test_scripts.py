@@ -65,7 +65,6 @@ def test_no_script_is_left_out() -> None:
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
 def test_scripts_import_what_rooms_export(path: Path) -> None:
-    """A script takes names from the package or from a room, as these export them, and spells no module inside one."""
     text = path.read_text(encoding="utf-8")
     taken = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom)]
     assert re.findall(r"jupyter_memory\.\w+\.\w+", text) == []
@@ -127,7 +126,6 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def within(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], dict]:
-    """Return what a benchmark defines, by its name."""
     monkeypatch.syspath_prepend(str(BENCHMARKS))
     return lambda name: runpy.run_path(str(BENCHMARKS / name))
 
@@ -192,7 +190,6 @@ def test_the_constants_of_strength_are_fitted(judged: Path, tmp_path: Path) -> N
 
 
 def test_the_demo_searches_the_samples() -> None:
-    """The demo indexes the samples, finds the scaled prices and shows a notebook that runs to its end."""
     found = printed(ROOT / "scripts" / "demo.py")
     assert "=== jupyter-memory search 'how did we scale the prices'" in found and "It is uncertain" not in found
     assert ">>> %unload_ext jupyter_memory" in found and "Done in " in found

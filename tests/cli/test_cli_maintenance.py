@@ -16,7 +16,6 @@ from jupyter_memory.search import PROFILES, profile_named
 
 
 def test_status(week: Run, home: Path) -> None:
-    """`status` tells what the store holds, with the bytes by kind; close to a budget, every command says so."""
     said = week("status").out
     assert "3 (3 note)" in said and "max_store_mb" not in said
     assert re.search(r"^of which +texts [\d.]+ kB, keyword index [\d.]+ kB, vectors ", said, re.MULTILINE)
@@ -66,7 +65,6 @@ def test_backup_and_restore(week: Run, home: Path) -> None:
 
 
 def test_export_and_import(week: Run, home: Path) -> None:
-    """An exported folder comes back into an emptied store, and a second time nothing is added."""
     folder = str(home / "out")
     assert week("export", folder).out.startswith("exported 3 memories, ")
     refused = week("export", folder)
@@ -102,7 +100,6 @@ def test_the_store_can_be_named(week: Run, home: Path) -> None:
 
 
 def test_doctor(week: Run, home: Path) -> None:
-    """A healthy store is well; one that others can read says what to do; a damaged one is named in a line."""
     assert week("doctor").out.endswith("All is well.\n")
     (home / "m.sqlite").chmod(0o644)
     done = week("doctor")
@@ -154,7 +151,6 @@ def state(folder: Path) -> dict[Path, bytes]:
 
 
 def test_the_clients_that_are_here_are_listed(machine: Path, run: Run) -> None:
-    """With their files; where nobody can be asked, and in a dry run that shows all changes, nothing is written."""
     before = state(machine)
     done = run("connect")
     assert done.code == 0 and "jupyter-memory connect cursor codex" in done.err
@@ -208,7 +204,6 @@ def test_options_reach_the_entry(machine: Path, run: Run, monkeypatch: pytest.Mo
 
 
 def test_two_clients_of_one_file_agree(machine: Path, run: Run) -> None:
-    """Claude Code and Copilot read the same file of a project: connecting one after the other changes nothing back."""
     both = ["claude-code", "copilot", "--project", str(machine), "--yes"]
     assert run("connect", *both).code == 0
     written = (machine / ".mcp.json").read_bytes()
@@ -217,7 +212,6 @@ def test_two_clients_of_one_file_agree(machine: Path, run: Run) -> None:
 
 
 def test_removing_gives_every_file_back(machine: Path, run: Run) -> None:
-    """After --remove, the home holds what it held before, to the last byte; so does a folder of skills alone."""
     before, names, folder = state(machine), [client.name for client in CLIENTS], machine / "team" / "skills"
     assert run("connect", *names, "--skill", "--yes").code == 0
     assert len(state(machine)) > len(before) + len(names)
@@ -232,7 +226,6 @@ def test_removing_gives_every_file_back(machine: Path, run: Run) -> None:
 
 
 def test_a_broken_file_holds_up_no_other(machine: Path, run: Run) -> None:
-    """The client whose file is broken is named in the error; the others are connected."""
     (machine / ".cursor" / "mcp.json").write_text('{"mcpServers": ')
     done = run("connect", "cursor", "codex", "--yes")
     assert done.code == 1

@@ -24,7 +24,6 @@ NOON = datetime(2026, 3, 6, 12, tzinfo=UTC)
 
 
 def test_index(run: Run, home: Path) -> None:
-    """A folder is indexed, found, and next time unchanged; a path that is not there fails with one line."""
     folder = home / "reports"
     folder.mkdir()
     (folder / "müller.md").write_text("# Müller\n\nThe ridge model has λ = 0.3.\n", encoding="utf-8")
@@ -38,7 +37,6 @@ def test_index(run: Run, home: Path) -> None:
 
 
 def test_standard_input(home: Path, week: Run) -> None:
-    """`add -` remembers what comes on standard input, as it comes."""
     command = [*PROGRAM, "add", "-", "--title", "Piped"]
     subprocess.run(command, input="first λ\n  second ü\n", capture_output=True, text=True, check=True, timeout=100)
     with MemoryStore(home / "m.sqlite") as store:
@@ -84,7 +82,6 @@ def test_watching_remembers_changes_until_it_is_interrupted(home: Path, notes: P
 
 
 def test_a_folder_to_watch(run: Run, home: Path, notes: Path) -> None:
-    """A store that watches nothing has nothing to follow, a file is no folder; --off keeps what was indexed."""
     run("add", "A note.")
     nothing = run("watch")
     assert nothing.code == 2 and "jupyter-memory watch ~/notebooks" in nothing.err
@@ -126,7 +123,6 @@ TypeError: {MESSAGE}
 
 @pytest.fixture
 def known(run: Run, home: Path) -> Run:
-    """Give the command, and a store with an error that was mended, and a note about it."""
     error = RunError("TypeError", MESSAGE, TRACEBACK.format(name="count"))
     with MemoryStore(home / "m.sqlite", embedder=None) as store:
         store.add(f"TypeError: {MESSAGE}: ask Łukasz.", event_at="2026-03-05")
@@ -140,7 +136,6 @@ def known(run: Run, home: Path) -> Run:
 
 
 def test_fix_of_a_file(known: Run, home: Path) -> None:
-    """Each fix has its number, its error and the lines that changed, or the text of a note."""
     (home / "log.txt").write_text(TRACEBACK.format(name="n"), encoding="utf-8")
     done = known("fix", str(home / "log.txt"))
     assert done.code == 0
@@ -160,7 +155,6 @@ def test_fix_of_a_file(known: Run, home: Path) -> None:
     ],
 )
 def test_fix_of_something_else(known: Run, home: Path, monkeypatch, arguments, given, code, said) -> None:
-    """What cannot be read is an error that says what is wanted; what is like nothing gets no guess."""
     monkeypatch.chdir(home)
     monkeypatch.setattr("sys.stdin", io.StringIO(given))
     done = known("fix", *arguments)
@@ -170,14 +164,12 @@ def test_fix_of_something_else(known: Run, home: Path, monkeypatch, arguments, g
 
 @pytest.mark.parametrize("arguments", [["fix"], ["fix", "-"]])
 def test_fix_of_standard_input_as_json(known: Run, monkeypatch, arguments: list[str]) -> None:
-    """Without a file, or with -, standard input is read; --json gives what programs read."""
     monkeypatch.setattr("sys.stdin", io.StringIO(TRACEBACK.format(name="n")))
     fix, _ = json.loads(known(*arguments, "--json").out)
     assert (fix["fix"], fix["kind"]) == ('print("hours: " + str(count))', "history")
 
 
 def test_forget_everything_asks(week: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Everything is forgotten after a yes at a terminal, or with --yes; a program is not asked but refused."""
     monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
     refused = week("forget", "--everything")
     assert refused.code == 2 and "all 3 memories of" in refused.err and "--yes" in refused.err
@@ -212,7 +204,6 @@ def test_several_memories_are_forgotten_after_a_question(week: Run, monkeypatch,
 
 
 def test_a_dry_run_of_all_kinds(week: Run) -> None:
-    """Everything, ids and searches are counted or named too, and stay; searches go alone, and nothing with them."""
     week("search", "Müller")
     one = memory_id(week, "Müller")
     assert week("forget", one, "--dry-run").out == f"would forget {one} “Müller”\n"

@@ -17,7 +17,6 @@ def found(run: Run, command: str, *arguments: str) -> dict:
 
 
 def test_add_and_search(week: Run) -> None:
-    """What was added is found, with title, snippet, id, day and tags, in lines of the terminal's width."""
     done = week("search", "who", "wants", "λ")
     assert (done.code, done.err) == (0, "")
     first = done.out.split("\n\n")[0].splitlines()
@@ -41,7 +40,6 @@ def test_code_line_by_line(run: Run, home: Path) -> None:
 
 
 def test_a_word_left_out(week: Run) -> None:
-    """A dash before a word of the query leaves the word out, wherever it stands; it is no option."""
     for word in ("-nolars", "-polars", "-x"):
         found = week("search", word, "prices", "-n1")
         assert (found.code, found.out.count("KW")) == (0, 1)
@@ -53,7 +51,6 @@ def test_a_word_left_out(week: Run) -> None:
 
 
 def test_search_context(week: Run) -> None:
-    """`--context` prints the results as a text for a prompt, within its tokens, and nothing else."""
     done = week("search", "who wants λ", "--context", "400")
     assert (done.code, done.err) == (0, "")
     assert "\n[1] note " in done.out and "Frau Müller wants λ = 0.3" in done.out
@@ -63,7 +60,6 @@ def test_search_context(week: Run) -> None:
 
 
 def test_search_json(week: Run) -> None:
-    """`--json` prints the answer in the shape of REST; filters, limit and profile hold; no hits are no failure."""
     answer = found(week, "search", "Müller λ", "--on", "2026-03-03")
 
     assert answer["query"] == "Müller λ"
@@ -111,7 +107,6 @@ def test_a_quoted_name_is_looked_for_as_it_is_written(run: Run) -> None:
 
 
 def test_explain(week: Run) -> None:
-    """A memory is explained by its id, in a few lines or in full, and as JSON."""
     found = memory_id(week, "Müller")
     assert "Rank 1 of" in week("explain", "Müller λ", found).out
     told = json.loads(week("explain", "Müller λ", found, "--json").out)
@@ -129,7 +124,6 @@ def test_the_default_store_may_be_new(run: Run, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_what_a_search_misses_is_reported(week: Run, home: Path) -> None:
-    """Beside the results and in JSON stands which filter emptied the answer, with the nearest, or which word."""
     folder = home / "reports"
     folder.mkdir()
     (folder / "müller.md").write_text("The ridge model of Müller has λ = 0.3.\n", encoding="utf-8")
@@ -151,7 +145,6 @@ def test_what_a_search_misses_is_reported(week: Run, home: Path) -> None:
 
 @pytest.mark.parametrize("columns", ["80", "100", "120"])
 def test_lines_fit_wide_characters(run: Run, monkeypatch: pytest.MonkeyPatch, columns: str) -> None:
-    """No line is wider than the terminal, also with characters of two cells."""
     monkeypatch.setenv("COLUMNS", columns)
     run("add", "--title", "東京都の価格 " * 20, "--tag", "価格", "東京都の価格を正規化した " * 30)
     for command in (["search", "東京都"], ["list"]):
@@ -216,7 +209,6 @@ def test_undo(week, home: Path) -> None:
 
 @pytest.fixture
 def editor(home: Path, monkeypatch: pytest.MonkeyPatch):
-    """Give a function that makes a program of a name, and one that returns with what it was started."""
     (home / "bin").mkdir()
     monkeypatch.setenv("PATH", f"{home / 'bin'}:{os.environ['PATH']}")
 
@@ -242,7 +234,6 @@ def editor(home: Path, monkeypatch: pytest.MonkeyPatch):
 def test_a_result_is_opened_at_its_line(
     run, home: Path, monkeypatch, editor, name: str, command: str, expected
 ) -> None:
-    """`--open` shows the results, and opens the file of one in the editor, at the line where it was found."""
     make, opened = editor
     file = home / "müller.md"
     file.write_text("# Plans\n\n" + "We wait. " * 200 + "\n\n# Ridge\n\nMüller wants λ = 0.3.\n")
@@ -259,7 +250,6 @@ def test_a_result_is_opened_at_its_line(
 
 @pytest.mark.parametrize(("root", "is_shown"), [("work", True), ("elsewhere", False)])
 def test_a_notebook_is_opened_in_the_server_that_shows_it(run, home: Path, monkeypatch, editor, root, is_shown) -> None:
-    """Only a server that shows the notebook's folder opens it, at its cell; else the editor does."""
     pytest.importorskip("jupyter_server")
     make, opened = editor
     make("browser")

@@ -18,7 +18,6 @@ from jupyter_memory.types import Explanation
 
 
 def test_explain(found, week_store):
-    """The explanation of a row has its rank and numbers, whatever was stored since; the first needs no rank."""
     for rank, row in found.iterrows():
         why = found.memory.explain(rank)
         assert isinstance(why, Explanation) and why.hit.score == row["score"]
@@ -42,7 +41,6 @@ def test_a_search_bound_in_time_is_explained_as_it_was(week_store, now):
 
 
 def test_a_memory_that_was_forgotten_since(week_store, found):
-    """What was forgotten is gone for the accessor too, and is not quoted."""
     text = found.memory.text(1)
     week_store.forget(found.loc[1, "memory_id"])
     for ask in (found.memory.text, found.memory.explain):
@@ -63,7 +61,6 @@ def test_text(week_store, week_memories, found):
 
 @pytest.mark.parametrize("verb", ["explain", "text", "open"])
 def test_a_rank_that_is_not_there(week_store, found, verb):
-    """A wrong rank is answered with the right ones."""
     with pytest.raises(InputError, match=r"There is no rank 9 in this result\. Ranks: 2, 1\."):
         getattr(found.loc[[2, 1]].memory, verb)(9)
     with pytest.raises(InputError, match=r"There is no rank 0 in this result\. Ranks: none: the result is empty\."):
@@ -72,7 +69,6 @@ def test_a_rank_that_is_not_there(week_store, found, verb):
 
 @pytest.mark.parametrize("rank", ["1", True, None, [1, 2], slice(1, 3)], ids=repr)
 def test_a_rank_that_is_no_number(found, rank):
-    """What is no number is told to be none, and not that rank 1 is missing among 1, 2 and 3."""
     with pytest.raises(InputError, match="A rank is a number, such as 1"):
         found.memory.explain(rank)
     assert found.memory.text(np.int64(1)) == found.memory.text(1.0) == found.memory.text(1)
@@ -100,7 +96,6 @@ LONG = [
 
 
 def test_breakdown(week_store, found):
-    """The long form has a row for each hit and signal, whose contributions add up to the score; or none at all."""
     long = found.memory.breakdown()
     assert dtypes(long) == LONG and list(long["signal"].unique()) == list(AUTO_TERMS)
     assert np.allclose(long.groupby("rank")["contribution"].sum(), found["score"], rtol=0, atol=1e-9)
@@ -154,7 +149,6 @@ def test_the_accessor_asks_the_store_of_the_result(store, monkeypatch, tmp_path)
 
 
 def link_of(frame, rank=1):
-    """Return what leads to the place of a row: its address, what is shown, and its plain text."""
     place = frame.memory.open(rank)
     page = Page(place._repr_html_())
     [(_, attributes)] = page.tags
@@ -164,7 +158,6 @@ def link_of(frame, rank=1):
 @pytest.mark.parametrize("name", ["week one/Müller's λ.ipynb", 'say "hi" <b>.ipynb', "50%#1?.ipynb", "a:b.ipynb"])
 @pytest.mark.parametrize("cell", ["3f2a9c1b", ""])
 def test_open_leads_to_the_cell(store, tmp_path, monkeypatch, name, cell):
-    """The link of a cell is the path from here, quoted, with the cell's id if it has one; shown is the path itself."""
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     source = saved(tmp_path / name, plotting("λ of the prices", id=cell))
@@ -198,7 +191,6 @@ def test_plot_needs_its_extra(found, monkeypatch):
 
 
 def test_plot(found):
-    """The chart has a bar for each hit, made of its contributions, of the kind that JupyterLab 4 draws."""
     pytest.importorskip("altair", reason="plotting needs the extra plots")
     chart, bundle = found.memory.plot().to_dict(), found.memory.plot()._repr_mimebundle_()
     [values] = chart["datasets"].values()
@@ -213,7 +205,6 @@ def test_plot(found):
 
 
 def test_a_text_has_the_rows_that_fit(week_store, found):
-    """Texts of the rows that fit, in the frame's order; without rows or an answer it says so."""
     text = found.memory.context(max_tokens=1000)
     assert f"for “{JOINING}”" in text and found.memory.text(1) in text and estimated_tokens(text) <= 1000
     scan, full = (week_store.search(JOINING, mode=mode).memory.context() for mode in ("scan", "full"))

@@ -62,7 +62,6 @@ def test_moving_is_searching(week_store, now, name):
 
 
 def test_every_weight_has_a_slider(explorer):
-    """A slider a term, at its weight, and beside it a number with its name and the formula to read."""
     weights = {term.name: term.weight for term in auto.terms}
     assert {name: slider.value for name, slider in explorer.sliders.items()} == weights
     assert {field.description: field.value for field in explorer.fields.values()} == weights
@@ -73,7 +72,6 @@ def test_every_weight_has_a_slider(explorer):
 
 
 def test_number_and_slider(week_store, now):
-    """Number and slider are one value; neither shows the digits that steps leave behind."""
     explorer = week_store.explore(QUERY, profile=covalence, now=now)
     assert explorer.fields["tier"].value == 0.18 and explorer.profile is covalence
     explorer.fields["tier"].value = 0.3
@@ -93,7 +91,6 @@ def test_ranges(week_store, now, weight):
 
 
 def test_words_alone(store, week, now):
-    """Where no model looks, the sliders are those of the terms that count then."""
     filled = store(embedder=None, profile=vault)
     filled.add_many(week, progress=False)
     explorer = filled.explore(QUERY, now=now)
@@ -104,7 +101,6 @@ def test_words_alone(store, week, now):
 
 
 def test_nothing_found_and_nothing_asked(store, week_store):
-    """A search without hits has its sliders and says so; without a question the error says what to add."""
     explorer = store("empty.sqlite").explore("λ")
     assert "No memories for “λ”." in table(explorer)
     explorer.sliders["keyword"].value = 0.0
@@ -146,7 +142,6 @@ def ran(cells):
 
 
 def test_in_a_kernel(home):
-    """In a real kernel: the widget's state is there, and the table that stays follows the sliders."""
     notebook = ran(CELLS)
     still, live = notebook.cells[3].outputs
 
@@ -251,7 +246,6 @@ def test_a_profile_of_ones_own(week_store, now, tmp_path):
 
 
 def test_the_button_shows_the_code(explorer):
-    """The code is hidden until it is asked for; it follows the sliders."""
     code, _, _ = shown(explorer)
     button = explorer.children[1].children[1]
     assert code.layout.display == "none"
@@ -263,7 +257,6 @@ def test_the_button_shows_the_code(explorer):
 
 
 def test_the_table(explorer):
-    """A real table: a caption, heads with a scope, a row a hit, every contribution and how far each has moved."""
     before = explorer.pooled.ranks(auto)
     for name in ("max_sim", "keyword", "semantic_margin", "best_passage", "title_match"):
         explorer.sliders[name].value = 0.0
@@ -292,7 +285,6 @@ def test_the_table(explorer):
 
 
 def test_code_keeps_its_lines(store):
-    """Code is shown line by line, in one width, and its marks with it."""
     memory = store()
     memory.add_many([{"text": "for λ in prices:\n    λ = 3\n", "lang": "python"}, {"text": "λ\nin prose"}])
     page = table(memory.explore("λ"))
@@ -303,14 +295,12 @@ def test_code_keeps_its_lines(store):
 
 @pytest.mark.parametrize("question", [QUERY, 'the "λ" of the ridge model'])
 def test_the_region_has_a_name(week_store, now, question):
-    """The table can be gone to by the question it answers: two in one notebook have two names, quotes and all."""
     page = Page(table(week_store.explore(question, now=now)))
     [region] = [attributes for _, attributes in page.tags if attributes.get("role") == "region"]
     assert (region["aria-label"], region["tabindex"]) == (f"Results for “{question}”", "0")
 
 
 def test_everything_is_escaped(store, now):
-    """Titles, texts, tags, sources, the question and the names of terms are text, never HTML; controls are marks."""
     evil = store()
     bad = "<script>alert('λ')</script> & <b>prices \x1b[2J \u202e5"
     evil.add(bad, title=f"{bad} \x9b \u2066", tags=[f"\u200f{bad}"], source=f"/week/{bad}.md", event_at=now)
@@ -338,7 +328,6 @@ def test_colours_are_those_of_the_page(explorer):
 
 
 def test_pictures_are_places_in_the_widget_and_in_what_stays(store, tmp_path):
-    """The widget and the table that stays have the id of a pictured memory; no state of a widget has a picture."""
     memory = store()
     saved(tmp_path / "nb" / "zürich.ipynb", plotting("plt.plot(arrivals)", plot(1)), plotting("arrivals.describe()"))
     memory.index(tmp_path / "nb", progress=False)

@@ -66,8 +66,6 @@ def test_lists_and_empty_stores(store, week_store):
 
 
 def test_a_signal_of_ones_own_has_its_columns(week_store):
-    """A signal that a user adds is seen like the others: its values and its contributions."""
-
     class Length:
         name = "length"
 
@@ -82,7 +80,6 @@ def test_a_signal_of_ones_own_has_its_columns(week_store):
 
 
 def test_a_row_says_what_its_memory_is(week_memories, found):
-    """Each row holds its memory's own values, and every point of its score is in one of the contrib_ columns."""
     for _, row in found.iterrows():
         memory = week_memories[row["title"]]
         assert (row["memory_id"], row["kind"], row["tier"]) == (memory.id, memory.kind, memory.tier)
@@ -165,7 +162,6 @@ def test_the_result_goes_through_pandas(found, tmp_path):
 
 @pytest.fixture
 def other(week_store):
-    """The result of another question, which shares memories with ``found``."""
     return week_store.search("prices")
 
 
@@ -195,7 +191,6 @@ def test_results_can_be_put_together(found, other, week_store):
 
 
 def test_a_name_that_no_row_or_several_have(found, other):
-    """An id or a label that is not there is refused with those that are; of a rank of two memories none is chosen."""
     both = pd.concat([found, other], keys=["a", "b"]).memory
     for name in ("0" * 16, ("c", 1)):
         with pytest.raises(InputError, match="There is no"):
@@ -208,7 +203,6 @@ def test_a_name_that_no_row_or_several_have(found, other):
 
 
 def test_a_result_without_its_attrs(found):
-    """A frame that is no result, or has lost what it was, gets a clear AttributeError."""
     bare = found.copy()
     bare.attrs = {}
     for frame in (bare, found.drop(columns="memory_id"), pd.DataFrame({"λ": [1]})):

@@ -71,7 +71,6 @@ def test_markdown_is_read_and_not_shown(mixed):
 
 
 def test_a_title_is_a_link_that_opens_the_cell(mixed):
-    """A title is a link to the cell, with what the panel needs; code keeps its lines, but has one in the column."""
     links = {one["href"]: one for one in Page(mixed.search("quantile of the prices")._repr_html_()).all("a")}
     code = links["week/caps%20of%20M%C3%A4rz.ipynb#cell-id=c0de"]
     assert code["class"] == "jp-Memory-openSource" and len(code["data-memory"]) == 16
@@ -88,7 +87,6 @@ def test_a_title_is_a_link_that_opens_the_cell(mixed):
 
 
 def test_badges_are_chips(found):
-    """Each retriever has a chip of its own, which says in words what it means."""
     spans = Page(found._repr_html_()).all("span")
     chips = [(one["class"], one["title"]) for one in spans if "chip" in one.get("class", "")]
     assert set(chips) == {
@@ -101,7 +99,6 @@ def test_badges_are_chips(found):
 @pytest.mark.parametrize("show", [repr, lambda frame: Page(frame._repr_html_()).text], ids=["text", "html"])
 @pytest.mark.parametrize("options", [{}, {"mode": "scan"}], ids=["full", "scan"])
 def test_a_doubtful_answer_says_so_above_its_rows(week_store, show, options):
-    """A weak answer and one that is none say it in words; a sure one says nothing."""
     sure = "The weekly forecast uses the orders of the last eight weeks"
     for query, verdict, said in (
         ("the volcano eruptions of prices in kamchatka", "none", "Nothing here seems to answer this."),
@@ -141,7 +138,6 @@ def test_what_a_result_shows_and_what_it_holds(found, week_store):
 
 
 def test_rows_that_are_not_shown_are_told(found):
-    """The footer tells how many rows are shown; unpickled in another session only the marks are gone."""
     with pd.option_context("display.max_rows", 2):
         assert repr(found).splitlines()[-1].startswith(f"the first 2 of {len(found)} memories ·")
         assert f"the first 2 of {len(found)} memories" in Page(found._repr_html_()).text
@@ -177,7 +173,6 @@ def test_ipython_has_colours_where_the_terminal_can(found, monkeypatch, is_termi
 
 
 def test_style(week_store, found):
-    """The styled table shows what people read, on request every number, and takes no price for a formula."""
     html, whole = found.memory.style().to_html(), found.memory.style(evidence=True).to_html()
     page = Page(html)
     assert "Joining orders" in page.text and f"{found.loc[1, 'score']:.4f}" in page.text
@@ -197,7 +192,6 @@ LIES = "λ \x1b[2J\x9b31m costs \u202e5\u2066 \x7f\u200f"
 
 @SHOWS
 def test_what_was_stored_is_not_run(store, render):
-    """Titles, snippets, tags and places come out as text, in the plain table and in the styled one."""
     memory = store()
     memory.add(f"λ {SCRIPT} costs $5 & $6", title=f"λ {SCRIPT}", tags=[SCRIPT], source=f'javascript:alert("{SCRIPT}")')
     hostile = memory.search("λ costs")
@@ -222,7 +216,6 @@ def test_what_was_stored_is_not_run(store, render):
     ids=["text", "html", "styled", "columns", "columns as html", "one column", "place", "explanation", "chart"],
 )  # fmt: skip
 def test_what_nobody_sees_is_marked(store, render):
-    """Wherever a result is shown, controls and changes of direction are readable marks; the data keep them."""
     memory = store()
     memory.add(f"{LIES} in prose", title=LIES, tags=[LIES.strip()], source=f"/reports/{LIES}.md")
     lying = memory.search("λ costs")
@@ -237,7 +230,6 @@ def places(html):
 
 @SHOWS
 def test_only_rows_with_a_picture_have_a_place(store, tmp_path, render):
-    """Each row of a memory with pictures has one, chosen or sorted; no data of it, no column, no line of text."""
     memory = store()
     saved(
         tmp_path / "nb" / "zürich.ipynb", plotting("plt.plot(arrivals)", plot(1), plot(2)), plotting("arrivals.sum()")
@@ -279,7 +271,6 @@ def fixes(*mended):
 
 
 def test_a_fix_is_shown_with_its_difference_and_a_button():
-    """A fix is shown with its error, place, changed lines and a button; a note as text without one."""
     page = Page(fixes(MENDED)._repr_html_())
     [[rank, error, change]] = page.rows
     [button] = page.all("button")

@@ -77,7 +77,6 @@ def test_broken_off_for_good_and_resumed_later(hub, partly):
 
 
 def test_damaged_part(partly):
-    """A part that was changed meanwhile makes the whole wrong: it is thrown away, and the next attempt is a new one."""
     next(partly.parts.glob(f"{WEIGHTS}*")).write_bytes(bytes(100_000))
     assert "has the wrong checksum" in refused(partly)
     fetch(partly, progress=False)
@@ -98,7 +97,6 @@ def test_wrong_checksum(hub, cached, name):
 
 
 def test_no_model_after_all(hub, cached):
-    """What is whole and yet no such model is refused with the reason, and not kept."""
     config = json.loads(hub.files["config.json"]) | {"model_type": "bert"}
     hub.files["config.json"] = json.dumps(config).encode()
     with pytest.raises(EmbedderUnavailable, match="of the type 'bert', not nomic_bert"):
@@ -107,7 +105,6 @@ def test_no_model_after_all(hub, cached):
 
 
 def test_removed(hub, cached):
-    """Removing a model frees its room, that of a part too; afterwards opening it says how to fetch it."""
     fetch(cached, progress=False)
     cached.parts.mkdir()
     (cached.parts / "x.part").write_bytes(bytes(1_000))
@@ -132,7 +129,6 @@ def test_removed(hub, cached):
     ],
 )
 def test_errors_of_the_hub(hub, cached, fault, said):
-    """An answer with an error is put into words, with what to do, before anything is fetched."""
     for name, value in fault.items():
         setattr(hub, name, value)
     assert re.search(said, refused(cached)) and hub.asked_for("GET") == []
@@ -157,7 +153,6 @@ def test_errors_of_the_hub(hub, cached, fault, said):
     ids=lambda value: "-".join(value) if isinstance(value, dict) else "",
 )
 def test_no_way_to_the_hub(hub, cached, variables, said):
-    """Offline mode, no network, no such host and a proxy that is down are told apart, and no password is shown."""
     last = last_line(PROGRAM, cached.models, **variables)
     assert f"FetchError: {said}" in last and "geheim" not in last and hub.asked == []
 
@@ -174,7 +169,6 @@ def test_published_weights(hub, cached, tmp_path, monkeypatch):
 
 
 def test_no_room(hub, cached, monkeypatch):
-    """Where the disk has less room than is needed, that is said before anything is fetched."""
     real = shutil.disk_usage
     monkeypatch.setattr("shutil.disk_usage", lambda path: real(path)._replace(free=1_000))
     assert "There is not enough room" in refused(cached)
@@ -183,7 +177,6 @@ def test_no_room(hub, cached, monkeypatch):
 
 @pytest.mark.parametrize("fetched", [False, True], ids=["fetching", "converting"])
 def test_disk_full(hub, cached, fetched):
-    """A disk that fills up meanwhile leaves no half-made model, and what came is gone on with later."""
     if fetched:
         # The download is there already; only what is made of it does not fit.
         cached.parts.mkdir(parents=True)
@@ -212,7 +205,6 @@ def test_folder_that_cannot_be_written(hub, common_folder, as_user):
 
 
 def test_interrupted_and_gone_on_with(hub, cached):
-    """Ctrl-C in the middle leaves what came, and the next attempt goes on from there."""
     hub.gate.clear()
     hub.broken[WEIGHTS] = [200_000]
     command, pause = [sys.executable, "-c", PROGRAM, str(cached.models)], threading.Event()
@@ -292,7 +284,6 @@ def test_taken_from_a_folder(hub, cached, nomic, tmp_path):
     ids=["nothing", "file", "empty", "snapshots"],
 )
 def test_no_model_to_take(cached, tmp_path, make, said):
-    """A path without a model is refused with what was looked for."""
     make(tmp_path / "there")
     with pytest.raises(InputError, match=said):
         take(cached, tmp_path / "there", progress=False)

@@ -46,7 +46,6 @@ def opened(folder, dimensions=None):
 
 
 def test_folder(small, monkeypatch):
-    """A folder opens with its whole path as the name, by which a store finds it again."""
     monkeypatch.chdir(small.parent)
     embedder = open_embedder(f"mlx:{small.name}")
     assert (embedder.name, embedder.dimensions, embedder.threshold) == (f"mlx:{small.resolve()}", 64, 0.0)
@@ -54,7 +53,6 @@ def test_folder(small, monkeypatch):
 
 
 def test_nomic_by_its_folder(nomic):
-    """A folder with nomic-bert opens as ``mlx:`` too, and our own model computes it."""
     one = nomic.expected[1]
     found = opened(nomic.folder).embed_documents([one["text"]])[0]
     wanted = np.mean(one["tokens"], axis=0)
@@ -62,7 +60,6 @@ def test_nomic_by_its_folder(nomic):
 
 
 def test_repository_that_was_fetched(small, tmp_path, monkeypatch):
-    """A repository is opened from the hub's cache, without a network."""
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
     kept = tmp_path / "hub" / "models--owner--model"
     shutil.copytree(small, kept / "snapshots" / "abc")
@@ -75,7 +72,6 @@ def test_repository_that_was_fetched(small, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", ["owner/other", "no such folder/at all/here"])
 def test_not_here(tmp_path, monkeypatch, name):
-    """What is neither a folder nor in the cache is not fetched: the error says how a person does it."""
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     with pytest.raises(EmbedderUnavailable, match="is not on this machine"):
         open_embedder(f"mlx:{name}")
@@ -84,7 +80,6 @@ def test_not_here(tmp_path, monkeypatch, name):
 
 
 def test_sizes(small):
-    """Only sizes that the files name are cut; a model that names none keeps its own."""
     assert opened(small, 32).dimensions == 32
     with pytest.raises(InputError, match="has 64, 32 dimensions, not 48"):
         opened(small, 48)
@@ -185,7 +180,6 @@ WHOLE = [module("Transformer"), module("Pooling", "1_Pooling"), module("Dense", 
     ],
 )  # fmt: skip
 def test_recipe(folder, modules, files, found):
-    """What sentence-transformers' files say of a model is what its recipe says."""
     where = folder(modules or (), **files)
     if modules is None:
         (where / "modules.json").unlink()
@@ -213,6 +207,5 @@ def test_recipe(folder, modules, files, found):
     ],
 )
 def test_refused(folder, files, said):
-    """What is broken or not done here is refused, and named."""
     with pytest.raises(EmbedderUnavailable, match=said):
         recipe(folder(**({"1_Pooling__config.json": {"pooling_mode": "mean"}} | files if "CNN" in said else files)))

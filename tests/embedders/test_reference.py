@@ -179,7 +179,6 @@ TANH, SAME = torch.nn.Tanh(), torch.nn.Identity()
     ids=lambda given: None if isinstance(given, list) else "+".join(given) if isinstance(given, tuple) else given,
 )  # fmt: skip
 def test_architectures(tmp_path, kind, pooling, dense):
-    """Each architecture gives sentence-transformers' vectors, its pooling, layers and prefixes, alone or together."""
     reference = saved(tmp_path, kind, pooling, dense, PROMPTS)
     embedder = open_embedder(f"mlx:{tmp_path / 'model'}")
     found = embedder.embed_documents(SOME)
@@ -216,7 +215,6 @@ def test_another_type(tmp_path):
 
 @needs_models
 def test_damaged(tmp_path):
-    """Weights that are cut short, missing in part or not numbers are refused, each in words of its own."""
     saved(tmp_path, "bert", "mean")
     file = tmp_path / "model" / "model.safetensors"
     whole = file.read_bytes()

@@ -70,7 +70,6 @@ file = next(file for file in metadata.files("cmeel-openblas") if file.name.start
 @linux
 @needs_openblas
 def test_mlx_multiplies_with_openblas():
-    """With the package installed the first function that MLX finds for a product is OpenBLAS's."""
     said = run(
         "from jupyter_memory.embedders import BertEmbedder, arithmetic\nimport mlx.core as mx\n"
         f"{FIND}\n"
@@ -138,7 +137,6 @@ def test_without_openblas(tmp_path, code, said):
 @linux
 @needs_openblas
 def test_threads_of_openblas_as_before(nomic):
-    """After a computation OpenBLAS uses as many threads as before, also after an error."""
     said = run(
         "import sys\nfrom pathlib import Path\nfrom jupyter_memory.embedders import BertEmbedder, open_embedder\n"
         f"{FIND}\n"
@@ -211,7 +209,6 @@ def test_interrupted_while_a_model_computes(nomic, length):
 
 
 def test_an_error_shows_where_it_was_raised(nomic):
-    """The caller gets the error itself, and its traceback leads through the caller to the line that raised it."""
     nomic.save({name: value * 0 for name, value in nomic.weights.items()})
     with pytest.raises(EmbedderError, match="no direction") as raised:
         nomic.open().embed_query("prices")
@@ -259,7 +256,6 @@ def as_before():
 
 
 def test_released_when_idle(wide, as_before):
-    """Some time after the last text the memory of a model is free again; the next text has the vector it had."""
     gc.collect()
     mx.clear_cache()
     before = mx.get_active_memory()
@@ -273,7 +269,6 @@ def test_released_when_idle(wide, as_before):
 
 
 def test_kept_for_good(wide, as_before):
-    """With 0 minutes a model stays, and no thread waits for anything."""
     computing.release_after(0)
     open_embedder("nomic", models=wide).embed_query("λ")
     assert mx.get_active_memory() > 5_000_000

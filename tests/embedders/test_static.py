@@ -67,7 +67,6 @@ def test_as_numpy_does_it(table, dimensions):
 
 
 def test_tokens_that_are_known(embedder, table):
-    """Texts that were tokenised already get their vectors, whatever their lengths; so do questions, and no texts."""
     rng = np.random.default_rng(6)
     texts = [rng.integers(0, 30_522, rng.integers(1, 60)) for _ in range(300)]
     texts = [*texts, rng.integers(0, 30_522, 9_000), np.full(70, 2_000), np.array([], np.int64), np.array([9])]
@@ -91,7 +90,6 @@ def test_tokens_that_are_known(embedder, table):
     ],
 )
 def test_near_in_meaning(dimensions, query, texts):
-    """What means the same is nearer than what does not, and found though they share no word of weight."""
     embedder = StaticEmbedder(dimensions)
     cosines = embedder.embed_documents(texts) @ embedder.embed_query(query)
     assert cosines[0] > cosines[1] and cosines[0] >= embedder.threshold
@@ -116,7 +114,6 @@ def test_long_text_as_if_in_one_piece(embedder, table, text, alike):
 
 @pytest.mark.parametrize("text", ["", " ", "\n\t \u3000", "\u200b\u0301"])
 def test_nothing_to_embed(embedder, table, text):
-    """A text without words has the vector of the unknown token, so that nothing fails."""
     row = table[unknown()]
     assert np.allclose(embedder.embed_query(text), row / np.linalg.norm(row), atol=1e-6)
     assert np.allclose(embedder.embed_documents(["price", text])[1], row / np.linalg.norm(row), atol=1e-6)
@@ -139,7 +136,6 @@ def test_texts_that_it_cannot_read(embedder, text, known):
     ids=["nul", "lone high", "lone low", "right to left", "combining", "byte order mark", "special", "no space"],
 )  # fmt: skip
 def test_strange_text(embedder, text):
-    """Text that is unusual or broken has a vector of length 1; half a surrogate pair is a replacement character."""
     assert np.linalg.norm(embedder.embed_query(text)) == pytest.approx(1, abs=1e-6)
     for one, other in (("Z\ud800rich", "Z\ufffdrich"), ("\ud83d\ude9a late", "🚚 late")):
         assert np.allclose(embedder.embed_query(one), embedder.embed_query(other), atol=1e-7)
@@ -207,7 +203,6 @@ def test_fingerprint(table):
     ],
 )
 def test_damaged_files(tmp_path, name, fault, said):
-    """A file that is changed, cut short, gone or a folder is refused by name, with the line that repairs it."""
     # A package whose files are those of ours, but for the bundled ones.
     here, package = tmp_path / "jupyter_memory", Path(jupyter_memory.__file__).parent
     (here / "embedders" / "bundled").mkdir(parents=True)

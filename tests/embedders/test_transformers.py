@@ -115,7 +115,6 @@ def test_of_a_long_text_the_beginning_counts(tmp_path, kind, most):
 
 @pytest.mark.parametrize("dimensions", NOMIC.dimensions)
 def test_matryoshka(wide, dimensions):
-    """Every size is what NumPy cuts from the whole vector, with length 1, in float32."""
     whole = open_embedder("nomic-768", models=wide).embed_documents(TEXTS).astype(np.float64)[:, :dimensions]
     found = open_embedder(f"nomic-{dimensions}", models=wide).embed_documents(TEXTS)
     assert (found.shape, found.dtype) == ((len(TEXTS), dimensions), np.float32)
@@ -125,7 +124,6 @@ def test_matryoshka(wide, dimensions):
 
 @pytest.mark.parametrize("dimensions", [1, 100, 384, 1024])
 def test_other_sizes(nomic, dimensions):
-    """Dimensions that the model was not trained for, or that its folder lacks, are refused with both numbers."""
     with pytest.raises(InputError, match="64 dimensions cannot be cut to 128"):
         open_embedder("nomic-128", models=nomic.models).embed_query("prices")
     # Before its weights are read.
@@ -135,7 +133,6 @@ def test_other_sizes(nomic, dimensions):
 
 
 def test_fingerprint(small, tmp_path):
-    """Weights, dimensions and nothing else are told apart; nothing is loaded for it."""
     same = SmallModel(tmp_path / "same", small.kind)
     other = SmallModel(tmp_path / "other", small.kind)
     other.file.write_bytes(other.file.read_bytes()[:-4] + b"1234")
@@ -163,7 +160,6 @@ def as_transformers_names_them(weights):
 
 @pytest.mark.parametrize("prefix", ["", "nomic_bert.", "bert."], ids=["plain", "nomic_bert", "bert"])
 def test_names_of_transformers(small, prefix):
-    """The names that transformers uses in memory give the same model, also inside a larger one with a head."""
     weights = small.weights if small.kind == "minilm" else as_transformers_names_them(small.weights)
     prefix = prefix.removeprefix("nomic_") if small.kind == "minilm" else prefix
     renamed = {prefix + name: value for name, value in weights.items()}
@@ -176,7 +172,6 @@ def test_names_of_transformers(small, prefix):
 @pytest.mark.parametrize("bits", [8, 4], ids=["8 bit", "4 bit"])
 @pytest.mark.parametrize("names", [dict, as_transformers_names_them], ids=["the hub's names", "transformers' names"])
 def test_quantised(nomic, bits, names):
-    """Quantised weights compute what the same weights, written out again, compute; without their bits, nothing."""
     how = {"group_size": 32, "bits": bits}
     plain, quantised = names(nomic.weights), {}
     for name, value in plain.items():
@@ -210,7 +205,6 @@ def test_quantised(nomic, bits, names):
     ids=["missing and surplus", "another size", "no numbers"],
 )  # fmt: skip
 def test_wrong_tensors(nomic, change, said):
-    """Tensors that are missing, too many, of another shape or not numbers are named."""
     nomic.save({name: value for name, value in (nomic.weights | change).items() if value is not None})
     assert said in refused(nomic)
 
@@ -227,7 +221,6 @@ def test_wrong_tensors(nomic, change, said):
     ids=["half", "99 %", "empty", "a page", "bytes", "null"],
 )  # fmt: skip
 def test_not_weights(small, content, said):
-    """A file that is cut short or holds something else is called so."""
     whole = small.file.read_bytes()
     small.file.write_bytes(content(whole))
     assert re.search(said.format(size=f"{len(whole):,}"), refused(small))

@@ -71,7 +71,6 @@ def test_the_tokens_of_the_library(bert, ours, texts):
 
 
 def test_every_character(bert, ours):
-    """Each character between two letters, and this project's files, have the library's tokens."""
     # Of most ideographs neither has anything to say.
     codes = [*range(0x3500), *range(0x9F00, 0xAC80), *range(0xD700, 0xD800), *range(0xF8F0, 0x12000), 0x2B820, 0x2B920]
     wrong = [f"{code:x}" for code in codes if ids(ours, f"a{chr(code)}b") != bert(f"a{chr(code)}b").ids]
@@ -102,7 +101,6 @@ def test_where_tokens_begin(bert, ours, text):
 
 
 def test_the_cache_is_bounded():
-    """However many words are met, what is kept of them has a bound; very long words are not kept."""
     known, held = WordPiece(VOCABULARY), []
     texts = [" ".join(f"{number:x}" for number in range(start, start + 30_000)) for start in range(0, 150_000, 30_000)]
     tracemalloc.start()
@@ -168,7 +166,6 @@ def test_tokens_of_a_chunk(chunks):
 
 
 def test_many_different_tokens():
-    """Above 256 different tokens, a place takes two bytes."""
     text = " ".join(f"{number}" for number in range(100, 900))
     whole, [few, many] = chunk_tokens([("", text[:400]), ("Numbers", text)])
     back = ChunkTokens.from_bytes(many.to_bytes())

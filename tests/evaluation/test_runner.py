@@ -21,7 +21,6 @@ def week(judged_folder):
 
 
 def test_a_set_is_read(week):
-    """Documents, questions with their grades above 0, and how many questions nothing answers."""
     judged = read_set(week)
     assert (judged.name, judged.unjudged, judged.groups) == ("week", 1, ("",))
     assert [one.id for one in judged.documents] == ["scale", "lags", "join", "lambda", "again"]
@@ -63,7 +62,6 @@ def test_groups_are_apart(judged_folder):
     ],
 )
 def test_a_mistake_is_named(week, file, content, message):
-    """What cannot be read is an error that names the file, the line and what belongs there."""
     (week / file).unlink() if content is None else (week / file).write_text(content, encoding="utf-8")
     with pytest.raises(InputError, match=message):
         read_set(week)
@@ -93,7 +91,6 @@ def test_the_numbers_can_be_wrong(judged_folder, week):
 
 
 def test_groups_and_dates(judged_folder):
-    """Each group is a store of its own, and a question is asked at its own date."""
     documents = [
         {"_id": f"{group}{day}", "text": "prices of the day", "group": group, "date": f"2026-03-0{day}T08:00:00"}
         for group in ("Zürich", "Bern")
@@ -130,7 +127,6 @@ def test_cells_are_judged_by_their_place(tmp_path, judged_folder):
 
 
 def test_the_command(week, tmp_path, capsys):
-    """The command prints a table and writes the rows in the documented shape."""
     out = tmp_path / "numbers.json"
     assert main(["eval", str(week), "-p", "auto", "-p", "keyword", "--by", "type", "--json", str(out)]) == 0
 
@@ -177,7 +173,6 @@ def test_what_differences_are_counted_from(week, tmp_path, named):
     ],
 )
 def test_mistakes(arguments, code, message, capsys):
-    """What is wrong is said in one line."""
     assert main(arguments) == code
     assert message in capsys.readouterr().err
 

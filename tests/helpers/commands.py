@@ -16,16 +16,12 @@ PROGRAM = [sys.executable, "-m", "jupyter_memory"]
 
 
 class Done(NamedTuple):
-    """What a command left: exit code, standard output, standard error."""
-
     code: int
     out: str
     err: str
 
 
 class Terminal(io.StringIO):
-    """What somebody types at a terminal."""
-
     def isatty(self) -> bool:
         return True
 
@@ -44,7 +40,6 @@ def runner(capsys: pytest.CaptureFixture[str]) -> Run:
 
 
 def configure(**settings: object) -> Path:
-    """Write the file of settings, and return it."""
     file = Path(os.environ["JUPYTER_CONFIG_DIR"], "jupyter_memory_config.json")
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps({"JupyterMemory": settings}))

@@ -9,7 +9,6 @@ from jupyter_memory.ingest import Document, Part
 
 
 def read(path: Path, /) -> Document:
-    """Do what the file says."""
     what = path.read_text()
     if what == "loop":
         while True:

@@ -27,7 +27,6 @@ def nothing_left(cached):
 
 
 def refused(cached, **options):
-    """Return why fetching fails; it leaves no half-made model."""
     with pytest.raises(FetchError) as caught:
         fetch(cached, progress=False, **options)
     assert nothing_left(cached)

@@ -13,7 +13,6 @@ from jupyter_memory.storage import Storage, open_storage
 
 @contextmanager
 def storage_of(store: MemoryStore) -> Iterator[Storage]:
-    """Open the storage of a store beside it, through connections of its own."""
     with closing(open_storage(store.path, busy_seconds=5)) as storage:
         yield storage
 

@@ -8,7 +8,6 @@ NOON = datetime(2026, 3, 6, 12, 0, tzinfo=UTC)
 
 
 def run(source, number=1, **values):
-    """Return a run of one kernel, which began as many minutes after noon as its number says."""
     return Run(source, NOON + timedelta(minutes=number), values.pop("session", "k1"), number, **values)
 
 

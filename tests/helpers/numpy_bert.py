@@ -10,7 +10,6 @@ erfc = np.vectorize(math.erfc, otypes=[float])
 
 
 def vector(kind: str, weights: Mapping[str, Any], ids: Sequence[int], heads: int) -> Any:
-    """Return the vector of a text of these tokens: the mean of theirs, with length 1."""
     named = {name: np.asarray(value, np.float64) for name, value in weights.items()}
     hidden = (_nomic if kind == "nomic" else _bert)(named, ids, heads)
     mean = hidden.mean(axis=0)

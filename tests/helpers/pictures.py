@@ -13,7 +13,6 @@ _COLOURS = ("#1f77b4", "#ff7f0e", "#2ca02c")
 
 
 def plot(seed: int = 0, size: tuple[int, int] = (640, 480), format: str = "PNG", **options: Any) -> bytes:
-    """Return a plot of three random walks as the bytes of a file."""
     rng = random.Random(seed)
     width, height = size
     picture = Image.new("RGB", size, "white")
@@ -44,7 +43,6 @@ def base64(data: bytes) -> str:
 
 
 def plotting(source: str, *pictures: bytes, id: str = "", kind: str = "image/png") -> dict[str, Any]:
-    """Return a code cell that shows these pictures."""
     return {
         "cell_type": "code",
         "execution_count": 1,

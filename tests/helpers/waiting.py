@@ -5,7 +5,6 @@ from time import monotonic, sleep
 
 
 def until(condition: Callable[[], object], seconds: float = 60.0) -> None:
-    """Return once it holds; a test that waits too long fails."""
     end = monotonic() + seconds
     while not condition():
         assert monotonic() < end, "it did not happen"

@@ -28,7 +28,6 @@ def notebook(*cells):
 
 
 def write_week(folder: Path) -> Path:
-    """Write a note on the λ, one on Zürich, and a notebook of two cells; return the folder."""
     (folder / "notes").mkdir(parents=True)
     (folder / "lambda.md").write_text(LAMBDA)
     (folder / "notes" / "zürich.md").write_text(ZURICH)

@@ -28,7 +28,6 @@ class Recorded:
         return [self.shell.run_cell(cell, store_history=True) for cell in cells]
 
     def runs(self) -> list[Run]:
-        """Return what the store holds by now, in the order in which it ran."""
         self.recorder.flush()
         if not self.path.exists():
             return []

@@ -17,7 +17,6 @@ from jupyter_memory.storage import abandoned
 
 
 def test_a_cell_is_recorded_with_its_outcome(recorded):
-    """Source, time, duration, place in the session and environment are those of the run, also of one that awaits."""
     before = datetime.now(UTC)
     recorded.run("λ = 0.3", "import asyncio\nawait asyncio.sleep(0.01)", "import sys; sys.stdout.write('\\x00\\xff')")
     recorded.shell.run_cell("a = 1", store_history=True, cell_id="1e9aac6b")
@@ -44,7 +43,6 @@ def test_a_cell_is_recorded_with_its_outcome(recorded):
     ],
 )
 def test_an_error_is_recorded(recorded, cell, name, message):
-    """Errors in a cell and before it are there with name, message and a traceback in bounds and without colours."""
     recorded.run(cell)
     [run] = recorded.runs()
     assert run.outcome == "error" and run.error is not None
@@ -111,7 +109,6 @@ CAUSED = "try:\n    {}['b']\nexcept KeyError as e:\n    raise ValueError('λ') f
     ],
 )  # fmt: skip
 def test_errors_become_plain_text_in_bounds(recorded, cell, told):
-    """Whatever they are; a message that cannot be read is said to be so, and the run is recorded all the same."""
     recorded.run(cell)
     [run] = recorded.runs()
     text = " ".join(run.error.traceback.split())
@@ -199,7 +196,6 @@ def test_a_recorder_that_is_off_leaves_no_file(shell_with_recorder):
 
 
 def test_secrets_reach_no_file(recorded):
-    """A secret in a cell, its error and its traceback is in no file, not even before the store has the run."""
     secret = "sk-proj-" + "aB3dE5gH7jK9mN1pQ3sT5vW7"
     recorded.run(f"key = '{secret}'\nraise ValueError('the key was {secret}')")
     assert secret.encode() not in recorded.noted(b"ValueError: the key was")
@@ -208,7 +204,6 @@ def test_secrets_reach_no_file(recorded):
 
 
 def test_a_huge_cell_is_kept_in_bounds(recorded):
-    """Of a cell of 10 MB its beginning is kept, and its length."""
     recorded.run("first = 1\nlast = '" + "λ" * 10_000_000 + "'")
     [run] = recorded.runs()
     assert run.source.startswith("first = 1") and len(run.source) < 200_100
@@ -258,7 +253,6 @@ def test_a_forked_child_records_nothing(recorded):
 
 
 def test_the_notebook_is_the_file_that_the_server_names(recorded, monkeypatch, tmp_path: Path):
-    """A notebook is known by the path that Jupyter or VS Code give; a console, which has no file, is none."""
     for name in ("müller.ipynb", "code.ipynb"):
         (tmp_path / name).touch()
     monkeypatch.setenv("JPY_SESSION_NAME", str(tmp_path / "müller.ipynb"))
@@ -271,7 +265,6 @@ def test_the_notebook_is_the_file_that_the_server_names(recorded, monkeypatch, t
 
 
 def test_a_renamed_notebook_has_its_new_name(recorded, monkeypatch, tmp_path: Path):
-    """Runs are in the notebook by the name that it has when the store gets them, also after it was renamed twice."""
     first, second, third = (tmp_path / f"{name}.ipynb" for name in ("Untitled", "müller", "prices"))
     first.write_text("{}")
     (tmp_path / "other.ipynb").write_text("{}")

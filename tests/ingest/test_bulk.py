@@ -87,7 +87,6 @@ def test_the_time_for_a_broken_notebook_grows_with_its_length(tmp_path, piece):
     ],
 )
 def test_data_among_words_are_bounded_and_noted(tmp_path, name, content, kept, noted):
-    """The lines around them stay where they are."""
     (tmp_path / name).write_text(content)
     [draft] = read_file(tmp_path / name, root=tmp_path)
     assert kept in draft.text and len(draft.text) < 5_000 and noted in draft.metadata["reading_notes"][0]
@@ -119,7 +118,6 @@ def test_a_very_long_line_keeps_its_head_and_tail(tmp_path, name, content):
 
 
 def test_a_long_line_is_read_whole(tmp_path):
-    """A book may be on one line."""
     (tmp_path / "a.md").write_text(WORDS[:250_000])
     [draft] = read_file(tmp_path / "a.md", root=tmp_path)
     assert draft.text == WORDS[:250_000] and "reading_notes" not in draft.metadata
@@ -174,7 +172,6 @@ def test_pictures_do_not_count_toward_the_limit_of_size(tmp_path):
 
 
 def test_a_pointer_of_git_lfs_is_named(store, tmp_path):
-    """Its content is elsewhere, so nothing is indexed."""
     pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab2935c943f9e0ff69d22e\nsize 12345\n"
     for name in ("a.ipynb", "b.csv", "c.md"):
         (tmp_path / name).write_text(pointer)
@@ -217,7 +214,6 @@ def test_the_texts_of_a_canvas_are_read(tmp_path, name, content, text, tags):
 
 @pytest.mark.parametrize("content", ["[]", "{", '{"nodes": 3}', '"a"', '{"nodes": [3]}'])
 def test_what_is_no_canvas_is_told(tmp_path, content):
-    """Whatever its JSON is."""
     (tmp_path / "a.canvas").write_text(content)
     with pytest.raises(InputError, match="canvas"):
         read_file(tmp_path / "a.canvas", root=tmp_path)
@@ -225,7 +221,6 @@ def test_what_is_no_canvas_is_told(tmp_path, content):
 
 @pytest.mark.parametrize("fence", ["compressed-json", "json"])
 def test_a_drawing_in_a_note_has_its_texts(tmp_path, fence):
-    """And the note above it."""
     note = "---\nexcalidraw-plugin: parsed\n---\nOf ropes.\n\n## Text Elements\nTar ^aBcD1234\n\n%%\n## Drawing\n"
     (tmp_path / "a.excalidraw.md").write_text(f"{note}```{fence}\n{WRAPPED}\n```\n%%\n")
     [draft] = read_file(tmp_path / "a.excalidraw.md", root=tmp_path)

@@ -91,7 +91,6 @@ def test_what_is_damaged_or_something_else_says_so(read, name, content, says):
     ],
 )
 def test_an_empty_file_has_no_table(read, name, content):
-    """It is no failure either."""
     assert read(name, content).parts == ()
 
 

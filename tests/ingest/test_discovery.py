@@ -30,7 +30,6 @@ def found(root, **options):
 
 
 def test_files_of_known_kinds_in_order(tmp_path):
-    """Every known suffix, however written, at every depth, sorted and absolute; nothing else."""
     names = [
         "a.ipynb", "b/c/d.md", "b/ü.markdown", "e.TXT", "env/notes.md", "f.rst", "g.py", "/".join("d" * 400) + ".md",
     ]  # fmt: skip
@@ -84,7 +83,6 @@ def test_what_tools_and_keys_leave_behind_is_not_taken(tmp_path):
     ],
 )  # fmt: skip
 def test_ignore_files_count(tmp_path, names, contents, below, options, expected):
-    """Those of git and our own, in the folder and above it within a work tree."""
     assert found(grow(tmp_path, *names, **contents) / below, **options) == expected
 
 
@@ -223,7 +221,6 @@ def test_links_to_files_are_followed_inside_only(tmp_path):
 
 
 def test_links_that_lead_nowhere_are_reported(tmp_path):
-    """A broken link and a link to itself are failures with a reason, not crashes."""
     (tmp_path / "broken.md").symlink_to("nothing.md")
     (tmp_path / "self.md").symlink_to("self.md")
     result = walk(tmp_path)

@@ -29,7 +29,6 @@ STATED = "D:20260302101500+01'00'"
 
 
 def test_a_pdf_is_read_by_page(read):
-    """With the title that it states; a page without text is none; a word that goes on in the next line is one."""
     content = pdf_of(["Tariffs are net of tax.", "", "A well-known fore-) Tj 0 -14 Td (cast."], "Annual report", STATED)
     found = read("ar.pdf", content)
     assert [(part.location, " ".join(part.text.split())) for part in found.parts] == [
@@ -55,7 +54,6 @@ def test_a_pdf_has_the_date_that_it_states(read, stated, date):
 
 
 def test_a_word_document_is_read_by_section(tmp_path, read):
-    """Each with the headings that lead down to it; a heading without text belongs to what follows."""
     document = docx.Document()
     document.core_properties.title, document.core_properties.modified = "Tariffs", WHEN.replace(tzinfo=None)
     document.add_paragraph("Before everything.")
@@ -77,7 +75,6 @@ def test_a_word_document_is_read_by_section(tmp_path, read):
 
 
 def test_a_presentation_is_read_by_slide(tmp_path, read):
-    """With its title as heading, what is in groups and tables, and the notes."""
     presentation = pptx.Presentation()
     slide = presentation.slides.add_slide(presentation.slide_layouts[1])
     slide.shapes.title.text, slide.placeholders[1].text = "Tariffs", "Net of tax"
@@ -154,7 +151,6 @@ def test_notes_and_comments_of_word_follow_their_paragraph(tmp_path, read):
 
 
 def test_a_table_of_contents_is_passed_over(tmp_path, read):
-    """Its entries say what the headings say."""
     document = docx.Document()
     document.styles.add_style("toc 1", 1)
     document.add_paragraph("Prices\t1", style="toc 1")
@@ -190,7 +186,6 @@ def test_what_newer_programs_draw_on_a_slide_is_read_once(tmp_path, read):
 
 
 def test_charts_of_a_presentation_are_read(tmp_path, read):
-    """Their titles, axes, series and categories, without numbers; and what a picture is said to show."""
     presentation = pptx.Presentation()
     slide = presentation.slides.add_slide(presentation.slide_layouts[5])
     slide.shapes.title.text = "Tariffs"
@@ -236,7 +231,6 @@ def opened(tmp_path, name, body):
 
 
 def test_a_text_of_opendocument_is_read_by_section(tmp_path, read):
-    """With notes, comments, lists, tables and boxes; what was deleted is not read."""
     opened(tmp_path, "a.odt", f"<office:text>{TEXT}</office:text>")
     found = read("a.odt")
     assert [(part.location, part.headings, part.text.split("\n\n")) for part in found.parts] == [
@@ -254,14 +248,12 @@ def test_a_text_of_opendocument_is_read_by_section(tmp_path, read):
 
 
 def test_a_presentation_of_opendocument_is_read_by_slide(tmp_path, read):
-    """With what is in groups, and the notes."""
     opened(tmp_path, "a.odp", f"<office:presentation>{SLIDE}<draw:page/></office:presentation>")
     found = [(part.location, part.text) for part in read("a.odp").parts]
     assert found == [("slide 1", "Tariffs\n\ngrouped λ\n\nsay it slowly")]
 
 
 def test_an_opendocument_with_entities_is_refused(tmp_path, read):
-    """Nothing is expanded."""
     with zipfile.ZipFile(tmp_path / "a.odt", "w") as made:
         made.writestr("content.xml", '<!DOCTYPE a [<!ENTITY a "aaaa">]><a>&a;</a>')
     with pytest.raises(InputError, match="entities"):

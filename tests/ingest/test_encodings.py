@@ -26,7 +26,6 @@ TEXTS = [
 
 @pytest.mark.parametrize(("encoding", "text"), TEXTS, ids=[encoding for encoding, _ in TEXTS])
 def test_a_text_is_read_in_its_encoding(tmp_path, encoding, text):
-    """By the letters of its language; nothing is noted where it is certain."""
     path = tmp_path / "a.md"
     path.write_bytes(f"# Log\n\n{text}".encode(encoding))
     [draft] = read_file(path, root=tmp_path)
@@ -81,7 +80,6 @@ def test_what_is_binary_is_no_text(tmp_path, content):
 
 
 def test_the_names_of_columns_are_read_in_their_encoding(tmp_path):
-    """As Excel saves a table in Russia."""
     (tmp_path / "a.csv").write_bytes("город;население;площадь\nПермь;10;2.5\nОмск;20;3.5\nУфа;15;4\n".encode("cp1251"))
     [draft] = read_file(tmp_path / "a.csv", root=tmp_path)
     assert "население: integer" in draft.text

@@ -147,7 +147,6 @@ def test_our_files_stay_ours(install, folder):
     ids=["import", "no function", "error", "no suffixes", "no dot", "taken"],
 )
 def test_broken_packages(install, folder, index, code, said):
-    """Whatever is wrong with a package, the folder is indexed, and one line of the report names the package."""
     install("broken-one", code)
     report = index(folder)
     assert (report.files, report.skipped) == (1, (("reader log of broken-one", said),))
@@ -165,7 +164,6 @@ def test_broken_packages(install, folder, index, code, said):
     ids=["error", "no document", "no text", "no JSON", "its own words"],
 )
 def test_a_reader_that_fails(install, log, body, said):
-    """What a reader raises, or returns in place of a document, becomes the reason why that file failed."""
     install("failing", f"{LOG}    def read(self, path): {body}\n")
     with pytest.raises(InputError) as caught:
         log()

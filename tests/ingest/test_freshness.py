@@ -138,7 +138,6 @@ def test_a_cell_keeps_its_date_while_others_change(store, five_hundred, options)
 
 
 def test_workers_keep_dates_too(index, folder):
-    """Files that other processes prepared are dated in the same way."""
     paths = [folder / f"{number}.ipynb" for number in range(12)]
     for path in paths:
         saved(path, *cells(3), pad="x" * 300_000)

@@ -105,8 +105,6 @@ PIECES = [
 @pytest.mark.parametrize("suffix", [".org", ".md"])
 @pytest.mark.parametrize("piece", PIECES)
 def test_the_time_grows_with_the_text(tmp_path, piece, suffix):
-    """Whatever recurs in it."""
-
     def read(count):
         path = tmp_path / f"{count}{suffix}"
         path.write_text(piece * (count // len(piece)))

@@ -112,7 +112,6 @@ def test_a_file_is_stored_once_whichever_of_its_names_comes_first(index, tmp_pat
 
 
 def test_a_folder_that_became_a_link_keeps_its_memories(index, folder):
-    """A folder that was renamed, with a link left in its old place, is known by that link: ids and tags stay."""
     (folder / "notes").mkdir()
     (folder / "notes" / "λ.md").write_text(NOTES)
     index(folder)
@@ -124,7 +123,6 @@ def test_a_folder_that_became_a_link_keeps_its_memories(index, folder):
 
 
 def test_a_folder_that_a_link_led_to(index, twice):
-    """Where the folder behind a link was renamed, on no drive, its files move along when it is indexed."""
     memory, (real, link) = index.memory, twice
     index(link)
     before = {one for one, *_ in kept(memory, link).values()}

@@ -171,7 +171,6 @@ def test_the_nearest_of_several(index, folder):
 
 
 def test_a_notebook_that_became_two(index, folder, prices):
-    """Cells that were taken out into a notebook of their own keep their ids and pins there, the others theirs."""
     memory, (old, before) = index.memory, prices
     memory.pin(before[CHANCE[3]][0])
     before, new = kept(memory, old), folder / "plots.ipynb"
@@ -293,7 +292,6 @@ def by_source(memory):
 
 @pytest.mark.parametrize("told", [True, False], ids=["told", "noticed"])
 def test_a_renamed_file_keeps_ids_tags_and_pins(filled, week_folder, told):
-    """A file that was moved within the folder keeps ids, tags and pins, whether the store is told or finds out."""
     old, new = week_folder / "prices.ipynb", week_folder / "notes" / "preise.ipynb"
     document, shops = week_folder / "notes" / "zürich.md", week_folder / "shops.md"
     first, note = kept(filled, old)["#0"][0], kept(filled, document)
@@ -355,7 +353,6 @@ def test_indexed_at_the_new_path_before_it_is_told(filled, week_folder):
 
 @pytest.mark.parametrize("whole", [False, True], ids=["to its subfolder", "with its folder"])
 def test_moved_from_another_folder(filled, week_folder, whole):
-    """A file that is found in another folder than it was indexed from keeps ids, tags and pins, and is there once."""
     old = week_folder / "prices.ipynb"
     first = kept(filled, old)["#0"][0]
     filled.pin(first)

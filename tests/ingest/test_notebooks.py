@@ -151,7 +151,6 @@ def test_raw_cells_are_read(drafts, cell, language):
 
 
 def test_tags_of_cells_and_notebooks_are_tags(drafts):
-    """Each cell has its own and those of its notebook; what is no tag is passed over."""
     cells = code("λ = 3", metadata={"tags": ["parameters", "λ", 3]}), markdown("λ", metadata={"tags": "no list"})
     found = drafts(*cells, raw("λ", tags=["draft"]), metadata={"tags": ["Flut"]})
     assert [one.tags for one in found] == [("parameters", "λ", "Flut"), ("Flut",), ("draft", "Flut")]
@@ -170,7 +169,6 @@ def test_tags_of_cells_and_notebooks_are_tags(drafts):
     ],
 )  # fmt: skip
 def test_editors_note_the_language_of_a_cell(drafts, metadata, language):
-    """What a cell says of itself counts before its notebook, and a magic before both."""
     of_notebook = {
         "language_info": {"name": "julia"},
         "sos": {"kernels": [["Mein R", "ir", "R", "", ""], ["x"], 3, [1, 2, 3]]},
@@ -201,7 +199,6 @@ def test_a_language_is_asked_for_by_any_of_its_names(notebook, index):
     ],
 )  # fmt: skip
 def test_cells_that_use_this_memory_are_left_out(drafts, source):
-    """A search does not find itself, in a notebook or in the history."""
     assert drafts(code(source)) == [] and is_excluded(source)
 
 
@@ -226,7 +223,6 @@ def test_other_cells_stay(drafts, source):
     ],
 )  # fmt: skip
 def test_a_comment_keeps_a_cell_out_of_the_history(source, is_out):
-    """In the languages of other kernels too; other comments do not."""
     assert is_excluded(source) == is_out
 
 
@@ -242,7 +238,6 @@ def test_tags_and_patterns_keep_a_cell_out_of_the_history():
 
 
 def test_strange_text_is_cleaned(tmp_path):
-    """A BOM, NULs, lone surrogates and a source in lines: the notebook is read all the same."""
     path = tmp_path / "n.ipynb"
     content = '{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [%s]}'
     path.write_bytes(b"\xef\xbb\xbf" + (content % json.dumps(code(["λ\0 = ", "'\ud800'\r\n", "x"]))).encode())
@@ -250,7 +245,6 @@ def test_strange_text_is_cleaned(tmp_path):
 
 
 def test_embedded_pictures_are_no_text(drafts):
-    """The bytes of a picture go, in Markdown, code and outputs; the words around them and short examples stay."""
     picture = "data:image/png;base64," + "iVBORw0KGgo" * 200
     output = {"output_type": "display_data", "data": {"text/markdown": f"**Zürich** ![]({picture})"}, "metadata": {}}
     cells = markdown(f"![λ]({picture})\nPrices"), code(f"url = '{picture}'", output), code("'data:a/b;base64,AA=='")
@@ -262,7 +256,6 @@ def test_embedded_pictures_are_no_text(drafts):
 
 
 def test_notebooks_of_format_3_are_read(tmp_path, capsys):
-    """An old notebook's worksheets are flattened, its heading cells headings, and no made-up id becomes a location."""
     result = {"output_type": "pyout", "prompt_number": 4, "text": "3", "metadata": {}}
     raised = {"output_type": "pyerr", "ename": "ZeroDivisionError", "evalue": "division by zero", "traceback": []}
     old = {"cell_type": "code", "language": "python", "collapsed": False, "metadata": {}}
@@ -282,7 +275,6 @@ def test_notebooks_of_format_3_are_read(tmp_path, capsys):
 
 
 def test_an_invalid_notebook_gives_what_it_has(drafts, capsys, caplog):
-    """Cells of a wrong shape are passed over, the others read, and nothing is printed or logged."""
     odd = (None, "text", {}, {"cell_type": "code"}, {"cell_type": ["code"]}, code(3), markdown(None))
     found = drafts(*odd, code("λ = 3", outputs=3), metadata=7)
     assert [(draft.text, draft.location) for draft in found] == [("λ = 3", "#7")]
@@ -302,7 +294,6 @@ SECRET = "geheimnis"
     ],
 )  # fmt: skip
 def test_what_is_no_notebook_is_refused(read, content, capsys, caplog):
-    """The error says why in a line, and neither it nor a log shows what the file holds."""
     with pytest.raises(InputError) as caught:
         read("broken.ipynb", content)
     message = str(caught.value)
@@ -311,7 +302,6 @@ def test_what_is_no_notebook_is_refused(read, content, capsys, caplog):
 
 
 def test_large_cells_are_bounded(drafts):
-    """A megabyte pasted into a cell is kept in part, and less of long lines after it, all read in linear time."""
     pasted, spaces = drafts(code("λ" * 1_000_000), code("mem" + " " * 190_000 + "x"))
     assert len(pasted.text) <= 200_003 and len(spaces.text) == 101_003
 
@@ -441,7 +431,6 @@ def test_what_a_cell_printed_and_showed_is_text(drafts, outputs, text):
 
 
 def test_long_outputs_are_whole_up_to_a_bound(drafts):
-    """An output of 20,000 characters is kept as it is, and nothing is said to be left out."""
     lines = "\n".join(f"Zeile {number}" for number in range(1_500))
     [draft] = drafts(code("λ", stream(lines)))
     assert outputs_of(draft.text) == lines and "left_out" not in draft.metadata
@@ -473,7 +462,6 @@ def test_long_outputs_of_any_shape_are_bounded(drafts, text):
     ("value", "said"), [("9" * 6_000, None), ("[" * 50_000 + "]" * 50_000, "JSON is nested too deeply to be read")]
 )
 def test_odd_metadata(tmp_path, value, said):
-    """A number of any length is read, and what is nested too deeply is not called something other than JSON."""
     cells = '[{"cell_type": "code", "metadata": {}, "source": "λ = 3.2", "outputs": [], "execution_count": null}]'
     path = tmp_path / "a.ipynb"
     path.write_text(f'{{"cells": {cells}, "metadata": {{"a": {value}}}, "nbformat": 4, "nbformat_minor": 4}}')
@@ -525,6 +513,5 @@ def test_a_damaged_note_of_zeppelin_is_refused_or_read(read, paragraphs):
 
 
 def test_a_notebook_of_r_with_an_ending_of_its_own_is_one(read, notebook):
-    """`.irnb` is a notebook like any other."""
     path = notebook({"cell_type": "code", "source": "x <- 1", "outputs": []}, name="a.irnb")
     assert [part.text for part in read(path.name).parts] == ["x <- 1"]

@@ -104,7 +104,6 @@ def test_every_format_becomes_a_small_picture(made, format):
 
 
 def test_without_webp_it_is_png(made, monkeypatch):
-    """A build of Pillow without WebP makes PNG, of noise too."""
     monkeypatch.setattr(features, "check", lambda name: False)
     for found in made(plot(), noise((400, 300))).thumbnails:
         assert found.media_type == "image/png" and len(found.image) <= LARGEST_THUMBNAIL
@@ -152,7 +151,6 @@ def test_a_photograph_is_turned_and_loses_what_its_file_says(made):
     ids=lambda one: one if isinstance(one, str) else one[:12],
 )  # fmt: skip
 def test_a_bad_picture_is_left_out_with_the_reason(made, data, reason):
-    """Whatever is wrong with a file, it is one reason, without a warning, and in little memory."""
     tracemalloc.start()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -193,7 +191,6 @@ def test_a_picture_in_svg_is_drawn(made):
 
 
 def test_pictures_within_a_picture_are_drawn_but_no_other_file(made, tmp_path):
-    """A picture in the data of an SVG is part of it; one in another file, however it is named, is not read."""
     path = f"{tmp_path}/blue.png"
     Image.new("RGB", (8, 8), BLUE).save(path)
     data = base64((tmp_path / "blue.png").read_bytes())
@@ -255,7 +252,6 @@ def test_the_pictures_of_a_cell_are_kept_with_it(indexed, tmp_path):
 
 
 def test_bad_pictures_are_counted_and_stop_nothing(indexed):
-    """A damaged picture, base64 that is none, and broken SVG are left out by reason; another picture stays."""
     both, odd = plotting("both()", plot(3)), plotting("odd()", b"")
     both["outputs"].append({"output_type": "display_data", "metadata": {}, "data": {"image/svg+xml": ["<svg>", "<g"]}})
     odd["outputs"][0]["data"]["image/png"] = ["not base64: ü", None]
@@ -266,7 +262,6 @@ def test_bad_pictures_are_counted_and_stop_nothing(indexed):
 
 
 def test_a_cell_keeps_eight_pictures(indexed):
-    """A loop that shows many pictures keeps the first eight; the same picture twice counts once."""
     many = [plot(seed, size=(80, 60)) for seed in range(10)]
     memory, report = indexed(plotting("for x in xs: plot(x)", *many, many[0]))
     assert dict(report.pictures.left_out) == {"beyond 8 of a cell": 2} and memory.stats()["thumbnails"]["number"] == 8
@@ -332,7 +327,6 @@ def test_a_picture_that_is_still_there_is_not_made_again(store, books, padding):
 
 
 def test_the_doctor_sees_a_damaged_picture(indexed):
-    """A picture that belongs to no memory, is too long or of an odd type is named."""
     memory, _ = indexed(plotting("plot(λ)", plot(1), plot(2)))
     run_sql(memory, "update thumbnails set media_type = 'text/html' where place = 0")
     run_sql(memory, "update thumbnails set image = zeroblob(13000) where place = 1")

@@ -48,7 +48,6 @@ AROUND = (("", ""), ("Preise in Zürich\n" * 50, "\nλ = 3\n" * 50))
     "frame", ["{}", "λ = '{}'  # ü", "see {}, it works", "\nout: {}\n", 'f("{}", x)', "https://h/{}/x"]
 )
 def test_well_known_tokens_go_wherever_they_stand(token, frame):
-    """A token of a common service is taken out of code, prose and output alike, and what surrounds it stays."""
     text, count = redact(frame.format(token))
     before, after = frame.split("{}")
     assert (count, token in text) == (1, False)
@@ -57,7 +56,6 @@ def test_well_known_tokens_go_wherever_they_stand(token, frame):
 
 @pytest.mark.parametrize(("frame", "secret"), TOLD, ids=[frame for frame, _ in TOLD])
 def test_what_is_told_goes(frame, secret):
-    """A secret is taken out where it is told, alone and among many lines; what stands around it stays."""
     before, after = halves(frame)
     for start, end in AROUND:
         text, count = redact(start + before + secret + after + end)
@@ -68,7 +66,6 @@ def test_what_is_told_goes(frame, secret):
 
 @pytest.mark.parametrize(("frame", "secret"), COMMANDS, ids=[frame for frame, _ in COMMANDS])
 def test_passwords_of_commands_go(frame, secret):
-    """The password that a program is called with is taken out, alone and among many lines; all around it stays."""
     before, after = halves(frame)
     for start, end in AROUND:
         text = start + before + secret + after + end
@@ -78,7 +75,6 @@ def test_passwords_of_commands_go(frame, secret):
 
 @pytest.mark.parametrize("text", HARMLESS)
 def test_what_only_looks_like_a_secret_stays(text):
-    """Code, placeholders, types, words about passwords and hashes of other things are not touched."""
     assert redact(text) == (text, 0)
 
 
@@ -94,7 +90,6 @@ def test_what_only_looks_like_a_secret_stays(text):
     ids=["cut off", "openssh", "json", "pgp", "among lines"],
 )
 def test_private_keys_of_every_kind_go(text):
-    """Cut off by the end of an output, on one line of JSON or from OpenSSH and PGP: the key goes, and lines stay."""
     redacted, count = redact(text)
     assert count >= 1 and BASE not in redacted
     if text.startswith("cert:"):
@@ -206,7 +201,6 @@ HOSTILE = [
 
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_hostile_text_takes_no_time(piece):
-    """A megabyte made to lead a pattern astray is read in linear time."""
     text = piece * (1_000_000 // len(piece))
     begun = time.process_time()
     redact(text)
@@ -266,7 +260,6 @@ SET = [
 @pytest.mark.parametrize(("language", "frame"), SET)
 @pytest.mark.parametrize(("before", "after"), [("", ""), ("λ: 1\n" * 80, "\nport: 3\n" * 80)])
 def test_what_is_set_goes(language, frame, before, after):
-    """In a file of settings a password goes even if it is a word; what stands around it, and its lines, stay."""
     start, rest = frame.split("«")
     secret, end = rest.split("»")
     once, count = redact(before + start + secret + end + after, language=language)
@@ -292,7 +285,6 @@ def test_what_is_set_goes(language, frame, before, after):
     ],
 )  # fmt: skip
 def test_what_a_setting_only_refers_to_stays(text):
-    """References, switches, files, tags of YAML and names that only sound alike are not touched."""
     assert redact(text, language="yaml") == (text, 0)
 
 
@@ -311,7 +303,6 @@ def test_a_word_is_hidden_in_settings_alone():
     ],
 )  # fmt: skip
 def test_hostile_settings_take_no_time(piece):
-    """A megabyte of settings made to lead a pattern astray is read in linear time."""
     text = piece * (1_000_000 // len(piece))
     begun = time.process_time()
     redact(text, language="yaml")
@@ -391,7 +382,6 @@ KINDS = tomllib.loads((TABLES / "values.toml").read_text(encoding="utf-8"))
 
 @pytest.mark.parametrize("row", ROWS, ids=[f"{row['what']} {row['hints'][0]}" for row in ROWS])
 def test_each_pattern_finds_its_sample(row):
-    """Each row of the table has a hint in its sample, and finds the secret there."""
     text, _ = filled(row["sample"], random.Random(7))
     assert suspicious([text]) != [set()]
     assert f"[redacted: {row['what']}]" in redact(text, language="yaml" if row.get("settings") else "")[0]

@@ -19,7 +19,6 @@ ORDERS = "customer_id,churn_date,price [EUR]\n17,2026-03-02,3.25\n18,2026-03-04,
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
 def test_columns_have_names_types_and_units(read, separator):
-    """Whatever separates them."""
     header = separator.join(("customer_id", "churn_date", "price [EUR]", "temp_c", "ort"))
     values = separator.join(("17", "2026-03-02", "3.25", "21", "Zürich"))
     [part] = read("churn.csv", f"{header}\n{values}\n").parts
@@ -54,7 +53,6 @@ TYPES = tomllib.loads((files("jupyter_memory") / "ingest/readers/tables.toml").r
 
 @pytest.mark.parametrize("row", TYPES, ids=[row["type"] for row in TYPES])
 def test_each_type_is_that_of_its_sample(read, row):
-    """Each row of the table names the type of its sample."""
     [part] = read("one.tsv", f"customer_id\n{row['sample']}\n").parts
     assert part.text.endswith(f"customer_id (customer id): {row['type']}")
 
@@ -141,7 +139,6 @@ def test_years_in_a_row_are_no_header(read, lines):
 
 
 def test_a_question_is_a_name(read):
-    """However long, it is told as it is; a long sentence is not."""
     question = "How often did you take the ferry in the last twelve months before you moved to the town for good? (1-5)"
     [part] = read("survey.csv", f"respondent_id,{question},Why?\n1,3,bored\n2,4,late\n3,5,cheap\n").parts
     assert f"{question}: integer" in part.text and "Why?: text" in part.text and "bored" not in part.text
@@ -281,7 +278,6 @@ def workbook(path, sheet):
 
 
 def test_each_sheet_is_a_table(tmp_path, read):
-    """With its columns, wherever it begins, and its rows; an empty sheet is none."""
     openpyxl = pytest.importorskip("openpyxl", reason="needs the extra `test`")
     book = openpyxl.Workbook()
     book.active.title = "Prices"
@@ -305,7 +301,6 @@ def test_each_sheet_is_a_table(tmp_path, read):
 
 
 def test_a_workbook_of_another_program_is_read(tmp_path, read):
-    """Texts may be in their cells, places and sizes may be missing, and absolute names are names."""
     sheet = (
         "<worksheet><sheetData><row><c t='inlineStr'><is><t>order_id</t></is></c><c t='inlineStr'><is><t>note</t></is>"
         "</c></row><row><c><v>17</v></c><c t='inlineStr'><is><t>secret</t></is></c></row></sheetData></worksheet>"

@@ -69,7 +69,6 @@ def test_a_document_is_one_draft(tmp_path):
     ],
 )
 def test_text_is_read_in_every_form(draft, name, content, text):
-    """Encodings with and without their mark, ends of lines, and the colours of a log."""
     assert draft(name, content).text == text
 
 
@@ -142,7 +141,6 @@ def test_a_message_without_a_proper_id_has_its_number(read, id_):
 
 @pytest.mark.parametrize("content", ["{", "[1]", '{"messages": [1]}', '{"messages": 3}', "{}", "λ"])
 def test_what_is_no_chat_says_so(read, content):
-    """Without a word of its text."""
     with pytest.raises(InputError, match="no chat of Jupyter AI"):
         read("a.chat", content)
 
@@ -284,7 +282,6 @@ def test_a_file_that_cannot_be_read_is_an_input_error(tmp_path, common_folder, a
     ],
 )  # fmt: skip
 def test_front_matter_names_tags(draft, block, tags):
-    """Tags written in any of YAML's usual ways are the memory's tags, and the text keeps its front matter."""
     text = f"---\n{block}\n---\n\n# λ\n"
     found = draft("a.md", text)
     assert (found.tags, found.text) == (tags, text)
@@ -298,7 +295,6 @@ def printing(text, source="train()"):
 
 
 def test_secrets_do_not_come_along(notebook, draft, tmp_path):
-    """No field of any draft holds a secret: not the text, outputs, title or tags, nor the context of the next cell."""
     path = notebook(
         {"cell_type": "markdown", "source": f"# api_key = '{SECRET}'\nUse `token: {SECRET}` for λ.", "metadata": {}},
         printing(f"?token={SECRET}\nZürich", f"api_key = '{SECRET}'"),
@@ -338,7 +334,6 @@ def test_secrets_in_what_is_shown_and_noted(notebook, tmp_path):
 
 @pytest.mark.parametrize("shift", range(0, 60, 7))
 def test_a_secret_where_a_text_is_clipped(notebook, tmp_path, shift):
-    """A secret that the clipping of an output would cut in two is taken out whole, and counted, wherever the cut is."""
     token = f"ghp_{SECRET}{SECRET[::-1]}"
     for place in (15_000, 19_000, 20_000):
         path = notebook(printing(f"{'λ' * (place - shift)} {token} {'ü' * (25_000 - place)}"))
@@ -609,7 +604,6 @@ def test_the_time_grows_no_faster_than_the_text(read, name, piece):
     ids=lambda one: one[:12],
 )
 def test_what_is_broken_or_endless_is_one_text(read, name, text):
-    """At most: it may say nothing."""
     assert len(read(name, text).parts) <= 1
 
 
@@ -684,7 +678,6 @@ def test_captions_are_text(read, name, chunk, first, line):
     "directive", ["{index} Leuchtfeuer", "{note} Achtung", "{figure} horn.png", "{prf:theorem}", "{tip}"]
 )
 def test_a_directive_is_prose(read, directive):
-    """Its words are found, in Markdown, and the chunk after it is a chunk."""
     for name in ("a.Rmd", "a.qmd"):
         prose, code = read(name, f"```{directive}\nAuf der Galerie.\n```\n\n```{{python}}\nx = 1\n```\n").parts
         assert (prose.language, code.language, code.text) == ("markdown", "python", "x = 1")
@@ -726,7 +719,6 @@ def test_the_fence_of_a_front_matter_is_not_part_of_it(read, front):
     ],
 )
 def test_what_only_looks_like_a_mark_stays(read, text, plain):
-    """A mark in code is code."""
     assert read("note.md", text).parts[0].text == plain
 
 

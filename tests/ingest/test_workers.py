@@ -113,8 +113,6 @@ def test_words_alone(folder, tmp_path, workers):
 
 
 def test_another_model(folder, tmp_path, workers):
-    """A model that workers do not have embeds in the process that writes."""
-
     class Ones:
         name, dimensions, threshold, fingerprint = "ones", 8, 0.1, "ones/8"
 
@@ -152,8 +150,6 @@ def test_workers_that_do_not_work(folder, tmp_path, workers, fate):
 
 
 def test_workers_that_are_killed_on_the_way(folder, tmp_path, workers):
-    """When all workers are killed after some files, the others are read all the same."""
-
     def kill(done, files):
         if done == 2:
             for worker in workers:
@@ -164,8 +160,6 @@ def test_workers_that_are_killed_on_the_way(folder, tmp_path, workers):
 
 
 def test_a_file_that_changes_meanwhile(folder, tmp_path, workers):
-    """What was prepared of a file as it was is not taken for what it is."""
-
     def rewrite(done, files):
         if done == 34:  # it is in the portion of the first notes, and is one of the last files
             (folder / "note_5.md").write_text("Rewritten in Genève.", encoding="utf-8")
@@ -193,7 +187,6 @@ def test_none_is_left(folder, tmp_path, workers):
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for processes in /proc")
 def test_nobody_to_answer(folder, tmp_path):
-    """A worker exits by itself when the process that started it was killed."""
     program = f"""
 import os, time
 from pathlib import Path

@@ -53,7 +53,6 @@ def test_odd_text(store, text):
 @settings(max_examples=40)
 @given(text=anything, title=anything, tag=anything, value=anything)
 def test_any_text_can_be_remembered(busy, text, title, tag, value):
-    """Whatever is remembered comes back by its id and by its filters, or it was blank."""
     try:
         memory = busy.add(text, title=title, tags=[tag], domain=value, session=value, metadata={"x": value})
     except InputError as error:
@@ -121,7 +120,6 @@ def test_times_without_a_zone_are_local(store):
     ],
 )
 def test_a_query_without_words(week_store, query, says):
-    """It is refused with what to type; what is no string, by its type."""
     with pytest.raises(QueryError, match=says):
         week_store.search(query)
 
@@ -220,7 +218,6 @@ def test_any_filter_is_read_or_refused(busy, filters):
     ids=str,
 )  # fmt: skip
 def test_forget_needs_a_choice(week_store, choice):
-    """forget() without anything that chooses is refused, and forgets nothing."""
     with pytest.raises((InputError, QueryError), match=r"needs to know what: ids, source=, filters=|'path' is empty"):
         week_store.forget(**choice)
     assert week_store.stats()["memories"] == 10
@@ -244,7 +241,6 @@ def test_forget_takes_one_kind_of_choice(week_store, week_memories):
 
 @pytest.mark.parametrize("memory_id", ["", "nope", 5, "\ud800", "' or 1=1 --", "x" * MEGABYTE])
 def test_an_unknown_id(week_store, week_memories, memory_id):
-    """An id that nobody has is refused everywhere, and of several ids none is forgotten then."""
     known = week_memories["Poisson λ"].id
     for call in (
         lambda: week_store.get(memory_id),
@@ -285,7 +281,6 @@ def test_the_signature_is_the_one_of_the_documents(week_store):
 
 @pytest.mark.parametrize("embedder", ["auto", None])
 def test_files_without_anything_in_them(store, tmp_path, embedder):
-    """Notebooks without cells and empty files are indexed, and hold nothing; the next run leaves them alone."""
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "empty.ipynb").write_text('{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": []}')
     for name in ("empty.md", "empty.py", "empty.txt"):

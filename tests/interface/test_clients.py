@@ -58,7 +58,6 @@ def target(name: str, places: Places = LINUX, project: Path | None = None, *more
     ],
 )
 def test_where_the_file_is(where: str, name: str, file: str) -> None:
-    """Each client's file is where its documentation says."""
     environment, platform = ({where: "/elsewhere"}, "linux") if where.isupper() else ({}, where)
     assert target(name, Places(HOME, environment, platform)).file == HOME / file
 
@@ -74,7 +73,6 @@ def test_claude_desktop_from_a_package_reads_another_file(tmp_path: Path) -> Non
 
 
 def test_entries_as_each_client_wants_them() -> None:
-    """What a client asks for beside the command is in its entry."""
     entries = {client.name: client.entry("/py", ["mcp"]) for client in CLIENTS}
     typed = {name for name, entry in entries.items() if entry.get("type") == "stdio"}
     assert typed == {"claude-code", "vscode", "copilot", "cursor"}
@@ -108,7 +106,6 @@ def test_a_client_is_found_by_its_file_its_folder_or_its_program(tmp_path: Path,
     ],
 )
 def test_the_file_of_a_project_and_the_folder_of_skills(name: str, file: str | None, skills: str | None) -> None:
-    """Where a client reads a project's file, that is named, else the error says so; and so for the user's skills."""
     if file is None:
         with pytest.raises(ClientConfigError, match="leave out --project"):
             target(name, project=Path("/work")).file  # noqa: B018  reading it is what raises
@@ -183,7 +180,6 @@ def test_taking_the_entry_out_gives_the_text_back(shape: Any, text: str) -> None
 
 
 def test_what_somebody_added_to_the_entry_stays() -> None:
-    """A variable or switch in our entry survives another run; a comment stays with its line."""
     text = PLAIN.with_entry("", {**ENTRY, "env": {"A": "1"}, "disabled": True})
     added = TOML.with_entry(texts.CODEX, ENTRY)
     toml = added.replace('command = "/opt', 'enabled = false\ncommand = "/opt')

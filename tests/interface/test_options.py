@@ -104,7 +104,6 @@ def test_a_url_that_cannot_be_a_store_is_refused(here, opened, url):
 
 
 def test_without_the_extra_the_error_names_it(here):
-    """Where the driver is not installed, a URL tells which extra brings it."""
     code = f"""
 from jupyter_memory import MemoryStore, MissingExtra, open_store
 for opened in (MemoryStore, open_store):
@@ -138,7 +137,6 @@ def test_a_password_in_the_environment_is_refused_and_not_shown(here, monkeypatc
 
 @pytest.mark.parametrize(("url", "said"), [(SECRET, "~/.pgpass"), ("mysql://db/team", "postgresql://USER@HOST/DATA")])
 def test_the_option_takes_a_url_and_refuses_a_password(here, capsys, url, said):
-    """A wrong URL after --store is wrong usage."""
     assert main(["--store", url, "status"]) == 2
     shown = " ".join(capsys.readouterr().err.replace("│", " ").split())
     assert said in shown and "s3cr3t" not in shown

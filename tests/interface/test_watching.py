@@ -45,7 +45,6 @@ def sources(memory: MemoryStore) -> set[str]:
 
 
 def test_what_other_programs_do_is_remembered(memory, tmp_path, threads):
-    """Files that are added, changed, renamed and deleted; a renamed one keeps its id, tags and pin."""
     folder = tmp_path / "notes"
     [first] = memory.hits("tariff").hits
     memory.update(first.memory.id, tags=["kept"])

@@ -104,7 +104,6 @@ def test_clear_names_the_history_that_ipython_keeps(shell, ip, home: Path):
 
 
 def test_clear_asks_first(shell, ip, monkeypatch):
-    """Without a yes nothing is forgotten; with one, all of the history goes and notes stay."""
     ran(ip, "%memory history on", "forgotten = 1", "%memadd prices are net of tax")
     monkeypatch.setattr("builtins.input", lambda question: "n")
     shell.run("%memory history clear")
@@ -117,7 +116,6 @@ def test_clear_asks_first(shell, ip, monkeypatch):
 
 @pytest.mark.parametrize("path", [None, "elsewhere/memory.sqlite"])
 def test_clear_without_a_history_says_so(shell, home: Path, path):
-    """Before anything was recorded there is nothing to forget, and no store is made."""
     if path is not None:
         shell.run(f"%config JupyterMemory.path = {str(home / path)!r}")
     assert "There is no history to forget." in shell.printed("%memory history clear")
@@ -136,7 +134,6 @@ def test_forgetting_reaches_what_the_store_does_not_have_yet(shell, ip, home: Pa
 
 @pytest.mark.parametrize("command", ["on", "off"])
 def test_a_full_disk_leaves_the_settings_whole(ip, config: Path, monkeypatch, command):
-    """Where the settings cannot be written, those that were there stay, and nothing is left beside them."""
     before = '{"JupyterMemory": {"limit": 7, "history": true}, "other": 1}'
     config.write_text(before)
 

@@ -13,7 +13,6 @@ from jupyter_memory.cli import main
 
 
 def counts(ip: InteractiveShell) -> tuple[int, int, int]:
-    """Return how many transformers, matchers and settings a shell holds."""
     return len(ip.input_transformers_cleanup), len(ip.Completer.custom_matchers), len(ip.configurables)
 
 
@@ -74,7 +73,6 @@ def test_config_holds_from_the_next_line_on(week, tmp_path: Path, caplog) -> Non
 
 
 def test_ipython_configuration_is_read(home: Path, capsys) -> None:
-    """`c.JupyterMemory` in IPython's own configuration counts, and says so."""
     ip = shells.made(JupyterMemory={"limit": 4})
     ip.run_cell("%load_ext jupyter_memory\n%memory config")
     ip.run_line_magic("unload_ext", "jupyter_memory")
@@ -101,7 +99,6 @@ def test_a_broken_config_file_is_named(bare, home: Path, line: str, said: str) -
 
 
 def test_a_damaged_store_is_one_line(shell, home: Path, capsys) -> None:
-    """A file that is no store is a one-line mistake; completion stays silent."""
     (home / "not.sqlite").write_text("these are just words, " * 100)
     shell.run(f"%config JupyterMemory.path = '{home}/not.sqlite'")
     assert "not.sqlite" in shell.mistake("%memsearch λ")
@@ -180,7 +177,6 @@ ALONE = (
     ],
 )
 def test_offers(week, line: str, offers: list[str]) -> None:
-    """Options, subcommands, tags, profiles and known values are offered where they belong."""
     week.ip.user_ns |= {"question": "how?", "people_count": 3, "forest": 1, "cells": 2}
     found = week.complete(line)
     assert [offer for offer in offers if offer not in found] == []
@@ -190,7 +186,6 @@ def test_offers(week, line: str, offers: list[str]) -> None:
 
 @pytest.mark.parametrize("line", ["%memory index", "%memsearch --path", "%memsearch path:", "%memory backup"])
 def test_paths(week, tmp_path: Path, line: str) -> None:
-    """Paths are completed, folders with a slash and names with spaces in quotes."""
     for name in ("reports", "réport", "re view"):
         (tmp_path / name).mkdir()
     (tmp_path / "results.csv").write_text("λ")
@@ -201,7 +196,6 @@ def test_paths(week, tmp_path: Path, line: str) -> None:
 
 @pytest.mark.parametrize("what", ["pin", "unpin", "forget"])
 def test_ids_of_the_last_search(week, what: str) -> None:
-    """Where an id is wanted, those of the last search are offered, the best first."""
     ids = week.ids("%memsearch prices of Müller, merged frames")
     assert len(ids) >= 2
     assert week.complete(f"%memory {what} ") == ids
@@ -242,7 +236,6 @@ def test_on_off_status_across_shells(startup: Path) -> None:
 
 
 def test_without_the_package_the_file_is_silent(startup: Path) -> None:
-    """In an environment without jupyter-memory the startup file does nothing and says nothing."""
     new_shell("%load_ext jupyter_memory\n%memory autoload on")
     (startup / "00-hide.py").write_text(HIDE)
     shown = new_shell(ASK)

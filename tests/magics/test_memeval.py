@@ -19,7 +19,6 @@ def judged(week):
 
 
 def test_add_list_forget(week) -> None:
-    """The last search is kept with the ranks that were picked, listed, and taken out again."""
     week.run("%memsearch Müller or the server;")
     said = week.printed("%memeval add 1 2")
     assert "kept “Müller or the server” with 2 right answers" in said
@@ -30,7 +29,6 @@ def test_add_list_forget(week) -> None:
 
 
 def test_mistakes(week) -> None:
-    """Nothing searched, nothing kept, a word for a rank, an unknown subcommand: one line each."""
     for line, said in (
         ("add", "run %memsearch first"),
         ("run", "golden set is empty"),
@@ -45,7 +43,6 @@ def test_mistakes(week) -> None:
 
 
 def test_run_compares_every_profile(judged) -> None:
-    """A row a profile, or those that --profile and --dims name, the best first, with intervals."""
     frame = judged.run("%memeval run")
     assert set(frame["profile"]) == {"auto", "covalence", "vault", "trovella", "memini", "memini-rrf"}
     assert (frame["questions"] == 5).all() and (frame["model"] == "static 256").all()
@@ -163,6 +160,5 @@ def test_a_profile_of_ones_own(week, home: Path) -> None:
     ],
 )
 def test_mistakes_with_profiles(week, home: Path, line: str, said: str) -> None:
-    """A wrong name, a file with a mistake and a file that is there are each one line."""
     (home / "bad.toml").write_text('base = "auto"\n[columns]\ntitl = 1\n', encoding="utf-8")
     assert said in week.mistake(line.format(bad=home / "bad.toml"))

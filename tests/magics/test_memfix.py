@@ -42,7 +42,6 @@ def fail(shell, cell=NEW):
 
 
 def test_no_exception_yet(shell):
-    """Before anything failed, there is nothing to look up; words are refused; an empty history is said."""
     assert shell.mistake("%memfix").startswith("No cell has failed yet")
     assert shell.mistake("%memfix KeyError") == "%memfix takes options alone; there is: KeyError"
     shell.run("%memadd a note;")
@@ -84,7 +83,6 @@ def test_insert_puts_the_fix_into_the_next_cell(mended):
 
 @pytest.mark.parametrize("cell", ["1 / 0", "values = [1 2]"])
 def test_nothing_alike_is_said(mended, cell):
-    """An error that never happened before gets no guess, also that of a cell which never ran."""
     assert not mended.ip.run_cell(cell, store_history=False).success
     assert "No earlier error is like this one." in mended.printed("found = %memfix")
     assert mended.ip.user_ns["found"] is None
@@ -151,7 +149,6 @@ def test_run_that_is_recorded_is_not_similar_to_itself(shell):
 
 
 def test_cells_that_ran_well_since_then_do_not_hide_the_error(mended):
-    """The last exception is looked up, also after other cells, mistakes in our magics, and a cell without a result."""
     fail(mended)
     mended.run("people.dtypes")
     mended.mistake("%memfix --insert 9")

@@ -45,7 +45,6 @@ def test_bare_browses(week) -> None:
 
 @pytest.mark.parametrize("cell", ["%memsearch --help", "%memsearch -h", "%memadd --help"])
 def test_help(week, cell: str) -> None:
-    """`--help` or `-h` alone shows the help and searches nothing."""
     assert "Examples" in week.printed(f"nothing = get_ipython().run_line_magic(*{cell[1:].split()!r})")
     assert week.ip.user_ns["nothing"] is None
 
@@ -175,7 +174,6 @@ def test_help_is_still_help(shell, cell: str, shown: str) -> None:
     ],
 )  # fmt: skip
 def test_other_lines_stay_as_they_are(bare, cell: str) -> None:
-    """Only questions to our magics are touched."""
     before = bare.ip.transform_cell(f"{cell}\n")
     bare.run("%load_ext jupyter_memory")
     assert bare.ip.transform_cell(f"{cell}\n") == before
@@ -341,7 +339,6 @@ def test_minus_404_is_found_and_a_minus_before_a_word_leaves_it_out(week) -> Non
     ],
 )
 def test_mistakes_are_one_line(week, cell: str, says: str) -> None:
-    """A mistake in the line is one line that says what to do, without a traceback, and nothing is stored."""
     week.ip.user_ns |= {"question": "who?", "number": 3, "empty": " "}
     assert says in week.mistake(cell)
     assert len(week.run("%memsearch")) == 5
@@ -362,7 +359,6 @@ def test_a_name_in_braces_is_noted_once(week) -> None:
 
 
 def test_tags_languages_and_kinds_in_any_case(week, tmp_path: Path) -> None:
-    """A tag, a language or a kind is found however it is written, as an option and among the words of the query."""
     (tmp_path / "fit.R").write_text("prices <- scale(prices)\n", encoding="utf-8")
     week.run(f"%memory index {tmp_path / 'fit.R'}")
     for line in ("--tag Decision prices", "prices tag:DECISION", '--tag "To Do" frames', "--kind Note prices"):

@@ -41,7 +41,6 @@ def test_alone_it_lists_the_subcommands(shell) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_has_help(shell, name: str) -> None:
-    """A question mark or --help shows the help of a subcommand with its sentence, and does nothing else."""
     listed = shell.printed("%memory").partition(f"%memory {name} ")[2].splitlines()[0]
     shown = [shell.printed(f"%memory {name}{form}") for form in ("?", " --help", " ?")]
     assert shown[0] == shown[1] == shown[2] and f"%memory {name}" in shown[0]
@@ -66,7 +65,6 @@ def test_each_has_help(shell, name: str) -> None:
     ],
 )
 def test_other_names_get_a_suggestion(shell, typed: str, said: str) -> None:
-    """A name that is something else here is answered with what to type, also one for what cannot be undone."""
     assert said in shell.mistake(f"%memory {typed}")
     assert "backup" in shell.mistake("%memory statsu")
 
@@ -207,7 +205,6 @@ def test_a_rank_is_not_forgotten(week) -> None:
 
 
 def test_context(week) -> None:
-    """The results of the last search as a text for a prompt, which a cell shows with its line breaks."""
     assert "There is no search yet" in week.mistake("%memory context 2000")
     week.run("%memsearch how were the prices scaled")
     text = week.run("%memory context 500")
@@ -331,7 +328,6 @@ def test_what_goes_wrong_says_what_to_type(week, verb: str) -> None:
 
 
 def test_texts(week) -> None:
-    """One text is shown as it is, and can be kept; of several, each has a line with its rank and title above."""
     week.run("%memsearch --scan scaled prices")
     text = week.run("text = %memory text 1\ntext")
     assert text == repr(text) == "we scaled the prices to zero mean"
@@ -360,7 +356,6 @@ def test_ranks_are_those_of_what_is_on_the_screen(week) -> None:
 
 
 def test_tags_and_pins(week) -> None:
-    """Tags are put on and taken off whatever their case, pins by rank or id; a number by itself is no tag."""
     found = week.ids("%memsearch -n 5")
     assert week.printed("%memory tag 1-2 to read, idea").count("tagged to read, idea") == 2
     with week.store() as store:
@@ -467,7 +462,6 @@ def test_the_time_of_an_undo_has_bounds(week) -> None:
 
 
 def test_a_link_in_a_notebook(home: Path, tmp_path: Path) -> None:
-    """In a kernel `open` gives a link to the cell, for several hits one a line."""
     new, cell = nbformat.v4.new_notebook, nbformat.v4.new_code_cell
     source = new(cells=[cell("ridge_fit(λ)"), cell("ridge_plot(λ)")])
     nbformat.write(source, tmp_path / "a.ipynb")

@@ -154,7 +154,6 @@ def test_the_history_is_withheld_unless_it_is_allowed(tools_over, mixed, ask, re
 
 
 def test_own_notes_are_seen_in_a_folder(bounded, ask, refused):
-    """A program that is bounded to a folder sees the notes that it stored itself, and not those of another program."""
     kept = ask(bounded, "remember", text="The tax of the open forecast is 7.7 %.", client="codex")
     assert ask(bounded, "get", ids=kept["id"], client="codex")["memories"]
     assert refused(bounded, "get", ids=kept["id"], client="cursor")
@@ -200,7 +199,6 @@ def test_no_call_tells_of_the_rest(bounded, mixed, name):
 
 
 def test_every_call_is_in_the_log(tools, ask, refused, week_store, week_memories):
-    """Searching, reading, relating, storing, forgetting, asking for the status, and what was refused."""
     orders = week_memories["Joining orders"].id
     ask(tools, "search", query="join orders")
     ask(tools, "get", ids=orders, client="claude-code")

@@ -331,7 +331,6 @@ def test_without_the_sdk_it_says_how_to_install_it(version, said):
 
 @pytest.mark.parametrize(("option", "said"), [("--path", "The path is empty"), ("--space", "--space is empty")])
 def test_a_bound_that_is_empty(capsys, option, said):
-    """A bound that is empty is refused before anything is served: it would bound nothing."""
     assert main(["mcp", option, ""]) == 1 and said in capsys.readouterr().err
 
 

@@ -120,7 +120,6 @@ def test_paths_of_hits_are_filters(tools, tools_over, ask, week_store):
 
 
 def test_get_reads_several_in_their_order_and_names_the_missing(tools, ask, week_memories, refused):
-    """Texts come in the order of the ids, unknown ones are named; an offset goes with one id, within its text."""
     ids = [week_memories[title].id for title in ("Joining orders", "Lost events")]
     read = ask(tools, "get", ids=[*ids, "0" * 16])
     assert [one["id"] for one in read["memories"]] == ids and read["missing"] == ["0" * 16]
@@ -167,7 +166,6 @@ def test_the_words_of_a_person_stay_a_persons(tools, ask, refused, week_store, w
 
 
 def test_secrets_are_redacted_before_they_are_stored(tools, ask, week_store, bytes_of):
-    """A password in a note of a program is replaced, and the program is told."""
     kept = ask(tools, "remember", text="the key is AKIAQ7X2M4N8P1R5T9V3", title="Access", tags=["ghp_" + "a1" * 18])
     assert kept["redacted"] == 2 and "AKIA" not in week_store.get(kept["id"]).text
     assert "AKIA" not in ask(tools, "get", ids=kept["id"])["memories"][0]["text"]
@@ -176,7 +174,6 @@ def test_secrets_are_redacted_before_they_are_stored(tools, ask, week_store, byt
 
 
 def test_status_counts_what_is_there(tools, ask, tools_over, refused, week_store):
-    """The status has counts, tags and rights; read-only there are four tools, and the others say why they are not."""
     found = ask(tools, "status")
     assert found["memories"] == 10 and found["kinds"] == {"note": 8, "cell": 1, "file": 1}
     assert "prices 3" in found["tags"] and found["writing"] == "yes; forgets its own notes"
@@ -233,7 +230,6 @@ def test_wrong_input_is_explained(tools, refused, name, arguments, said):
 
 
 def test_a_store_that_is_not_there_yet(tools_over, tmp_path, ask, refused):
-    """Without a store every tool that reads says how to make one; the first note makes it."""
     tools = tools_over(tmp_path / "new" / "memory.sqlite")
     for name, arguments in (("search", {"query": "a"}), ("get", {"ids": "a"}), ("status", {})):
         assert "There is no memory yet" in refused(tools, name, **arguments)

@@ -159,7 +159,6 @@ def test_bad_values_name_the_setting(name: str, value: object) -> None:
 
 
 def test_every_setting_has_help_and_is_configurable() -> None:
-    """Each public trait can be configured and explains itself."""
     own = set(JupyterMemory().traits()) - {"config", "parent"}
     assert own == {row.name for row in settings(JupyterMemory())}
     assert all(len(row.help) > 15 for row in settings(JupyterMemory()))

@@ -40,7 +40,6 @@ def elsewhere(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("module", modules())
 def test_examples_in_docstrings(module):
-    """Every example in a docstring gives what it says."""
     report = []
     runner = doctest.DocTestRunner()
     for example in doctest.DocTestFinder(exclude_empty=True).find(resolve_name(module)):
@@ -54,7 +53,6 @@ def test_examples_in_docstrings(module):
     "page", [page for page in PAGES if BLOCK.search(page.read_text(encoding="utf-8"))], ids=name_of
 )
 def test_python_blocks(page):
-    """The Python blocks of a page run, one after the other as a reader would type them."""
     text = page.read_text(encoding="utf-8")
     names = {"__name__": "__main__"}
     for block in BLOCK.finditer(text):
@@ -72,7 +70,6 @@ def test_the_guide_names_every_kind_of_file():
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_links_lead_somewhere(page):
-    """Every link of a page to a file of the project leads to one."""
     targets = LINK.findall(page.read_text(encoding="utf-8"))
     assert [target for target in targets if not (page.parent / target).exists()] == []
 

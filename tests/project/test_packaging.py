@@ -14,7 +14,6 @@ PACKAGE = json.loads((ROOT / "package.json").read_text("utf-8"))
 
 
 def test_one_version_in_both_files() -> None:
-    """The panel and the library have one version, said in pyproject.toml and in package.json."""
     assert PACKAGE["version"] == PROJECT["project"]["version"]
 
 

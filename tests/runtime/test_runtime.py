@@ -24,14 +24,12 @@ NOTES = [{"text": "Die Zähler in Malmö melden in UTC."}, {"text": "The λ in t
 
 @pytest.fixture
 def threads():
-    """Return what tells on how many threads NumPy multiplies."""
     for path in (Path(np.__file__).parent.parent / "numpy.libs").glob("libscipy_openblas64_*"):
         return ctypes.CDLL(str(path), mode=os.RTLD_NOLOAD).scipy_openblas_get_num_threads64_
     pytest.skip("NumPy has another BLAS than that of its wheels for Linux")
 
 
 def test_one_core(threads):
-    """Inside, one thread multiplies; outside as many as before, also after an error and with two at a time."""
     before = threads()
     inside, outside = threading.Event(), threading.Event()
 

@@ -20,7 +20,6 @@ QUERY = "prices of the Poisson model in March"
 
 @pytest.mark.parametrize("profile", ["auto", "covalence", "memini"])
 def test_a_trace_holds_the_answer(week_store, profile):
-    """A trace holds the answer that hits() gives for the same keywords."""
     asked = {"limit": 3, "profile": profile, "now": NOW}
     answers = (week_store.trace(QUERY, **asked).answer, week_store.hits(QUERY, **asked))
     # But for what differs between two runs.

@@ -58,7 +58,6 @@ def test_a_time_that_is_named(week):
 
 
 def test_sessions(store):
-    """“In our second session” is the session of that number."""
     memories = store()
     for session in (1, 2, 3):
         for title, text in WEEK[session : session + 2]:

@@ -133,7 +133,6 @@ def test_a_word_that_nothing_holds_is_told(loads, query, missing):
     ],
 )  # fmt: skip
 def test_what_is_near_is_not_missing(loads, query, verdict):
-    """Another form of a word, a slip of the finger, another way to write a name: none of these is missing."""
     answer = loads.hits(query, prefix=query == "demand xgbo")
     assert not [one for one in answer.notices if one.startswith("No memory contains") and "also tried" not in one]
     assert verdict in (None, answer.verdict)

@@ -51,6 +51,5 @@ def test_what_has_no_such_marks_is_indexed_as_before(text):
 
 @pytest.mark.parametrize("piece", ["a", r"\"o", "{\\ss}", "\u00ad", "ё", "&shy;", r"\v{c", "\\", "ֹa"])
 def test_the_time_grows_with_the_text(piece):
-    """Whatever recurs in it."""
     end = '\\"o ё'
     assert cpu_exponent(lambda n: lambda: ident_column(piece * (n // len(piece)) + end), 50_000, 200_000) < 1.6

@@ -164,7 +164,6 @@ def test_the_score_is_the_sum_of_its_contributions(twelve, profile, query):
 
 @given(query=QUERIES, values=VALUES)
 def test_no_opinion_changes_nothing(twelve, query, values):
-    """A signal that is NaN for everyone leaves every score as it was."""
     silent = covalence.with_signal(Given("silent", dict.fromkeys(SOURCES, nan)), weight=3.0)
     one, other = (twelve[0].hits(query, profile=profile, now=NOW) for profile in (silent, covalence))
     assert table(one) == table(other)

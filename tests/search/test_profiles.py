@@ -82,7 +82,6 @@ def test_signals_of_ones_own_count(filled_with):
     ],
 )
 def test_a_profile_that_cannot_work_is_refused(change, message):
-    """A profile that would lose a contribution, or find nothing, says so when it is made."""
     with pytest.raises(InputError, match=message):
         change()
 

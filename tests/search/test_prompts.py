@@ -206,7 +206,6 @@ def test_a_budget_that_is_no_number_or_has_no_room_is_refused(filled: MemoryStor
 
 @given(anything)
 def test_a_border_is_in_no_text(text: str) -> None:
-    """Whatever a text holds, the word of its border is not in it."""
     assert f"stored-{quotes_for([text]).word}" not in seen(text).casefold()
 
 

@@ -63,7 +63,6 @@ def test_copies_are_folded(filled_with, one, other, copies):
 
 
 def test_nothing_found(filled_with):
-    """No candidates, or none that the terms rank: no division by their best score."""
     memories, term = filled_with({}, embedder=False), replace(memini.terms[0], weight=0.0)
     assert memories.hits("zebra", profile=memini, now=NOW).hits == ()
     assert memories.hits("prices", profile=memini.replace(terms=(term,), keyword_only=()), now=NOW).hits

@@ -47,7 +47,6 @@ def ids_of(answer):
 @pytest.mark.parametrize("profile", ["auto", "covalence", "memini"])
 @pytest.mark.parametrize("subject", TOPICS)
 def test_what_is_on_the_same_subject(topics, profile, subject):
-    """The best two are the other notes on the subject, and the memory itself is neither a hit nor a rank."""
     memory, ids = topics
     answer = memory.related(ids[subject][0], profile=profile)
     assert set(ids_of(answer)[:2]) == set(ids[subject][1:]) and ids[subject][0] not in ids_of(answer)
@@ -56,7 +55,6 @@ def test_what_is_on_the_same_subject(topics, profile, subject):
 
 
 def test_what_says_the_same_is_left_out(store):
-    """A copy of the memory in another notebook is no other memory, and a notice says that it is there."""
     text = "The zeros function creates an array of zeros."
     memory = store()
     first = memory.add(text, title="numpy", source="/week/numpy.md")
@@ -106,7 +104,6 @@ def test_by_words_alone(store, texts, others):
     "text", ['"', "tag:x -kind:cell", "the", "東京の売上", "last week", "x" * 20_000, "a:b:c " * 3_000]
 )
 def test_whatever_it_holds(topics, text):
-    """A memory whose text would be read as something else in a query has its like all the same."""
     memory, _ = topics
     one = memory.add(text)
     assert one.id not in ids_of(memory.related(one.id))

@@ -163,7 +163,6 @@ def test_the_window_with_most_different_words():
 
 @pytest.mark.parametrize("word", ["x" * 5000, "東京都の電力価格を正規化した" * 60, "🚚" * 900])
 def test_a_long_word_is_cut(word):
-    """A text without spaces is cut anyway, and what was found in its middle is shown."""
     shown, marked = shown_for(word + "λλ" + word, "λλ")
     assert len(shown) <= WIDTH + 2 and marked == ["λλ"]
 

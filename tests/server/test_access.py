@@ -91,7 +91,6 @@ async def test_a_cookie_alone_changes_nothing(http_server_client, jp_serverapp, 
 
 @pytest.mark.parametrize("jp_server_config", [{"JupyterMemoryServer": {"only_user": "ada"}}], indirect=True)
 async def test_another_user_is_told_so(ask, service, monkeypatch):
-    """With only_user in the server's configuration, everybody else gets 403 and a reason, and that user the answer."""
     answered = await ask("status")
     assert (answered.code, answered.json["reason"]) == (403, "OnlyUser")
     monkeypatch.setattr(service, "only_user", "")

@@ -281,7 +281,6 @@ async def test_a_copy_is_found_too(lab, watched, notebook, ask):
 
 
 async def test_what_nobody_watches_or_wants_stays_out(lab, watched, notebook):
-    """A file beside the folder, one that an ignore file names, one of an unknown kind: none is indexed."""
     (notebook.parent / ".jupytermemoryignore").write_text("secret.md", encoding="utf-8")
     for path in ("elsewhere.md", "prices/secret.md", "prices/table.bin"):
         await lab("PUT", path, text("price of electricity, in secret"), taken_in=False)

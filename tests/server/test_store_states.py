@@ -58,7 +58,6 @@ async def test_a_store_that_cannot_be_opened_says_why(ask, fits, store_file, spo
 
 
 async def test_a_store_that_was_replaced_is_opened_anew(ask, week_in, store_file):
-    """Removed and made again by another program, the file that is there now is the one that is read."""
     assert (await ask("status")).json["store"]["memories"] == 10
     for file in store_file.parent.iterdir():
         file.unlink()
@@ -79,7 +78,6 @@ store.close()
 
 
 async def test_kernel_and_server_share_a_store(ask, week_in, store_file):
-    """A process writes what it remembers while the server searches and adds, and each finds the other's."""
     command = [sys.executable, "-c", KERNEL, str(store_file)]
     kernel = asyncio.create_task(asyncio.to_thread(subprocess.run, command, capture_output=True, text=True, check=True))
     added = 0

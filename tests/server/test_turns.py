@@ -69,7 +69,6 @@ async def test_a_large_body_is_read_in_a_thread(ask, week_in, service, until, wr
 
 @pytest.fixture
 def leave(jp_serverapp, http_server, jp_http_port, jp_base_url, jp_auth_header, until, monkeypatch):
-    """Ask over a connection of one's own; the function that comes back closes it, and waits until that is noticed."""
     noticed, notice = [], HTTP1Connection._on_connection_close
     monkeypatch.setattr(HTTP1Connection, "_on_connection_close", lambda self: (notice(self), noticed.append(self)))
 
@@ -139,7 +138,6 @@ async def test_what_is_written_is_written_although_the_client_left(leave, ask, w
 
 
 async def test_a_search_that_waits_for_its_turn_never_begins(leave, ask, stuck, service, until):
-    """With every thread at work, a search that is typed over leaves the line."""
     busy, go_on, arrived = await stuck("hits", [lambda: ask("search", {"query": "at work"})] * 4, some=4)
     leaving = await leave("search", {"query": "typed over"})
     await until(lambda: service.search_pool.waiting)

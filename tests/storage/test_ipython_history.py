@@ -123,7 +123,6 @@ def test_in_a_folder_that_cannot_be_written(file, common_folder, as_user, journa
 
 @pytest.mark.parametrize("content", [b"", b"no database at all" * 100, b"SQLite format 3\0" + b"\xff" * 4_000])
 def test_no_history(file, content):
-    """A file of something else, or none, is refused with what to name instead, and none is made."""
     file.write_bytes(content)
     with pytest.raises(InputError, match=r"Name IPython's history\.sqlite"):
         list(ipython_runs(file))
@@ -134,7 +133,6 @@ def test_no_history(file, content):
 
 
 def test_rows_of_any_kind(file):
-    """Rows with odd times, bytes and nulls, as IPython never wrote them, are read as far as they say anything."""
     rows = [(5, 1, None, "first"), (6, 1, None, b"\xff\xfe"), (6, 2, None, None), (6, 3, "only", None), (7, 1, "", "")]
     with closing(sqlite3.connect(file)) as connection:
         for session, start in ((5, None), (6, "gestern"), (7, "9999-12-31 23:59:59-12:00")):

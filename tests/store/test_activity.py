@@ -16,7 +16,6 @@ def search(store, query, origin="magic", **asked):
 
 
 def test_the_newest_first(week_store):
-    """Recent searches come newest first, as they were typed, with where they came from and how much they found."""
     first = search(week_store, "the λ of the Poisson model")
     second = search(week_store, "tag:prices Zürich", "panel", profile="covalence", limit=1)
     assert [(one.query, one.origin, one.profile, one.hits, one.query_id) for one in week_store.recent()] == [
@@ -54,7 +53,6 @@ def test_in_bounds(store):
 
 
 def test_secrets_in_a_question(week_store, bytes_of):
-    """A password that a person or a program searched for is not written down."""
     search(week_store, "where is AKIAQ7X2M4N8P1R5T9V3 of Zürich")
     assert week_store.note_call(called("codex", 1, "where is AKIAQ7X2M4N8P1R5T9V3 of Zürich"), [])
     for one in week_store.recent():
@@ -107,7 +105,6 @@ def test_forgetting_a_memory_forgets_who_asked_for_it(week_store, week_memories,
 
 
 def test_a_deleted_file(store, tmp_path):
-    """When a file is gone, the searches that had found it go with its memories; an edit of it takes none."""
     (tmp_path / "notes").mkdir()
     file = tmp_path / "notes" / "λ.md"
     file.write_text("The λ of the Poisson model is 3.2.")
@@ -150,7 +147,6 @@ def test_while_another_writes(week_store, week_memories):
 
 
 def test_feedback(week_store, week_memories):
-    """What was said of a hit is kept with its question, rank and profile; said again, the last word counts."""
     poisson, zurich, lost = (week_memories[title].id for title in ("Poisson λ", "Zürich and Genève", "Lost events"))
     week_store.feedback(poisson, True, query="orders at night", rank=3, profile="auto")
     week_store.feedback(poisson, False, query="orders at night", rank=2, profile="vault")

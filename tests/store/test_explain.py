@@ -93,7 +93,6 @@ def test_explain_what_others_beat(store):
 
 
 def test_explain_without_a_model(store, week):
-    """Where meaning was not searched, the explanation does not pretend that it was."""
     memory = store(embedder=None)
     memory.add_many(week, progress=False)
     ids = {hit.memory.title: hit.memory.id for hit in memory.browsed(limit=20).hits}

@@ -11,7 +11,6 @@ ASKED = {"tags": ["prices"], "domain": "energy"}
 
 @pytest.fixture
 def three(store, now):
-    """An agent's, a project's and a team's store; each holds the rule about λ, the project's marked as critical."""
     agent, project, team = (store(f"{name}.sqlite", embedder=None) for name in ("agent", "project", "team"))
     rule = {"text": "Prices are net of tax, λ = 0.3.", "event_at": now, "tags": ["prices"], "domain": "energy"}
     agent.add("Prices of Zürich are in francs.", title="Zürich", event_at=now)

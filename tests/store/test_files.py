@@ -76,7 +76,6 @@ def test_a_hit_opens_python_at_the_function(store, folder):
 
 @pytest.mark.parametrize("suffix", sorted(kinds.SAMPLES))
 def test_every_kind_is_found_by_its_words(store, folder, suffix):
-    """A file of each kind is read, found, and shown in its language with the line where it begins."""
     write(folder, f"one{suffix}", kinds.SAMPLES[suffix])
     report = store.index(folder, progress=False)
     assert (report.files, report.failed, report.left_out) == (1, (), ())
@@ -148,7 +147,6 @@ def test_a_file_that_was_one_memory_is_read_anew(store, folder):
 
 
 def test_the_cells_of_a_script_keep_their_ids(store, folder):
-    """An edit above moves the lines, not the memories."""
     path = write(folder, "tariffs.py", kinds.PERCENT)
     store.index(folder, progress=False)
     before = {hit.memory.text: hit.memory.id for hit in store.browsed().hits}
@@ -219,7 +217,6 @@ def test_a_half_is_read_when_its_notebook_goes_or_is_ignored(store, folder):
 
 
 def test_a_file_that_grows_while_it_is_read_is_read_again(store, folder, install):
-    """What was added after the file was looked at is found after the next run."""
     install("""
 import os
 from jupyter_memory.ingest import Document, Part

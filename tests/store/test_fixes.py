@@ -89,14 +89,12 @@ def test_note_tells_of_the_error(store):
 
 @pytest.mark.parametrize("text", ["KeyError", "A meeting about KeyError and other things", "no error at all"])
 def test_note_that_only_mentions_an_error_is_no_fix(store, text):
-    """A type of error in passing is no hint."""
     store.add(text)
     assert store.fixes.of_run(ASKED) == []
 
 
 @pytest.mark.parametrize("text", ["", "all is well", "Error in library(dplyr) : there is no package"])
 def test_text_that_is_no_traceback(store, text):
-    """What cannot be read, and a run that did not fail, is said to be so."""
     with pytest.raises(InputError, match="no traceback of Python"):
         store.fixes.of_traceback(text)
     with pytest.raises(InputError, match="has no error"):

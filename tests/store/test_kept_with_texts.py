@@ -13,7 +13,6 @@ CLIENT = "class QuarzClient:\n    def zwischenspeichern(self): ...\n\nQUARZRATE 
 
 
 def kept(store):
-    """Return what a store keeps of its memories in Python, and what their texts define, both by id."""
     memories = [hit.memory for hit in store.browsed(limit=1_000).hits if hit.memory.lang.lower() == "python"]
     with storage_of(store) as storage, storage.snapshot() as snapshot:
         keys = {snapshot.key_of(one.id): one.id for one in memories}

@@ -148,7 +148,6 @@ def test_sessions_and_domains_are_redacted(store):
 
 
 def test_update_is_seen_by_both_legs(store):
-    """A new text is found by its words and its meaning, and the old one no more."""
     memory = store()
     id_ = memory.add("Deliveries to Malmö are late because of the snow.", title="Deliveries", tags=["todo"]).id
     text = "Walruses sleep on the ice of Spitsbergen."
@@ -226,7 +225,6 @@ def test_a_cell_that_is_changed_keeps_its_place(store, tmp_path):
     ],
 )
 def test_update_refuses_what_cannot_be(store, change, message):
-    """What cannot be set, or would make two memories the same, is refused, and the memory stays as it was."""
     memory = store()
     before, _ = memory.add("λ is 3.2", tags=["a"]), memory.add("λ is 3.3")
     with pytest.raises(InputError, match=message):

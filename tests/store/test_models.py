@@ -257,7 +257,6 @@ def test_stopped_in_the_middle(store, error):
 
 
 def test_progress(store, capsys, monkeypatch):
-    """Progress is shown by chunks in a terminal, unless it is not wanted."""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     memory = store(embedder="static-64")
     memory.add_many(notes(3), progress=False)

@@ -93,7 +93,6 @@ def test_the_title_names_it(store):
 
 @pytest.mark.parametrize("embedder", ["auto", None])
 def test_a_long_memory_is_found_by_its_best_chunk(store, embedder):
-    """Of a text of several chunks the best one speaks: its snippet, its line; the memory is one hit."""
     lines = [f"Line {i}: deliveries to Malmö went out on time, nothing else to note about them." for i in range(200)]
     lines[150] = "The Zürich office changed the tax on electricity prices from net to gross."
     memory, text = store(embedder=embedder), "\n".join(lines)
@@ -135,7 +134,6 @@ FRIDAY = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 
 @pytest.fixture(scope="module")
 def shops(tmp_path_factory):
-    """A store of four notes of a week in Zürich, bound to the space of the shops."""
     with MemoryStore(tmp_path_factory.mktemp("asking") / "memory.sqlite", embedder="static", space="shops") as opened:
         opened.add("electricity prices in Zürich", tags=["prices"], event_at="2026-03-02T09:00Z")
         opened.add("electricity tariffs, λ = 0.1", tags=["draft"], event_at="2026-03-05T09:00Z")
@@ -264,6 +262,5 @@ def test_profiles(week_store, store):
     ],
 )
 def test_a_search_that_cannot_be_read(week_store, options, message):
-    """What cannot be read is a QueryError that says what can."""
     with pytest.raises(QueryError, match=message):
         week_store.search(**{"query": "prices", **options})

@@ -360,7 +360,6 @@ def test_a_clone_of_three_years_of_notes_is_not_all_from_today(three_years, tmp_
 
 
 def test_workers_date_files_in_the_same_way(tmp_path, store):
-    """Many files are read by other processes."""
     memory = store()
     tree = WorkTree(tmp_path / "work")
     for year in (2024, 2025):

@@ -80,7 +80,6 @@ def test_settings_of_ones_own(tmp_path):
 
 
 def test_backup_and_restore(week_store, tmp_path, now, monkeypatch):
-    """A backup taken while the store is open holds all of it, and becomes a store elsewhere, else the default one."""
     copy, path = week_store.backup(tmp_path / "Sicherung λ.sqlite"), week_store.path
     week_store.forget(everything=True)
     monkeypatch.setenv("JUPYTER_MEMORY_PATH", str(tmp_path / "mine.sqlite"))

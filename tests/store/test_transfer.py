@@ -190,7 +190,6 @@ def test_an_export_is_for_its_owner_alone(exported, opened, tmp_path):
 
 
 def test_known_memories_stay_unless_told(exported, opened):
-    """A memory that was changed since stays; with update it becomes what the folder says."""
     store = opened("first")
     [memory] = [hit.memory for hit in store.hits("net prices", limit=1).hits]
     store.update(memory.id, text="Prices include tax.", tags=[])
@@ -231,7 +230,6 @@ def test_files_that_are_indexed_here_are_left_out(opened, tmp_path):
 
 
 def test_a_broken_line_is_named_and_nothing_is_stored(exported, opened):
-    """The error names file and line, and the store stays as it was."""
     file = exported / "memories.jsonl"
     whole = file.read_text()
     store = opened("second")

@@ -160,7 +160,6 @@ def test_changed_names(source, names):
 
 
 def test_origins_go_back_step_by_step():
-    """What a thing was made of goes back step by step; a module that the code writes is its own."""
     code = "raw = pd.read_csv('a.csv')\nother = pd.read_json('b')\ngrouped = raw.groupby('x').sum()"
     found = origins(syntax_tree("grouped['x']").body[0], syntax_tree(code).body)
     assert {"call groupby", "call read_csv"} <= found and "call read_json" not in found

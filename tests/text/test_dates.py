@@ -79,7 +79,6 @@ UNREADABLE = (
     ],
 )
 def test_what_is_refused(text: str, says: str) -> None:
-    """What cannot be read in one way raises an error that says what can."""
     with pytest.raises(QueryError, match=says):
         parse_moment(text, now=NOW)
 
@@ -185,7 +184,6 @@ def test_no_calendar_is_too_short(now, text):
 
 @given(now=MOMENTS)
 def test_before_last_is_before_the_last(now):
-    """The week before last ends where the last one begins; likewise with other units."""
     for unit in ("week", "month", "quarter", "year"):
         assert whole_phrase(f"the {unit} before last", now).end == whole_phrase(f"last {unit}", now).start
     weekends = [whole_phrase(text, now).start for text in ("last weekend", "two weekends ago", "3 weekends ago")]
@@ -201,7 +199,6 @@ def test_phrases(text, since, until):
 
 @pytest.mark.parametrize("text", TIMES["left"])
 def test_what_has_no_ends_is_left(text):
-    """Words without ends, impossible counts and other things are no period."""
     assert whole_phrase(text, SATURDAY) is None
 
 
@@ -270,6 +267,5 @@ def test_every_number_comes_back(number, joint):
     ],
 )  # fmt: skip
 def test_places_in_a_row(text, number):
-    """Ordinals are read in words and in digits; other words are no numbers."""
     assert ordinal(text) == number and bool(re.fullmatch(ORDINAL, text)) == (number is not None)
     assert number or cardinal(text) is None

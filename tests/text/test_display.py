@@ -110,7 +110,6 @@ def unpainted(text):
     st.integers(0, 20),
 )
 def test_no_line_is_too_wide(texts, cells, start):
-    """Whatever a text holds, its lines fit; colours take no room."""
     entries = [
         Entry(str(rank), one, one[::-1], ((start, start + 4),) if len(one) > start + 4 else (), "KW", ("9%",), one)
         for rank, one in enumerate(texts, 1)

@@ -115,7 +115,6 @@ def test_what_is_no_traceback_of_python_is_said_to_be_none(text):
     ],
 )
 def test_module_of_a_file_is_the_same_on_every_machine(text, module):
-    """Where a package is installed says nothing of the error."""
     [frame] = read_traceback(f'  File "{text}", line 3, in call\n    x()\nValueError: no').frames
     assert (frame.module, frame.is_library) == (module, True)
 

@@ -193,19 +193,16 @@ def pairs(table):
 
 @pytest.mark.parametrize(("language", "first", "second"), pairs(FORMS))
 def test_forms_of_one_word(language, first, second):
-    """Cases, plurals, verbs and their nouns, umlauts written out, are forms of one word."""
     assert is_form(first, second, language) and is_form(second, first, language)
 
 
 @pytest.mark.parametrize(("language", "first", "second"), pairs(OTHERS))
 def test_others_are_no_forms(language, first, second):
-    """Words that only begin alike are not forms of one."""
     assert not is_form(first, second, language)
 
 
 @pytest.mark.parametrize(("language", "word", "written"), pairs(WRITTEN))
 def test_forms_are_written_out(language, word, written):
-    """The forms of a word contain those that a note may have."""
     assert written in forms(word, language)
 
 

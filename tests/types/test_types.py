@@ -69,7 +69,6 @@ def answer(**changes):
 
 
 def test_values_do_not_change():
-    """Memories, hits and filters are frozen."""
     for value, name in ((MEMORY, "text"), (HIT, "score"), (Filters(), "tag"), (answer(), "hits")):
         with pytest.raises((FrozenInstanceError, TypeError)):
             setattr(value, name, "ü")
@@ -90,7 +89,6 @@ def test_ranks(scores):
     ("kw_rank", "sem_rank", "badges"), [(1, None, "KW"), (None, 2, "SEM"), (3, 4, "KW+SEM"), (None, None, "")]
 )
 def test_badges(kw_rank, sem_rank, badges):
-    """Badges name the retrievers that found a hit."""
     values = {field.name: getattr(HIT, field.name) for field in fields(Hit)}
     assert Hit(**{**values, "kw_rank": kw_rank, "sem_rank": sem_rank}).badges == badges
 

@@ -44,7 +44,6 @@ def test_one_memory_for_a_text(storage):
 
 
 def test_a_run_comes_back_whole(storage):
-    """A run is read as it was noted, with the id of the memory of its text; noted again, it changes nothing."""
     place = {"notebook": "/w/λ.ipynb", "cell_id": "c-1", "environment": "zürich"}
     runs = [run("fit(λ)", 7, outcome="error", seconds=1.5, error=KEY_ERROR, **place), run("fit(λ)", 6)]
     note(storage, *runs)
@@ -89,7 +88,6 @@ def test_clocks_and_numbers(storage):
 
 
 def test_which_runs_are_found(storage):
-    """Runs are found by error, outcome, session, notebook, memory and time, the newest first, up to a limit."""
     failed = run("fit(μ)", 2, outcome="error", error=KEY_ERROR, notebook="/w/a.ipynb")
     note(storage, run("fit(λ)", 1, outcome="ok", notebook="/w/a.ipynb"), failed, run("fit(λ)", 3, session="friday"))
     assert numbers(storage) == [3, 2, 1] and numbers(storage, 2, oldest_first=True) == [1, 2]
@@ -114,7 +112,6 @@ def test_the_texts_that_are_there(storage):
 
 
 def test_another_model(storage):
-    """Texts with the vectors of another model than the store's are refused, and nothing is noted."""
     note(storage, run("fit(λ)", 1), embedder=Hashing())
     with pytest.raises(EmbeddingMismatch):
         note(storage, run("plot(λ)", 2), embedder=Hashing(dimensions=32))

@@ -82,7 +82,6 @@ def test_keyword_matches(filled):
     ],
 )
 def test_kinds_of_terms(filled, terms, expected):
-    """Phrases need their order; words match by stem; a prefix and another spelling match too."""
     with filled.snapshot() as snapshot:
         found = snapshot.keyword_matches(terms, WEIGHTS, EVERYTHING, 9)
         assert [one.memory for one in found] == (keys_of(snapshot, RATE) if expected else [])
@@ -155,7 +154,6 @@ def test_memories_by_key(filled):
     ],
 )  # fmt: skip
 def test_filters(filled, filters, expected):
-    """Filters let the same memories through for keys, counts, selections and existence."""
     with filled.snapshot() as snapshot:
         assert set(snapshot.keys(filters)) == set(keys_of(snapshot, *expected))
         assert snapshot.count(filters) == len(expected) and snapshot.exists(filters) is bool(expected)
@@ -167,7 +165,6 @@ def test_filters(filled, filters, expected):
 
 
 def test_browsing(filled):
-    """Pinned memories come first, then notes, then files; ``limit`` cuts."""
     with filled.snapshot() as snapshot:
         listed = [memory.text for memory in snapshot.browse(EVERYTHING, 9)]
         assert listed == [draft.text for draft in (PRICES, RATE, CELL)]

@@ -109,7 +109,6 @@ OTHER = "%timeit np.linalg.svd(np.random.rand(500, 500))"
     ids=["unchanged", "edited, below a new one", "run again", "another"],
 )
 def test_a_cell_is_itself(storage, texts, were):
-    """Each cell of a notebook that is read again has the id of the cell that it was; a new cell has a new one."""
     before = [memory.id for memory in read_file(storage, *TEXTS)]
     after = [memory.id for memory in read_file(storage, *texts)]
     assert [before.index(id_) if id_ in before else None for id_ in after] == were
@@ -167,7 +166,6 @@ def test_folders(storage, tmp_path):
 
 
 def chunk_tokens(different, order):
-    """Return the tokens of a chunk, given the different ones and the places among them of its text's."""
     return ChunkTokens(np.array(different, np.uint16), bytes(order))
 
 
@@ -375,7 +373,6 @@ def test_damage_to_a_memory_is_named_with_its_cure(filled, damage, named):
 
 
 def test_a_snapshot_stays_as_it_is(storage):
-    """What is written after a snapshot began is not seen in it."""
     add(storage, NOTE)
     with storage.snapshot() as snapshot:
         assert snapshot.count(Filters()) == 1

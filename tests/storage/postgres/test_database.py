@@ -90,7 +90,6 @@ def test_a_database_without_pgvector_says_what_to_run(postgres_address, postgres
 
 @pytest.fixture
 def asked_for_a_password(postgres_address, postgres_server, monkeypatch):
-    """The address of the same database for a role that has to give a password."""
     for variable in ("PGPASSWORD", "PGPASSFILE", "PGSERVICE"):
         monkeypatch.delenv(variable, raising=False)
     rules = postgres_server.raw.pgdata / "pg_hba.conf"
@@ -178,7 +177,6 @@ def test_writers_that_wait_for_each_other_both_finish(database):
 
 
 def test_a_writer_that_waits_too_long_is_told(database):
-    """Rows that another transaction holds make a change give up after its patience."""
     database.change(lambda session: session.execute("insert into totals values ('', 1, 0, 0, 0)"))
 
     def hold(session):
@@ -216,8 +214,6 @@ def test_a_statement_is_stopped_from_another_thread(storage, on_its_way):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_child_has_connections_of_its_own(database):
-    """It reads, and the parent's connection still works afterwards."""
-
     def process():
         with database.read() as session:
             return session.value("select pg_backend_pid()")

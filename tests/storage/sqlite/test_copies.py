@@ -129,7 +129,6 @@ def test_restore_leaves_nothing_of_the_old_store(copy, tmp_path, bytes_of):
 
 @pytest.mark.parametrize("damage", ["empty", "cut", "middle", "text", "other", "newer", "missing", "folder"])
 def test_a_backup_that_is_none(copy, tmp_path, damage):
-    """A damaged, empty or foreign backup is refused before the store in its place is touched."""
     content, path = copy.read_bytes(), tmp_path / "good.sqlite"
     # Every page from the second third on; a page of text alone would only lose its text.
     middle = len(content) // 3
@@ -309,7 +308,6 @@ def test_a_file_copied_over_an_open_store(path, database, remember, other, kind,
 
 
 def test_a_file_copied_over_a_store_without_a_log(path, database, remember, other, network_home):
-    """Where there is no log, another store is recognised, too."""
     source, opened = other("another store"), database()
     assert opened.connection.pragma("journal_mode") != "wal"
     remember(opened, "Zürich")

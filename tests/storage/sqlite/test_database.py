@@ -69,7 +69,6 @@ def test_an_embedder_that_is_wrong(store, answer):
 
 
 def test_an_embedder_of_other_numbers(store):
-    """Vectors of float64, or in lists, are as good as any."""
     memory = store(embedder=Wrong(lambda vectors: vectors.astype(np.float64).tolist()))
     memory.add("The λ of Zürich")
     assert memory.hits("Zürich").hits[0].cosine > 0.3
@@ -174,7 +173,6 @@ def test_a_commit_that_fails(database, remember, network_home):
 
 
 def test_a_change_in_two_steps(database):
-    """An exception in the block of a transaction undoes what the block did."""
     opened = database()
     for error, last in ((ZeroDivisionError, lambda: 1 / 0), (apsw.ConstraintError, None)):
         with pytest.raises(error), opened.write() as connection:

@@ -33,7 +33,6 @@ FILES = ("", "-wal", "-shm")
 
 
 def version_of(opened):
-    """Return the version of an open store."""
     return opened.connection.pragma("user_version")
 
 
@@ -47,7 +46,6 @@ def sibling(path, ending):
 
 @pytest.mark.parametrize("version", [None, 0, 7], ids=["text", "SQLite", "SQLite with a version"])
 def test_what_is_not_a_store(path, database, version):
-    """A file of text, or with other tables, is refused before anything is written to it, its journal mode included."""
     path.parent.mkdir()
     if version is None:
         path.write_text("Umsatz in Zürich, λ = 3.2\n" * 100)
@@ -76,7 +74,6 @@ def test_what_is_not_a_store(path, database, version):
     ids=["a folder", "below a file", "NUL", "too long", "not in UTF-8", "a loop of links", "below a loop"],
 )
 def test_a_path_where_nothing_can_be(tmp_path, database, where, error, message):
-    """A folder, a path below a file, with a NUL, too long, not in UTF-8 or in a circle is refused in one sentence."""
     (tmp_path / "taken").write_text("a file")
     (tmp_path / "a").symlink_to(tmp_path / "b")
     (tmp_path / "b").symlink_to(tmp_path / "a")
@@ -240,7 +237,6 @@ def test_a_reader_without_rights_sees_what_is_in_the_log(common_store, as_user):
     ids=["unreadable", "in a closed folder", "where none can be made", "empty"],
 )
 def test_what_cannot_be_opened(common_folder, as_user, prepare, error, message):
-    """A store that cannot be read, found or made is refused with what to check, and no traceback of Python's."""
     path = common_folder / "in" / "memory.sqlite"
     path.parent.mkdir()
     path.parent.chmod(0o755)
@@ -339,7 +335,6 @@ class Slow(apsw.VFS):
 
 
 def test_closed_while_a_thread_opens_its_connection(database):
-    """A connection that is still being made when the store is closed is closed with it."""
     slow = Slow()
     opened = database(vfs="slow")
     gc.collect()
@@ -443,7 +438,6 @@ def open_together(path, barrier, further, queue):
 
 
 def race(path, further):
-    """Open a store in four processes at once; return their versions and how many notices each had."""
     context = multiprocessing.get_context("spawn")
     barrier, queue = context.Barrier(4), context.Queue()
     processes = [context.Process(target=open_together, args=(path, barrier, further, queue)) for _ in range(4)]

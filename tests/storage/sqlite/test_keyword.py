@@ -173,7 +173,6 @@ def test_the_order_of_insertion_never_speaks(tmp_path, sqlite, remember):
 
 
 def test_many_chunks_of_one_memory(sqlite, remember):
-    """However many chunks of one memory match best, the others come, too; it speaks through its best chunk."""
     opened = sqlite()
     parts = ["walrus walrus " if i != 700 else "walrus walrus walrus " for i in range(1000)]
     ends = [sum(map(len, parts[: i + 1])) for i in range(1000)]

@@ -111,7 +111,6 @@ def test_no_byte_is_left_without_a_log(store, bytes_of, network_home):
 
 
 def test_an_update_leaves_nothing_of_what_it_replaced(surrounded, bytes_of):
-    """What an update replaces is forgotten, whichever column it stood in."""
     memory, secret, vectors = surrounded
     memory.update(secret.id, text="Net of tax", title="Tax")
     assert traces(memory, words_of(SAID) - {"Kühlkette"}, bytes_of, vectors) == set()  # which is a tag, too
@@ -123,7 +122,6 @@ def test_an_update_leaves_nothing_of_what_it_replaced(surrounded, bytes_of):
 
 @pytest.mark.parametrize("change", ["deleted", "rewritten", "rewritten in a large store"])
 def test_a_file_that_changed(store, tmp_path, bytes_of, change):
-    """What a file no longer says, or said before it was deleted, is gone after the next run."""
     # A large store is not written anew for an edit: there it is gone when the store is closed.
     folder, large = tmp_path / "notes", change == "rewritten in a large store"
     folder.mkdir()
@@ -243,7 +241,6 @@ def test_while_another_writes(surrounded, bytes_of, monkeypatch):
 
 
 def test_forgotten_while_vectors_are_written(store, week):
-    """What is forgotten while vectors are written anew leaves none behind."""
     with store() as first:
         first.add_many(week, progress=False)
     other = store()
@@ -540,7 +537,6 @@ def test_the_pages_of_the_log(slow, sqlite, remember):
 
 
 def test_the_file_shrinks_when_most_of_it_is_free(store):
-    """When more than half of the file is free after a forget, it is rewritten; the rest stays."""
     memory = store(embedder=None)
     memories = memory.add_many(({"text": os.urandom(1000).hex()} for _ in range(300)), progress=False)
     before = memory.stats()["bytes"]
