@@ -486,7 +486,7 @@ def _said(link: re.Match[str]) -> str:
 
 
 # What Excalidraw keeps in a note below its texts, and the names that it gives them there.
-_DRAWING = re.compile(r"^```(?:compressed-)?json\n.*?^```$|[ \t]\^\w{8}$", re.MULTILINE | re.DOTALL)
+_DRAWING = re.compile(r"^```(?:compressed-)?json\n(?:(?!```).*+\n)*+```$|[ \t]\^\w{8}$", re.MULTILINE)
 
 
 def markdown(text: str, path: Path) -> Document:

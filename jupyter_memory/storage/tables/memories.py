@@ -205,6 +205,8 @@ def _read(session: Session, where: str, **parameters: Any) -> dict[int, Memory]:
             key, id_, text, title, kind, tier, pinned, space, source, location, lang, tags_, severity, domain, event_at,
             indexed_at, valid_from, valid_until, session_, content_hash, metadata, accessed, thumbnails_,
         ) = row  # fmt: skip
+        if metadata[:1] != "{":
+            raise UnreadableRow("metadata are not by name")
         found[key] = Memory(
             id_,
             text,
