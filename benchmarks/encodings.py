@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import random
 import tempfile
-from collections import defaultdict
 from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
@@ -19,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 from babel import Locale
-from measure import parser_of, table, turns
+from measure import parser_of, table
 
 from jupyter_memory.ingest import read_file
 
@@ -57,22 +56,14 @@ def main() -> None:
     with suppress(ImportError):
         detect = import_module("chardet").detect
         sides["chardet"] = lambda data: data.decode(detect(data)["encoding"] or "latin-1", "replace")
-    right: dict[str, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
-    spent = defaultdict(list)
-    for encoding, languages in LANGUAGES.items():
-        asked = [text for one in languages for text in texts(one, encoding, options.texts, options.letters)]
-
-        def read(name: str, text: str, encoding: str = encoding) -> None:
-            right[name][encoding].append(sides[name](text.encode(encoding)).strip() == text)
-
-        took = turns({name: lambda text, name=name: read(name, text) for name in sides}, asked)
-        for name, seconds in took.items():
-            spent[name] += seconds
-    rows: list[tuple[object, ...]] = [("", "right", "median ms", *LANGUAGES)]
-    for name, of in right.items():
-        total = np.mean(np.concatenate(list(of.values())))
-        each = (f"{np.mean(found):.0%}" for found in of.values())
-        rows.append((name, f"{total:.1%}", f"{np.median(spent[name]) * 1000:.1f}", *each))
+    rows: list[tuple[str, ...]] = [("", "right", *LANGUAGES)]
+    asked = {
+        encoding: [text for one in languages for text in texts(one, encoding, options.texts, options.letters)]
+        for encoding, languages in LANGUAGES.items()
+    }
+    for name, read in sides.items():
+        right = [[read(text.encode(of)).strip() == text for text in those] for of, those in asked.items()]
+        rows.append((name, f"{np.mean(np.concatenate(right)):.1%}", *(f"{np.mean(found):.0%}" for found in right)))
     table(rows)
 
 

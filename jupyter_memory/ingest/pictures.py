@@ -211,8 +211,7 @@ class Quota:
     def has_room(self) -> bool:
         """Return whether a picture of any size could be kept."""
         left = self._left()
-        has_room = left is None or left >= LARGEST_THUMBNAIL
-        return has_room and self._held() + LARGEST_THUMBNAIL <= self._most
+        return (left is None or left >= LARGEST_THUMBNAIL) and self._held() + LARGEST_THUMBNAIL <= self._most
 
     def begin(self, paths: Sequence[str]) -> None:
         """Count the room before these files are written in place of what they were."""

@@ -239,10 +239,12 @@ _GROUPS = {
 
 
 def grouped(commands: Mapping[str, Command[F]]) -> dict[str, list[Command[F]]]:
-    """Return the commands of a store by the titles of their groups, in the order of help; any others as one group."""
-    if "index" not in commands:
+    """Return commands by the titles of their groups, in the order of help; those of no group have an empty title."""
+    if "index" not in commands:  # those of `%memeval` share names with a store's
         return {"": list(commands.values())}
+    rest = commands.keys() - {name for names in _GROUPS.values() for name in names}
     groups = {title: [commands[name] for name in names if name in commands] for title, names in _GROUPS.items()}
+    groups[""] = [command for name, command in commands.items() if name in rest]
     return {title: of_it for title, of_it in groups.items() if of_it}
 
 

@@ -206,7 +206,7 @@ def _read(session: Session, where: str, **parameters: Any) -> dict[int, Memory]:
             indexed_at, valid_from, valid_until, session_, content_hash, metadata, accessed, thumbnails_,
         ) = row  # fmt: skip
         if metadata[:1] != "{":
-            raise UnreadableRow("metadata are not by name")
+            raise UnreadableRow("metadata are no object")
         found[key] = Memory(
             id_,
             text,

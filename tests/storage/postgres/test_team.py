@@ -225,7 +225,7 @@ def test_nobody_takes_the_key_of_a_memory_or_chunk_elsewhere(team):
 
 
 def test_an_id_is_that_of_the_memory_that_had_it_first(team):
-    """Who reads two spaces gets the older of two memories with one id, whichever space a writer puts the other into."""
+    """Who reads two spaces gets, of two memories with one id, the one that was stored first."""
     with MemoryStore(team.of("keeper"), None, settings=PLAIN) as keeper:
         older = {space: keeper.add(f"The notes of {space}.", space=space).id for space in ("papers", "salaries")}
         with team.connect("keeper") as connection:
