@@ -212,18 +212,15 @@ def test_a_transcript_is_read_by_message(read, agent):
     "records",
     [
         [{"type": "user", "name": "zeppelin"}, {"type": "user", "name": "zeppelin"}],
-        [{"type": "user", "message": "zeppelin"}],
-        [{"type": "user", "message": {"text": "zeppelin"}}],
+        [{"type": "user", "message": "zeppelin"}], [{"type": "user", "message": {"text": "zeppelin"}}],
         [{"type": "message", "message": {"role": "user", "content": "zeppelin"}}],  # without the session of Pi
         [{"type": "response_item", "payload": {"role": "user", "content": "zeppelin"}}],
         [{"role": "user", "content": "zeppelin"}],
         [{"messages": [{"role": "user", "content": "zeppelin"}]}],
-        [{"type": "event", "payload": {"content": "zeppelin"}}],
-        [{"type": "summary", "text": "zeppelin"}],
-        [of_claude("user", "zeppelin"), {"prompt": "zeppelin"}],
-        [of_claude("user", "zeppelin"), ["zeppelin"]],
+        [{"type": "event", "payload": {"content": "zeppelin"}}], [{"type": "summary", "text": "zeppelin"}],
+        [of_claude("user", "zeppelin"), {"prompt": "zeppelin"}], [of_claude("user", "zeppelin"), ["zeppelin"]],
     ],
-)
+)  # fmt: skip
 def test_of_other_records_only_keys_are_kept(read, records):
     """Also of conversations in a shape that no agent writes, such as those of a training set."""
     found = read("a.jsonl", lines_of(*records))

@@ -133,20 +133,17 @@ def run(source, number, outcome="ok", **values):
         # The cell with most of the failed source comes first, whatever ran in between.
         (["customers.head()", "orders.dtypes", MENDED], MENDED),
         # Where the failed cell ran again as it was, what changed its names in between is the fix; else there is none.
-        (["customers.head()", CHANGED, FAILED], CHANGED),
-        (["orders.head()", FAILED], None),
+        (["customers.head()", CHANGED, FAILED], CHANGED), (["orders.head()", FAILED], None),
         # The same cell counts even where little of its source is left.
         (["customers.head()", run("total = report(joined)", 3, cell_id="c7")], "total = report(joined)"),
         (["customers.head()", run("total = report(joined)", 3)], None),
         # A second failure is no fix, nor is a run whose outcome nobody knows, nor what is about something else.
-        ([run(MENDED + "  # again", 2, "error"), MENDED], MENDED),
-        ([run(MENDED, 2, "unknown")], None),
-        (["import seaborn as sns", "sns.set_theme()", "fig, ax = plt.subplots()"], None),
-        ([], None),
+        ([run(MENDED + "  # again", 2, "error"), MENDED], MENDED), ([run(MENDED, 2, "unknown")], None),
+        (["import seaborn as sns", "sns.set_theme()", "fig, ax = plt.subplots()"], None), ([], None),
         # Cells of other languages, of data, or with a mistake in them stop nothing.
         *[([source, MENDED], MENDED) for source in ("def (", "x" * 100_000, "%%bash\nls", "\x00")],
     ],
-)
+)  # fmt: skip
 def test_what_mended_a_run(after, mended):
     """A later run that did its work, or changed what it worked on, is the fix of a failed one."""
     failed = run(FAILED, 1, "error", cell_id="c7")
