@@ -493,55 +493,9 @@ def test_a_notebook_of_marimo_is_read_by_cell(read):
     assert len(read("broken.py", TEXTS["marimo"] + "def (").parts) == 1
 
 
-PLUTO = '''### A Pluto.jl notebook ###
-# v0.19.36
-
-#> [frontmatter]
-#> title = "Tides"
-#> tags = ["λ", "water"]
-
-using Markdown
-using InteractiveUtils
-
-# ╔═╡ 00000000-0000-0000-0000-00000000000a
-height = 3.25
-
-# ╔═╡ 00000000-0000-0000-0000-00000000000b
-# ╠═╡ disabled = true
-#=╠═╡
-download("https://example.org/tides.csv")
-  ╠═╡ =#
-
-# ╔═╡ 00000000-0000-0000-0000-00000000000c
-md"""
-# Tides in Zürich
-
-There are $(length("none")) of them.
-"""
-
-# ╔═╡ 00000000-0000-0000-0000-00000000000d
-md"Net of *wind*."
-
-# ╔═╡ 00000000-0000-0000-0000-00000000000e
-plot(md"a", "b")
-
-# ╔═╡ 00000000-0000-0000-0000-000000000001
-PLUTO_PROJECT_TOML_CONTENTS = """
-[deps]
-"""
-
-# ╔═╡ Cell order:
-# ╟─00000000-0000-0000-0000-00000000000c
-# ╠═00000000-0000-0000-0000-00000000000b
-# ╠═00000000-0000-0000-0000-00000000000a
-# ╟─00000000-0000-0000-0000-00000000000d
-# ╟─00000000-0000-0000-0000-000000000001
-'''
-
-
 def test_a_notebook_of_pluto_is_read_in_the_order_shown(read):
     """Also cells that are folded or disabled; what Pluto writes for itself is not stored."""
-    found = read("a.jl", PLUTO)
+    found = read("a.jl", TEXTS["pluto"])
     assert [(part.location[-1], part.language or found.language, part.text) for part in found.parts] == [
         ("0", "toml", '[frontmatter]\ntitle = "Tides"\ntags = ["λ", "water"]'),
         ("c", "markdown", '# Tides in Zürich\n\nThere are $(length("none")) of them.'),
@@ -551,7 +505,7 @@ def test_a_notebook_of_pluto_is_read_in_the_order_shown(read):
         ("e", "julia", 'plot(md"a", "b")'),
     ]
     assert found.tags == ("λ", "water") and found.parts[3].headings == ("Tides in Zürich",)
-    lines = PLUTO.split("\n")
+    lines = TEXTS["pluto"].split("\n")
     shown = [(part.text.split("\n")[0], lines[part.line - 1]) for part in found.parts]
     assert all(text in line for text, line in shown)
 
