@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, settings
 from postgres_server import PostgresServer, running
 from programs import become_nobody, in_fork
 from results import JOINING
-from week import WEEK, write_week
+from week import NOW, WEEK, write_week
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,9 +46,6 @@ if hasattr(time, "tzset"):
 
 # In the background of a shell SIGINT is ignored. Programs inherit that, and a Python that does never hears Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-
-# Friday evening of the week below; pass it as now= wherever a test depends on ages.
-NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 
 
 @pytest.fixture(scope="session")

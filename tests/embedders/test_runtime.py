@@ -54,11 +54,6 @@ def run(code, *arguments):
     return said.strip()
 
 
-def in_threads(work, count=4):
-    with ThreadPoolExecutor(count) as threads:
-        list(threads.map(work, range(count)))
-
-
 # A fast BLAS under MLX, in interpreters of their own: what is loaded cannot be taken back.
 FIND = """
 import ctypes
@@ -306,7 +301,8 @@ def test_used_by_many_threads_while_it_goes(nomic, as_before):
             right.append(np.array_equal(embedder.embed_query(TEXTS[number]), wanted[number]))
             computing.release()
 
-    in_threads(work)
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(work, range(4)))
     assert right == [True] * 20
 
 

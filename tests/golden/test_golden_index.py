@@ -36,7 +36,9 @@ def test_memories(samples, file):
     for row in rows(file, MEMORIES):
         name = named(samples, file, row.pop("key"))
         found[name] = {**row, "text": digest(row["text"]), "metadata": json.loads(row["metadata"])}
-    goldens.check("index/memories", {"order": list(found), "memories": without_repeats(found)})
+    empty = (None, "", 0, "[]", {})
+    told = {name: {key: of for key, of in row.items() if of not in empty} for name, row in found.items()}
+    goldens.check("index/memories", {"order": list(found), "memories": told})
 
 
 def test_chunks(samples, file):
@@ -105,11 +107,6 @@ def test_unchanged_files_are_skipped(samples):
 
 def named(bed: Any, connection: apsw.Connection, key: int) -> str:
     return bed.names[connection.execute("select id from memories where key = ?", (key,)).get]
-
-
-def without_repeats(found: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    empty = (None, "", 0, "[]", {})
-    return {name: {key: of for key, of in row.items() if of not in empty} for name, row in found.items()}
 
 
 # -- among many chunks ------------------------------------------------------------------------------------------------

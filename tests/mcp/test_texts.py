@@ -38,13 +38,6 @@ def many(tmp_path_factory):
     tools.provider.close()
 
 
-@pytest.fixture
-def rules(week_store):
-    for number in range(8):
-        week_store.add(f"Price rule {number} of shop {number}", title=f"Rule {number}")
-    return week_store
-
-
 def costs_what_it_says(outcome, max_tokens):
     """Return what was answered, after a check that it costs what it states, and no more than was asked for."""
     values = outcome.result.values()
@@ -93,17 +86,19 @@ def test_pages_lose_and_repeat_nothing(many, ask, limit, max_tokens):
     assert found == whole and len(set(found)) == len(found) == 50
 
 
-def test_pages_of_an_answer(tools_over, ask, rules):
+def test_pages_of_an_answer(tools_over, ask, week_store):
     """Verdict, notes and rule come once; between pages the forgotten is left out, and the new pushes nothing off."""
-    tools = tools_over(rules)
+    for number in range(8):
+        week_store.add(f"Price rule {number} of shop {number}", title=f"Rule {number}")
+    tools = tools_over(week_store)
     first = ask(tools, "search", query="price rule shop", limit=3)
     second = ask(tools, "search", cursor=first["next"], limit=3)
     assert first["rule"] and not {"rule", "verdict", "note"} & set(second)
     assert {hit["text"][:14] for hit in second["hits"]} == {first["hits"][0]["text"][:14]}
     whole = [hit["id"] for hit in ask(tools, "search", query="price rule shop", limit=50)["hits"]]
     first = ask(tools, "search", query="price rule shop", limit=3)
-    rules.forget(whole[4])
-    rules.add("price rule shop price rule shop", title="Price rule shop")
+    week_store.forget(whole[4])
+    week_store.add("price rule shop price rule shop", title="Price rule shop")
     rest = ask(tools, "search", cursor=first["next"], limit=50)
     found = [hit["id"] for hit in (*first["hits"], *rest["hits"])]
     assert len(set(found)) == len(found) and [id_ for id_ in found if id_ in whole] == [*whole[:4], *whole[5:]]

@@ -1,13 +1,13 @@
 """The profile auto on real stores: what it adds to words and meaning, and other forms of the words that were asked."""
 
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import apsw
 import pytest
 from results import titles
+from week import NOW
 
-NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)  # a Friday
 WEEK = [
     ("Left joins", "The left join on the meter id doubled the rows of Zürich."),
     ("Scaling", "We scaled the electricity prices to zero mean and unit variance."),

@@ -300,19 +300,14 @@ filters = st.one_of(
 )
 
 
-def is_below(source, path):
-    folder = path if path.endswith("/") else path + "/"
-    return source == (path.rstrip("/") or path) or source.startswith(folder)
-
-
 def fits(draft, chosen):
     held = {name: {getattr(draft, name)} for name in ("kind", "space", "lang", "session")}
     held |= {"tag": set(draft.tags), "tier": {"core" if draft.pinned else draft.tier}}
 
     def has(name, wanted):
-        return (
-            any(is_below(draft.source, path) for path in wanted) if name == "path" else bool(held[name] & set(wanted))
-        )
+        if name != "path":
+            return bool(held[name] & set(wanted))
+        return any(f"{draft.source}/".startswith(f"{path.rstrip('/')}/") for path in wanted)
 
     return (
         all(not getattr(chosen, name) or has(name, getattr(chosen, name)) for name in FACETS)
