@@ -56,7 +56,6 @@ def postgres_server() -> Iterator[PostgresServer]:
 
 @pytest.fixture
 def postgres_address(postgres_server: PostgresServer) -> Iterator[DatabaseAddress]:
-    """The address of an empty database of the test's own."""
     address = postgres_server.new_database()
     yield address
     postgres_server.drop(address)
@@ -175,7 +174,6 @@ def package_index(monkeypatch: pytest.MonkeyPatch) -> Iterator[IndexLike]:
 
 @pytest.fixture(scope="module")
 def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MemoryStore]:
-    """A store that takes in whatever property tests throw at it."""
     from jupyter_memory import MemoryStore
 
     with MemoryStore(tmp_path_factory.mktemp("bad") / "memory.sqlite") as store:

@@ -54,7 +54,6 @@ def bert():
 
 @pytest.fixture(scope="module")
 def ours():
-    """One for all tests, so that most words are known to it."""
     return WordPiece(VOCABULARY)
 
 

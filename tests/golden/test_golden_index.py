@@ -25,13 +25,11 @@ WORDS = "select term, doc, cnt, col from temp.words order by term, col"
 
 @pytest.fixture
 def file(samples) -> Iterator[apsw.Connection]:
-    """The sample archive's store, read by a connection of the test."""
     with closing(apsw.Connection(str(samples.store.path), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
         yield connection
 
 
 def test_memories(samples, file):
-    """Every memory has the columns, tags and text that the golden file says, in the order in which they were read."""
     found: dict[str, Any] = {}
     for row in rows(file, MEMORIES):
         name = named(samples, file, row.pop("key"))
@@ -42,7 +40,6 @@ def test_memories(samples, file):
 
 
 def test_chunks(samples, file):
-    """Every chunk begins and ends, is placed and named as the golden file says; so are its tokens."""
     found: dict[str, list[Any]] = {}
     for row in rows(file, CHUNKS):
         of_memory, ident = found.setdefault(named(samples, file, row["memory"]), []), row["ident"]
@@ -58,7 +55,6 @@ def test_chunks(samples, file):
 
 
 def test_words(file):
-    """The keyword index holds the golden words, as often in each column."""
     file.execute("create virtual table temp.words using fts5vocab(main, keyword, col)")
     found = [list(row.values()) for row in rows(file, WORDS)]
     frequent = [row for row in found if row[1] >= 20]
@@ -85,7 +81,6 @@ def test_vectors(file):
 
 
 def test_files_and_folders(samples, file):
-    """Files, folders, counters and the version of the schema are noted as the golden file says."""
     found = {
         "version": file.pragma("user_version"),
         "tables": [
@@ -121,7 +116,6 @@ QUESTIONS = (
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_answers_among_many(many, profile):
-    """Order, scores, contributions and counts of each answer are the golden ones."""
     found = {}
     for query in QUESTIONS:
         answer = many.store.hits(query, limit=5, profile=profile, now=many.now)
@@ -140,7 +134,6 @@ def test_answers_among_many(many, profile):
 
 @goldens.exact
 def test_pool_among_many(many):
-    """All that the finders bring, in order, is the golden pool."""
     found = {}
     for query in QUESTIONS[:3]:
         trace = many.store.trace(query, limit=3, now=many.now)
@@ -153,7 +146,6 @@ def test_pool_among_many(many):
 
 @goldens.exact
 def test_rows_of_many(many):
-    """The rows of a large folder are the golden ones."""
     goldens.check("index/many", digests(many))
 
 

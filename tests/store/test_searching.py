@@ -31,7 +31,6 @@ def test_the_right_memory_comes_first(week_store, now, query, first):
 
 
 def test_a_query_of_stop_words_alone(store):
-    """They are looked up like any words."""
     memory = store("words.sqlite", embedder=None)
     memory.add_many([{"text": "To be or not to be", "title": "Hamlet"}, {"text": "λ of the prices"}], progress=False)
     assert titles(memory.search("to be or not to be")) == ["Hamlet"]
@@ -162,7 +161,6 @@ def test_typed_filters_bound_the_answer(shops, query, found):
 
 
 def test_filters_alone_list(shops):
-    """A query of nothing but filters lists what fits them, newest first."""
     answer = shops.hits("after:2026-03-02", now=NOW)
     assert answer.profile == "browse" and answer.time_range is not None
     assert [hit.memory.text for hit in answer.hits] == [ROWS, TARIFFS]

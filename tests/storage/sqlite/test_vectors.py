@@ -180,7 +180,6 @@ def test_ties(tmp_path, opened, count):
 
 @pytest.fixture(scope="module", params=[0, EXACT], ids=["exact", "codes"])
 def template(request, tmp_path_factory):
-    """A store of no or of many notes, to be copied."""
     path = tmp_path_factory.mktemp("template") / "memory.sqlite"
     with MemoryStore(path, "static") as store:
         store.add_many(({"text": f"Row {i} was left out."} for i in range(request.param)), progress=False)
