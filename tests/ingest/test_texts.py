@@ -534,11 +534,15 @@ def test_tags_of_cells_in_texts(read, name, text, tags):
         ("a.R", "#+ a\n#' x\nf <- function\n"), ("a.R", "#' @x\n"), ("a.R", "# a    "), ("a.R", "#' # a\n"),
         ("a.qmd", "```{r {a}"), ("a.qmd", "#| a: b\n"), ("a.md", "---\njupytext:\n---\n<!-- #region\n-->"),
         ("a.py", '"""a\n===\n# %%\n'),
+        # What the parser of pages would read again and again is taken out before.
+        *(("a.html", piece) for piece in ("<!--", "<a ", "</a", "<!", "<?", "<a b='", "<", "<script>", "<div>")),
+        ("a.html", "<![CDATA["),
     ],
 )  # fmt: skip
 def test_the_time_grows_no_faster_than_the_text(read, name, piece):
     """Marks that do not end, or that end something else, are passed over."""
-    assert cpu_exponent(lambda n: lambda: read(name, piece * (n // len(piece))), 50_000, 200_000) < 1.6
+    end = ">" if name == "a.html" else ""
+    assert cpu_exponent(lambda n: lambda: read(name, piece * (n // len(piece)) + end), 50_000, 200_000) < 1.6
 
 
 @pytest.mark.parametrize(
@@ -713,9 +717,3 @@ def test_the_charset_is_that_of_the_page(read, charset):
     page = f'<html><head><meta charset="{charset}"></head><body><p>{word}</p></body></html>'
     found = read("a.html", page.encode("latin-1" if charset == "no-such" else charset))
     assert [part.text for part in found.parts] == [word]
-
-
-@pytest.mark.parametrize("piece", ["<!--", "<a ", "</a", "<!", "<?", "<a b='", "<", "<script>", "<div>", "<![CDATA["])
-def test_the_time_grows_no_faster_than_the_page(read, piece):
-    """What the parser would read again and again is taken out before."""
-    assert cpu_exponent(lambda n: lambda: read("a.html", piece * (n // len(piece)) + ">"), 50_000, 200_000) < 1.6

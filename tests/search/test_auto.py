@@ -100,14 +100,6 @@ def test_strength_of_a_name(store, query):
     assert memories.hits("DataLoaderWorker").verdict == memories.hits("株式市場").verdict == "none"
 
 
-def test_small_stores(store):
-    memories, found = store(), []
-    for title, text in WEEK[:3]:
-        found.append(titles(memories.hits("left join in Zürich"))[:1])
-        memories.add(text, title=title)
-    assert found == [[], ["Left joins"], ["Left joins"]]
-
-
 def test_trust_is_measured_where_many_come(store):
     """After many memories at once the store knows how far meaning can be trusted, and measures anew once it doubled."""
     memories = store()
