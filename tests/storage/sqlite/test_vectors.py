@@ -180,6 +180,7 @@ def test_ties(tmp_path, opened, count):
 
 @pytest.fixture(scope="module", params=[0, EXACT], ids=["exact", "codes"])
 def template(request, tmp_path_factory):
+    """A store of no or of many notes, to be copied."""
     path = tmp_path_factory.mktemp("template") / "memory.sqlite"
     with MemoryStore(path, "static") as store:
         store.add_many(({"text": f"Row {i} was left out."} for i in range(request.param)), progress=False)
@@ -299,14 +300,19 @@ filters = st.one_of(
 )
 
 
+def is_below(source, path):
+    folder = path if path.endswith("/") else path + "/"
+    return source == (path.rstrip("/") or path) or source.startswith(folder)
+
+
 def fits(draft, chosen):
     held = {name: {getattr(draft, name)} for name in ("kind", "space", "lang", "session")}
     held |= {"tag": set(draft.tags), "tier": {"core" if draft.pinned else draft.tier}}
 
     def has(name, wanted):
-        if name != "path":
-            return bool(held[name] & set(wanted))
-        return any(f"{draft.source}/".startswith(f"{path.rstrip('/')}/") for path in wanted)
+        return (
+            any(is_below(draft.source, path) for path in wanted) if name == "path" else bool(held[name] & set(wanted))
+        )
 
     return (
         all(not getattr(chosen, name) or has(name, getattr(chosen, name)) for name in FACETS)
