@@ -92,7 +92,6 @@ bench: $(VENV)/.dev  ## measure speed and memory against peers (several minutes)
 	$(BIN)/python benchmarks/import_time.py
 	$(BIN)/python benchmarks/data_files.py
 	$(BIN)/python benchmarks/indexing.py
-	$(BIN)/python benchmarks/recall.py
 	$(BIN)/python benchmarks/search.py
 
 docs: $(VENV)/.dev  ## build the documentation into site/

@@ -24,7 +24,9 @@ median of the tokens.
 from __future__ import annotations
 
 import json
+import os
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,7 +35,7 @@ from typing import Any
 
 import anyio
 from corpus import WORK
-from measure import agent_of, lacks, parser_of, table
+from measure import lacks, parser_of, table
 
 from jupyter_memory.evaluation import Bed, JudgedSet, Question, beds, read_set
 from jupyter_memory.text import STOP_WORDS, estimated_tokens
@@ -175,10 +177,14 @@ async def measured(
     judged: JudgedSet, answers: Mapping[str, str], filled: Mapping[str, Bed], limit: int
 ) -> list[tuple[Reading, Reading]]:
     """Answer every question of a set with both agents."""
+    from mcp import Client
+    from mcp.client.stdio import StdioServerParameters
+
     rows = []
     for group, bed in filled.items():
         corpus = corpus_of(bed)
-        async with agent_of(bed.store.path, "--read-only") as client:
+        command = ["-m", "jupyter_memory", "--store", str(bed.store.path), "mcp", "--read-only"]
+        async with Client(StdioServerParameters(command=sys.executable, args=command, env=dict(os.environ))) as client:
             for question in (one for one in judged.questions if one.group == group):
                 wanted = corpus.wanted(question, answers.get(question.id, ""))
                 mine = await by_memory(client, corpus, question, wanted, limit)

@@ -12,12 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from mcp import Client
 
 ROOT = Path(__file__).resolve().parents[1]
 WARM_UP = 30
@@ -92,15 +89,6 @@ def output_of(command: Sequence[object], environment: Mapping[str, str] | None =
     if done.returncode:
         sys.exit(f"{' '.join(map(str, command[:3]))} failed:\n{done.stderr or done.stdout}")
     return done.stdout.strip()
-
-
-def agent_of(store: Path, *options: str) -> Client:
-    """Return the SDK's client of a server over a store, which is started as an agent starts it."""
-    from mcp import Client
-    from mcp.client.stdio import StdioServerParameters
-
-    command = ["-m", "jupyter_memory", "--store", str(store), "mcp", *options]
-    return Client(StdioServerParameters(command=sys.executable, args=command, env=dict(os.environ)))
 
 
 @contextmanager

@@ -59,9 +59,8 @@ def told() -> str:
 
 
 def main() -> None:
-    page = PAGE.read_text(encoding="utf-8")
     made = exchange()
-    PAGE.write_text(_BLOCK.sub(lambda _: made, page), encoding="utf-8")
+    PAGE.write_text(_BLOCK.sub(lambda _: made, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, settings
 from postgres_server import PostgresServer, running
 from programs import become_nobody, in_fork
 from results import JOINING
-from week import WEEK, write_week
+from week import NOW, WEEK, write_week
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,9 +47,6 @@ if hasattr(time, "tzset"):
 # In the background of a shell SIGINT is ignored. Programs inherit that, and a Python that does never hears Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# Friday evening of the week below; pass it as now= wherever a test depends on ages.
-NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
-
 
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[PostgresServer]:
@@ -59,7 +56,6 @@ def postgres_server() -> Iterator[PostgresServer]:
 
 @pytest.fixture
 def postgres_address(postgres_server: PostgresServer) -> Iterator[DatabaseAddress]:
-    """The address of an empty database of the test's own."""
     address = postgres_server.new_database()
     yield address
     postgres_server.drop(address)
@@ -178,7 +174,6 @@ def package_index(monkeypatch: pytest.MonkeyPatch) -> Iterator[IndexLike]:
 
 @pytest.fixture(scope="module")
 def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MemoryStore]:
-    """A store that takes in whatever property tests throw at it."""
     from jupyter_memory import MemoryStore
 
     with MemoryStore(tmp_path_factory.mktemp("bad") / "memory.sqlite") as store:

@@ -14,7 +14,6 @@ __getattr__, __dir__, __all__ = exports(
         "snapshot": "Snapshot",
         "sql": "Cache Lock",
         "sqlite.database": "Database",
-        "sqlite.vectors": "BITS codes distances",
         "transfer": "Contents",
     },
 )

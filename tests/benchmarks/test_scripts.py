@@ -28,12 +28,9 @@ SCRIPTS = sorted(path for folder in ("benchmarks", "scripts") for path in (ROOT 
 FIGURES = {
     "data_files": ("--files 2 --kilobytes 1 --rows 20 --kinds .py .r .csv .parquet .pdf", ".py .r .csv .parquet .pdf"),
     "embed": ("--model minilm --layers 1 --rounds 1 --texts 2 --rows 1x16 cells", "1x16 cells peak mlx"),
-    "encodings": ("--texts 2", "ours"),
     "history": ("--cells 10", "off on callbacks failing"),
     "import_time": ("--runs 1", "import first woken"),
     "indexing": ("--texts 60 --rounds 1", "plain add_many index"),
-    "mcp_calls": ("--texts 60 --questions 4", "start Python stdio tokens"),
-    "recall": ("--texts 60 --questions 4", "60 100 200 400 640 1000"),
     "related": ("notebooks/samples/forecasting --chunks 60 --questions 4", "fitted held these hits related_to POST"),
     "search": ("--sizes 60 --questions 4", "ours naive recall@20 memory"),
     "stages": ("--texts 60 --questions 4 --profile vault", "covalence vault"),

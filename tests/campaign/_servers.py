@@ -78,6 +78,5 @@ def started(module: str, folder: Path, *arguments: object, quiet: bool = False) 
 
 
 def heard(process: subprocess.Popen[str]) -> list[list[Any]]:
-    """Return what a process had said when it was killed, by whole lines."""
     said, _ = process.communicate()
     return [json.loads(line) for line in said.splitlines(keepends=True) if line.endswith("\n")]

@@ -102,7 +102,6 @@ def _good(folder: Path, number: int) -> str:
 
 
 def damaged(folder: Path, number: int, seeds: list[tuple[str, bytes]], kinds: Sequence[str], random: Random) -> Path:
-    """Write a file that was damaged, or that has the name of another kind."""
     ending, data = random.choice(seeds)
     for _ in range(random.choice((1, 1, 2, 4))):
         ways = WAYS if ending != ".ipynb" else (*WAYS, *[_swapped] * 6)

@@ -44,7 +44,6 @@ def test_standard_input(home: Path, week: Run) -> None:
 
 
 def test_ctrl_c(home: Path, halfway) -> None:
-    """Ctrl-C while indexing exits with 130 and one line that says what is in."""
     folder, stops, wait = halfway
     code = f"{stops}\nfrom jupyter_memory.cli import main\nraise SystemExit(main(['index', {str(folder)!r}]))"
     with running([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as program:

@@ -35,7 +35,6 @@ from jupyter_memory import MemoryStore
     ],
 )
 def test_wrong_usage(run: Run, home: Path, arguments: list[str], says: str) -> None:
-    """Wrong usage exits with 2, says what is wrong, and makes no store."""
     done = run(*arguments)
     assert done.code == 2
     assert says in done.err and "()" not in done.err
@@ -96,7 +95,6 @@ sys.exit(os.waitstatus_to_exitcode(pty.spawn([sys.executable, "-m", "jupyter_mem
 
 
 def on_a_terminal(lines: int, *arguments: str) -> str:
-    """Return what a command writes to a terminal of 80 columns with so many lines."""
     command = [sys.executable, "-c", PAINTED, str(lines), *arguments]
     done = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, check=True, timeout=100)
     return done.stdout.decode()

@@ -11,7 +11,6 @@ from jupyter_memory.embedders import NOMIC, CachedModel
 
 @pytest.fixture(params=["nomic", "minilm"])
 def small(request, tmp_path):
-    """Each of the two small models, of two layers."""
     return SmallModel(tmp_path / "models", request.param)
 
 

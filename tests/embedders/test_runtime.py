@@ -54,30 +54,10 @@ def run(code, *arguments):
     return said.strip()
 
 
-def in_threads(work, count=4):
-    with ThreadPoolExecutor(count) as threads:
-        list(threads.map(work, range(count)))
-
-
-# A fast BLAS under MLX, in interpreters of their own: what is loaded cannot be taken back.
-FIND = """
-import ctypes
-from importlib import metadata
-file = next(file for file in metadata.files("cmeel-openblas") if file.name.startswith("libopenblas.so.0"))
-"""
-
-
 @linux
 @needs_openblas
 def test_mlx_multiplies_with_openblas():
-    said = run(
-        "from jupyter_memory.embedders import BertEmbedder, arithmetic\nimport mlx.core as mx\n"
-        f"{FIND}\n"
-        "functions = [ctypes.CDLL(name).cblas_sgemm for name in (None, str(file.locate()))]\n"
-        "print(arithmetic(), len({ctypes.cast(one, ctypes.c_void_p).value for one in functions}))\n"
-        "print(mx.allclose(mx.ones((64, 32)) @ mx.ones((32, 8)), mx.full((64, 8), 32.0)).item())"
-    )
-    assert said.splitlines() == ["NumPy; for larger models MLX with cmeel-openblas 1", "True"]
+    assert run(PROGRAMS["openblas"]).splitlines() == ["NumPy; for larger models MLX with cmeel-openblas 1", "True"]
 
 
 @linux
@@ -137,19 +117,7 @@ def test_without_openblas(tmp_path, code, said):
 @linux
 @needs_openblas
 def test_threads_of_openblas_as_before(nomic):
-    said = run(
-        "import sys\nfrom pathlib import Path\nfrom jupyter_memory.embedders import BertEmbedder, open_embedder\n"
-        f"{FIND}\n"
-        "openblas = ctypes.CDLL(str(file.locate()))\n"
-        "openblas.openblas_set_num_threads(3)\n"
-        "embedder = open_embedder('nomic-64', models=Path(sys.argv[1]))\n"
-        "embedder.embed_documents(['prices'] * 20)\n"
-        "before = openblas.openblas_get_num_threads()\n"
-        "try:\n    embedder.embed_documents([None])\nexcept Exception:\n"
-        "    print(before, openblas.openblas_get_num_threads())",
-        nomic.models,
-    )
-    assert said == "3 3"
+    assert run(PROGRAMS["threads"], nomic.models) == "3 3"
 
 
 def test_no_notice():
@@ -218,16 +186,7 @@ def test_an_error_shows_where_it_was_raised(nomic):
 
 def test_no_program_waits_for_a_computation(nomic):
     """A program ends although a call is still running and a model is kept for long."""
-    said = run(
-        "import sys, threading, time\nfrom pathlib import Path\nfrom jupyter_memory.embedders import open_embedder\n"
-        "embedder = open_embedder('nomic-64', models=Path(sys.argv[1]))\n"
-        "embedder.embed_query('prices')\n"
-        "texts = ['prices ' * 400] * 100_000\n"
-        "threading.Thread(target=embedder.embed_documents, args=(texts,), daemon=True).start()\n"
-        "time.sleep(0.5)\nprint('done')",
-        nomic.models,
-    )
-    assert said == "done"
+    assert run(PROGRAMS["running"], nomic.models) == "done"
 
 
 @forks
@@ -306,7 +265,8 @@ def test_used_by_many_threads_while_it_goes(nomic, as_before):
             right.append(np.array_equal(embedder.embed_query(TEXTS[number]), wanted[number]))
             computing.release()
 
-    in_threads(work)
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(work, range(4)))
     assert right == [True] * 20
 
 

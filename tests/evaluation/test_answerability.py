@@ -24,13 +24,10 @@ WEEK = [
 ]
 UNANSWERABLE = ("kafka topic", "xgboost of λ", "terraform in Zürich", "spark cluster", "airflow dag")
 ANSWERABLE = {
-    "electricity prices scaled": "scale",
-    "zero mean and unit variance": "scale",
-    "left join on the meter id": "join",
-    "doubled the rows of Zürich": "join",
-    "λ = 0.3": "join",
+    "electricity prices scaled": "scale", "zero mean and unit variance": "scale",
+    "left join on the meter id": "join", "doubled the rows of Zürich": "join", "λ = 0.3": "join",
     "electricity variance": "join",  # wrongly
-}
+}  # fmt: skip
 
 
 @pytest.fixture

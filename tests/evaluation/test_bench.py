@@ -34,7 +34,6 @@ CHANGED = {
 
 @pytest.fixture(scope="module")
 def outcomes():
-    """What all checks came to with every profile, and with changed ones."""
     return evaluation.bench({**PROFILES, **CHANGED})
 
 
@@ -89,7 +88,6 @@ def test_ten_categories_of_three_checks(asked):
 
 @pytest.mark.parametrize("name", ["covalence", "auto"])
 def test_thirty_out_of_thirty(outcomes, name):
-    """With the bundled model every check holds for covalence and for auto."""
     of_name = [one for one in outcomes if one.profile == name]
     assert [(one.check.query, one.failed) for one in of_name if one.failed] == []
     assert scores(of_name) == {name: (30, 30)}

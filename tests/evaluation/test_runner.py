@@ -280,13 +280,9 @@ def test_mistakes_about_files(judged, sources, sets, renamed, message, capsys):
 
 
 THEIRS = {
-    "ndcg@10": nDCG @ 10,
-    "recall@5": R @ 5,
-    "recall@10": R @ 10,
-    "recall_any@5": Success @ 5,
-    "mrr@10": RR @ 10,
-    "success@1": Success @ 1,
-}
+    "ndcg@10": nDCG @ 10, "recall@5": R @ 5, "recall@10": R @ 10, "recall_any@5": Success @ 5,
+    "mrr@10": RR @ 10, "success@1": Success @ 1,
+}  # fmt: skip
 CELLS = [f"λ.ipynb#{place}" for place in range(30)]
 
 

@@ -39,7 +39,6 @@ LIMIT = 4
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_answers(samples, corpus, profile):
-    """Every answer of a profile is the golden one, as a whole."""
     found = {}
     for name, bed, questions in (("samples", samples, OF_SAMPLES), ("corpus", corpus, OF_CORPUS)):
         found[name] = {
@@ -54,7 +53,6 @@ def test_answers(samples, corpus, profile):
 @goldens.exact
 @pytest.mark.parametrize("profile", ["auto", "memini", "vault"])
 def test_lists(samples, profile):
-    """Every list that a search made, and the ranks without each term, are the golden ones."""
     found = {}
     for query in TRACED:
         trace = samples.store.trace(query, limit=3, profile=profile, now=samples.now)
@@ -91,7 +89,6 @@ def test_other_answers(samples, corpus):
 
 @pytest.mark.parametrize("profile", ["auto", "vault"])
 def test_answers_by_words_alone(words_alone, profile):
-    """Without a model the answers are the golden ones, too."""
     found = {
         said(query, asked): answered(
             words_alone, words_alone.store.hits(query, limit=2, now=words_alone.now, profile=profile, **asked)
@@ -103,7 +100,6 @@ def test_answers_by_words_alone(words_alone, profile):
 
 @goldens.exact
 def test_ranks_of_the_pool(samples):
-    """Every candidate of a pool has the golden rank."""
     pooled = samples.store.pooled("which meters are frozen", limit=3, now=samples.now)
     ranks = pooled.ranks(pooled.profile)
     goldens.check(
@@ -126,7 +122,6 @@ def test_reasons(samples):
 
 
 def test_frames(samples):
-    """Columns, types and rows of the DataFrames are the golden ones."""
     found: dict[str, Any] = {}
     for profile in PROFILES:
         frame = samples.store.search("normalise prices", profile=profile, limit=2, now=samples.now)
@@ -165,7 +160,6 @@ def answered(bed: Any, answer: Any, profile: str = "") -> dict[str, Any]:
 
 
 def hit_of(bed: Any, hit: Any) -> dict[str, Any]:
-    """Return a hit as JSON values, its signals as value, rank and contribution."""
     shown = hit.to_json()
     of_memory = ("memory_id", "title", "kind", "tier", "source", "tags", "event_at", "signals")
     return {
@@ -177,7 +171,6 @@ def hit_of(bed: Any, hit: Any) -> dict[str, Any]:
 
 
 def plain(bed: Any, value: Any) -> Any:
-    """Return a value without ids and without the folder of this run."""
     if isinstance(value, str):
         return bed.plain(value)
     if isinstance(value, list | tuple):

@@ -83,7 +83,6 @@ def kept_in(work: Path, monkeypatch: pytest.MonkeyPatch, **places: str) -> golde
 
 @pytest.fixture
 def place(work: Path, monkeypatch: pytest.MonkeyPatch) -> golden_shell.Plain:
-    """What a command finds."""
     folders = {"HOME": "home", "JUPYTER_CONFIG_DIR": "config", "JUPYTER_DATA_DIR": "data"}
     return kept_in(work, monkeypatch, **folders, JUPYTER_MEMORY_PATH="memory.sqlite")
 
@@ -108,7 +107,6 @@ def filled(place: golden_shell.Plain, work: Path) -> golden_shell.Plain:
 
 
 def test_help(place):
-    """The help of every command is the golden one."""
     found = {"": golden_shell.lines(golden_shell.run("--help"), place)}
     for command in COMMANDS:
         found[command] = golden_shell.lines(golden_shell.run(*command.split(), "--help"), place)
@@ -116,13 +114,11 @@ def test_help(place):
 
 
 def test_mistakes(filled):
-    """What is typed wrong is answered with the golden line and exit code."""
     found = {" ".join(one): golden_shell.lines(golden_shell.run(*one), filled) for one in MISTAKES}
     goldens.check("cli/mistakes", found)
 
 
 def test_outputs(filled, work):
-    """Results, lists, the status and what is said of a change are the golden ones, in the order of a session."""
     found = {}
 
     def say(*arguments: str) -> dict:
@@ -170,7 +166,6 @@ def test_nothing_yet(place, monkeypatch):
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_profiles(place, profile):
-    """Every constant of a profile is the golden one, as a table, as JSON and as a file."""
     found = {}
     for form in ([], ["--json"], ["--toml"]):
         found[" ".join(form)] = golden_shell.run("profile", "show", profile, *form)["out"].splitlines()
@@ -189,7 +184,6 @@ def notebook(work: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[gold
 
 
 def test_help_of_magics(notebook):
-    """The help of every magic and every subcommand is the golden one."""
     shell, plain = notebook
     cells = ["%memory", "%memeval", "%memsearch --help", "%memadd --help"]
     cells += [f"%memory {name} --help" for name in SUBCOMMANDS]
@@ -198,7 +192,6 @@ def test_help_of_magics(notebook):
 
 
 def test_cells(notebook):
-    """Each cell of a session shows what the golden file says."""
     shell, plain = notebook
     found = {f"{n} {cell}": golden_shell.lines(shell.run(cell), plain) for n, cell in enumerate(CELLS, start=1)}
     goldens.check("cli/magics", found)

@@ -25,22 +25,21 @@ WORDS = "select term, doc, cnt, col from temp.words order by term, col"
 
 @pytest.fixture
 def file(samples) -> Iterator[apsw.Connection]:
-    """The sample archive's store, read by a connection of the test."""
     with closing(apsw.Connection(str(samples.store.path), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
         yield connection
 
 
 def test_memories(samples, file):
-    """Every memory has the columns, tags and text that the golden file says, in the order in which they were read."""
     found: dict[str, Any] = {}
     for row in rows(file, MEMORIES):
         name = named(samples, file, row.pop("key"))
         found[name] = {**row, "text": digest(row["text"]), "metadata": json.loads(row["metadata"])}
-    goldens.check("index/memories", {"order": list(found), "memories": without_repeats(found)})
+    empty = (None, "", 0, "[]", {})
+    told = {name: {key: of for key, of in row.items() if of not in empty} for name, row in found.items()}
+    goldens.check("index/memories", {"order": list(found), "memories": told})
 
 
 def test_chunks(samples, file):
-    """Every chunk begins and ends, is placed and named as the golden file says; so are its tokens."""
     found: dict[str, list[Any]] = {}
     for row in rows(file, CHUNKS):
         of_memory, ident = found.setdefault(named(samples, file, row["memory"]), []), row["ident"]
@@ -56,7 +55,6 @@ def test_chunks(samples, file):
 
 
 def test_words(file):
-    """The keyword index holds the golden words, as often in each column."""
     file.execute("create virtual table temp.words using fts5vocab(main, keyword, col)")
     found = [list(row.values()) for row in rows(file, WORDS)]
     frequent = [row for row in found if row[1] >= 20]
@@ -83,7 +81,6 @@ def test_vectors(file):
 
 
 def test_files_and_folders(samples, file):
-    """Files, folders, counters and the version of the schema are noted as the golden file says."""
     found = {
         "version": file.pragma("user_version"),
         "tables": [
@@ -107,11 +104,6 @@ def named(bed: Any, connection: apsw.Connection, key: int) -> str:
     return bed.names[connection.execute("select id from memories where key = ?", (key,)).get]
 
 
-def without_repeats(found: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    empty = (None, "", 0, "[]", {})
-    return {name: {key: of for key, of in row.items() if of not in empty} for name, row in found.items()}
-
-
 # -- among many chunks ------------------------------------------------------------------------------------------------
 
 PROFILES = ("auto", "covalence", "vault", "trovella", "memini", "memini-rrf")
@@ -124,7 +116,6 @@ QUESTIONS = (
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_answers_among_many(many, profile):
-    """Order, scores, contributions and counts of each answer are the golden ones."""
     found = {}
     for query in QUESTIONS:
         answer = many.store.hits(query, limit=5, profile=profile, now=many.now)
@@ -143,7 +134,6 @@ def test_answers_among_many(many, profile):
 
 @goldens.exact
 def test_pool_among_many(many):
-    """All that the finders bring, in order, is the golden pool."""
     found = {}
     for query in QUESTIONS[:3]:
         trace = many.store.trace(query, limit=3, now=many.now)
@@ -156,7 +146,6 @@ def test_pool_among_many(many):
 
 @goldens.exact
 def test_rows_of_many(many):
-    """The rows of a large folder are the golden ones."""
     goldens.check("index/many", digests(many))
 
 

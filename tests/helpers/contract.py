@@ -1,15 +1,15 @@
 """What the tests of the storage contract share: drafts, files of cells, and what a new snapshot shows."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 from hashing import Hashing
+from week import NOW
 
 from jupyter_memory import FileState
 from jupyter_memory.ingest import prepare
 from jupyter_memory.text import embedding_text
 from jupyter_memory.types import Draft, Filters
 
-NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 EVERYTHING = Filters()
 WEIGHTS = {"title": 2.0, "text": 1.0, "tags": 1.0}
 NOTEBOOK = "/week/λ.ipynb"

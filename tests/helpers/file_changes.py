@@ -39,12 +39,9 @@ NAMES = (
 )  # fmt: skip
 FOLDERS = ("sub", "sub/deep", "z", "new")
 TEXTS = (
-    "\n\n".join(DIARY),
-    "\n\n".join([*DIARY[:3], "On Friday it was found."]),
-    "# Prices\n\nNet of tax.\n\n## Zürich\n\nThe λ of the shops is 3.2 orders an hour.",
-    "short λ",
-    "",
-)
+    "\n\n".join(DIARY), "\n\n".join([*DIARY[:3], "On Friday it was found."]),
+    "# Prices\n\nNet of tax.\n\n## Zürich\n\nThe λ of the shops is 3.2 orders an hour.", "short λ", "",
+)  # fmt: skip
 BOOKS = (
     notebook(*zip(CHANCE, SOURCES, strict=True)),
     notebook(*zip(CHANCE, [*SOURCES[:3], "plot(λ)"], strict=True)),

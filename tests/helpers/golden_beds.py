@@ -37,7 +37,6 @@ class Bed:
         self.ids = {name: id_ for id_, name in self.names.items()}
 
     def plain(self, text: str) -> str:
-        """Return a text without ids and without the folder of this run."""
         for id_, name in self.names.items():
             text = text.replace(id_, f"<{name}>")
         return text.replace(str(self.folder), "FOLDER").replace(str(self.store.path), "STORE")
@@ -50,7 +49,6 @@ class Bed:
 
 
 def samples(work: Path) -> Bed:
-    """Index the sample archive in a folder, and remember the notes beside it."""
     folder = work.resolve() / "samples"
     shutil.copytree(SAMPLES, folder, ignore=shutil.ignore_patterns(".ipynb_checkpoints"))
     # A file that is copied is found once.

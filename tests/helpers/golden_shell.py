@@ -61,7 +61,6 @@ def run(*arguments: str) -> dict[str, Any]:
 
 
 def lines(done: Mapping[str, Any], plain: Plain) -> dict[str, Any]:
-    """Return what a command printed as lines; what it did not print is left out."""
     found: dict[str, Any] = {"code": done["code"]} if done["code"] else {}
     return found | {name: plain(done[name]).splitlines() for name in ("out", "err") if done[name]}
 

@@ -81,7 +81,6 @@ exact = pytest.mark.skipif(not is_same_machine(), reason="golden to the last dig
 
 
 def differences(golden: Any, found: Any, where: str = "") -> Iterator[str]:
-    """Yield a line for each value that is not the golden one."""
     if isinstance(golden, dict) and isinstance(found, dict):
         if list(golden) != list(found):
             yield f"{where}: keys {list(found)}, golden {list(golden)}"

@@ -65,7 +65,6 @@ class HubLike(OnLoopback):
         return certificate
 
     def asked_for(self, method: str) -> list[tuple[str, str | None]]:
-        """Return the names and ranges that were asked for with a method, in this order."""
         return [(name, wanted) for how, name, wanted in self.asked if how == method]
 
     def etag(self, name: str) -> str:

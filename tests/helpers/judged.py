@@ -12,7 +12,6 @@ JUDGED = Path(_DATA) / "judged"
 
 
 def lines(name: str) -> list[dict[str, Any]]:
-    """Return the objects of a judged file; skip where it is missing."""
     path = JUDGED / name
     if not path.exists():
         pytest.skip(f"{path} is not there: set JUPYTER_MEMORY_TEST_DATA to the folder of the judged sets")

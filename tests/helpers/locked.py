@@ -10,7 +10,6 @@ from jupyter_memory import MemoryStore
 
 @contextmanager
 def while_another_writes(store: MemoryStore) -> Iterator[None]:
-    """Hold the write lock of the store's file, as another program does."""
     connection = apsw.Connection(str(store.path))
     connection.execute("begin immediate")
     try:

@@ -41,7 +41,6 @@ def become_nobody() -> None:
 
 
 def in_fork(work: Callable[[], Any]) -> Any:
-    """Run ``work`` in a forked process; return its result, or the error that it raised."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:

@@ -14,7 +14,6 @@ def titles(found):
 
 
 def words_of_the_index(store):
-    """Return how many rows the keyword index has, and how many vectors there are."""
     stats = store.stats()
     return stats["chunks"], sum(model["vectors"] for model in stats["models"])
 

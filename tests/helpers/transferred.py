@@ -45,7 +45,6 @@ LONG = "\n\n".join(f"## Part {n}\n\n" + f"The price of shop {n} rose in week {n}
 
 
 def contents(store):
-    """Return everything that a store holds, as values that can be compared."""
     with storage_of(store) as storage, storage.transfer.contents("") as found:
         held = list(found.memories())
         # Pictures are no part of an export, and so it does not tell whether they were read.
@@ -77,7 +76,6 @@ def write_files(week):
 
 
 def fill(store, week, notes, runs):
-    """Let a store have files, notes, runs, uses, feedback, pins and searches."""
     write_files(week)
     store.index(week, progress=False)
     store.watch(week)

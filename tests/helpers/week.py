@@ -4,13 +4,15 @@ import json
 import os
 import subprocess
 import tomllib
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from shutil import which
 from typing import Any
 
 import pytest
 
+# Friday evening of the week below; pass it as now= wherever a test depends on ages.
+NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 _TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 WEEK: tuple[dict[str, Any], ...] = tuple(_TABLE["week"])
 NOTES: tuple[dict[str, Any], ...] = tuple(_TABLE["archive"])

@@ -67,7 +67,6 @@ def _bytes(path: Path) -> bytes:
 
 @pytest.fixture
 def shell_with_recorder(tmp_path: Path) -> Iterator[Callable[[], Recorded]]:
-    """Give a function that makes a shell with a recorder that is off."""
     made: list[Recorded] = []
 
     def make() -> Recorded:

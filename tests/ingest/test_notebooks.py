@@ -1,7 +1,9 @@
 """Notebooks: which cells become memories, with what text, outputs, title, place and language."""
 
 import json
+import tomllib
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +11,8 @@ from jupyter_memory import InputError
 from jupyter_memory.ingest import is_excluded, read_file
 from jupyter_memory.text import outputs_of
 from jupyter_memory.types import Draft
+
+TEXTS = tomllib.loads(Path(__file__).with_name("texts.toml").read_text("utf-8"))
 
 
 def code(source, *outputs, **more):
@@ -357,10 +361,7 @@ COLOURED = ("\x1b[31m-----\x1b[39m", "File \x1b[32mprices.py:3\x1b[0m", "\x1b[31
         # A DataFrame's text stands for its HTML; HTML alone is read without programs and styles.
         ([shown(text_plain="   λ\n0  3", text_html="<table>")], "   λ\n0  3"),
         ([shown(text_plain="<IPython.core.display.HTML object>", text_html="<b>x</b>")], "x"),
-        (
-            [shown(text_html=TABLE)],
-            "Mühlen\n\nRad\t3 < λ",
-        ),
+        ([shown(text_html=TABLE)], "Mühlen\n\nRad\t3 < λ"),
         ([shown(text_plain="GT(_tbl_data=\n  x,\n  y)", text_html="<h4>Ebbe</h4><script>f()</script>")], "Ebbe"),
         ([shown(text_html="<script>draw()</script>")], "[text/html]"),
         ([shown(text_html="<p>λ <img alt='Wehr' src='a.png'></p>")], "λ Wehr"),
@@ -395,10 +396,7 @@ COLOURED = ("\x1b[31m-----\x1b[39m", "File \x1b[32mprices.py:3\x1b[0m", "\x1b[31
         ),
         ([shown(application_json="λ")], "λ"), ([shown(application_json=None)], "[application/json]"),
         # Of a drawing the labels, also those that matplotlib wrote as paths; what describes a picture is read.
-        (
-            [shown(**{"image/svg+xml": DRAWING})],
-            "[image/svg+xml]\nDurchlass\nHöhe & λ\nSchacht J",
-        ),
+        ([shown(**{"image/svg+xml": DRAWING})], "[image/svg+xml]\nDurchlass\nHöhe & λ\nSchacht J"),
         (
             [shown(image_png="iVBOR") | {"metadata": {"image/png": {"alt": "Pegel im März", "width": 3}}}],
             "[image/png]\nPegel im März",
@@ -430,14 +428,11 @@ def test_what_a_cell_printed_and_showed_is_text(drafts, outputs, text):
     assert outputs_of(draft.text) == text
 
 
-def test_long_outputs_are_whole_up_to_a_bound(drafts):
-    lines = "\n".join(f"Zeile {number}" for number in range(1_500))
-    [draft] = drafts(code("λ", stream(lines)))
-    assert outputs_of(draft.text) == lines and "left_out" not in draft.metadata
-
-
 def test_longer_outputs_keep_what_is_unusual(drafts):
-    """Head, tail and lines unlike the others are kept; all outputs are bounded together, and the rest is counted."""
+    """Up to a bound it is whole; then head, tail and odd lines are kept; all are bounded together, the rest counted."""
+    short = "\n".join(f"Zeile {number}" for number in range(1_500))
+    [draft] = drafts(code("λ", stream(short)))
+    assert outputs_of(draft.text) == short and "left_out" not in draft.metadata
     lines = [f"epoch {number} loss {1 / (number + 1):.5f}" for number in range(5_000)]
     lines[2_500] = "epoch 2500 λ diverged"
     cells = code("λ", stream("\n".join(lines))), code("λ", *[shown(text_plain="\n".join(lines))] * 50)
@@ -472,28 +467,9 @@ def test_odd_metadata(tmp_path, value, said):
             read_file(path, root=tmp_path)
 
 
-ZEPPELIN = {
-    "name": "Ferries",
-    "paragraphs": [
-        {"text": "%md\n# Ferries\n\nIn Malmö."},
-        {
-            "text": "%spark.pyspark\nferries = spark.range(3)",
-            "results": {
-                "code": "SUCCESS",
-                "msg": [{"type": "TEXT", "data": "3 boats"}, {"type": "TABLE", "data": "a\tb"}],
-            },
-        },
-        {"text": "%pyspark ferries.count()", "result": {"type": "TEXT", "msg": "3"}},
-        {"text": "%jdbc(prices)\nselect 1"},
-        {"text": None},
-        {"title": "empty"},
-    ],
-}
-
-
 def test_a_note_of_zeppelin_is_read_as_a_notebook(read):
     """By paragraph, with its results; the language is that of its interpreter, and notes of the 0.7 are read too."""
-    found = read("ferries.zpln", json.dumps(ZEPPELIN))
+    found = read("ferries.zpln", TEXTS["zeppelin"])
     assert [(part.language, part.headings) for part in found.parts] == [
         ("markdown", ("Ferries",)), ("python", ("Ferries",)), ("python", ("Ferries",)), ("sql", ("Ferries",)),
     ]  # fmt: skip

@@ -93,6 +93,12 @@ def test_a_header_is_told_from_the_rows_below_it(read, lines):
         ("name,name", "x,1"),  # one name twice
         ("1,2", "3,4"), ("Zürich,Genf",),
         ("name,city", "name,city"),  # it recurs: it is a value
+        # Years or dates above other years or dates, in no equal steps, or alone: a life in years, numbers that look so.
+        ("Anna Meier,1950,1972,1994", "Bob Rossi,1948,1970,2001", "Carl Weber,1960,1981,1999"),
+        ("Ayre,2019,2100,2150", "Brough,12,13,14", "Cairn,17,18,19"),
+        ("Anna Meier,2026-03-02,2026-03-09", "Bob Rossi,2026-03-03,2026-03-10", "Carl Weber,2026-03-04,2026-03-11"),
+        ("Ayre,2019", "Brough,12", "Cairn,13"),
+        ("2019,2020,2021", "2022,2023,2024", "2025,2026,2027"),
     ],
 )  # fmt: skip
 def test_what_may_be_data_is_no_header(read, lines):
@@ -120,22 +126,6 @@ def test_columns_of_years_and_dates_are_counted_and_the_others_named(read, names
     [part] = read("landings.csv", "\n".join((f"harbour,{names}", *rows)) + "\n").parts
     what = f"CSV table: {len(rows)} row{'s' if len(rows) > 1 else ''}, 4 columns"
     assert part.text == f"{what}\nharbour: text\nand 3 columns named by years or dates"
-
-
-@pytest.mark.parametrize(
-    "lines",
-    [
-        ("Anna Meier,1950,1972,1994", "Bob Rossi,1948,1970,2001", "Carl Weber,1960,1981,1999"),  # a life in years
-        ("Ayre,2019,2100,2150", "Brough,12,13,14", "Cairn,17,18,19"),  # numbers that look like years
-        ("Anna Meier,2026-03-02,2026-03-09", "Bob Rossi,2026-03-03,2026-03-10", "Carl Weber,2026-03-04,2026-03-11"),
-        ("Ayre,2019", "Brough,12", "Cairn,13"),
-        ("2019,2020,2021", "2022,2023,2024", "2025,2026,2027"),
-    ],
-)
-def test_years_in_a_row_are_no_header(read, lines):
-    """Above other years or dates, in no equal steps, or alone, they are values."""
-    [part] = read("a.csv", "\n".join(lines) + "\n").parts
-    assert "The columns have no names." in part.text and part.metadata["rows"] == len(lines)
 
 
 def test_a_question_is_a_name(read):

@@ -230,15 +230,12 @@ def test_what_is_searched_for_is_what_was_typed(week, text: str, query: str) -> 
 @pytest.mark.parametrize(
     ("line", "text"),
     [
-        ("a   b --tag x   c  d", "a   b c  d"),
-        ("--tag x  a\tb", "a\tb"),
-        ("'so'", "so"),
-        ("x -- y --tag z", "x -- y"),
-        ("--tag z -- x --tag y", "x --tag y"),
+        ("a   b --tag x   c  d", "a   b c  d"), ("--tag x  a\tb", "a\tb"), ("'so'", "so"),
+        ("x -- y --tag z", "x -- y"), ("--tag z -- x --tag y", "x --tag y"),
         *((text, text) for text in ("it's  'so'", '"a" "b"', "f(x)[0]=='y'", "$n and {n}", "why is λ negative?")),
         *((text, text) for text in (r"dates \d{3} ${HOME}", r"in 'C:\My data\new'", r"on \\server\share")),
     ],
-)
+)  # fmt: skip
 def test_what_is_remembered_is_what_was_written(shell, line: str, text: str) -> None:
     shell.ip.user_ns["n"] = "replaced"
     assert shell.run(f"%memadd {line}").memory.text == text
@@ -305,26 +302,18 @@ def test_minus_404_is_found_and_a_minus_before_a_word_leaves_it_out(week) -> Non
 @pytest.mark.parametrize(
     ("cell", "says"),
     [
-        ("%memadd", "nothing to remember"),
-        ("%memadd --tag x", "nothing to remember"),
-        ("%%memadd --tag x\n  \n", "nothing to remember"),
-        ("%%memadd My title\nbody", "--title"),
-        ("%memadd --severity bad text", "there is no 'bad'"),
-        ("%memadd --on neverland text", "2025-03-31"),
-        ('%memadd "open', "not closed"),
-        ("%memadd text --titel x", "Did you mean --title?"),
-        ("%memsearch --var nowhere", "no variable nowhere"),
-        ("%memsearch --var number", "int"),
-        ("%memsearch --var question more words", "twice"),
-        ("%%memsearch --var question\nbody", "twice"),
-        ("%%memsearch words here\nbody", "twice"),
-        ("%memsearch --var empty", "nothing to search for"),
+        ("%memadd", "nothing to remember"), ("%memadd --tag x", "nothing to remember"),
+        ("%%memadd --tag x\n  \n", "nothing to remember"), ("%%memadd My title\nbody", "--title"),
+        ("%memadd --severity bad text", "there is no 'bad'"), ("%memadd --on neverland text", "2025-03-31"),
+        ('%memadd "open', "not closed"), ("%memadd text --titel x", "Did you mean --title?"),
+        ("%memsearch --var nowhere", "no variable nowhere"), ("%memsearch --var number", "int"),
+        ("%memsearch --var question more words", "twice"), ("%%memsearch --var question\nbody", "twice"),
+        ("%%memsearch words here\nbody", "twice"), ("%memsearch --var empty", "nothing to search for"),
         ("%memsearch merge --limt 3", "Did you mean --limit?"),
         ("%memsearch merge -limit 3", "Did you mean --limit?"),
         ("%memsearch how to use --help", 'in quotes: "--help"'),
         ("%memsearch merge --limit", "expected one argument"),
-        ("%memsearch merge --limit three", "whole number"),
-        ("%memsearch merge --limit 0", "1 or more"),
+        ("%memsearch merge --limit three", "whole number"), ("%memsearch merge --limit 0", "1 or more"),
         ("%memsearch merge --kind cel", "Did you mean cell?"),
         ("%memsearch merge --since soonish", "2025-03-31"),
         ("%memsearch merge --since 2026 --until 2025", "Nothing lies between"),
@@ -333,11 +322,10 @@ def test_minus_404_is_found_and_a_minus_before_a_word_leaves_it_out(week) -> Non
         ("%memsearch merge --profile autp", "Did you mean 'auto'?"),
         ("%memsearch   ;  --nope", "There is no option"),
         ("%memsearch prices --since last week", '--since "last week"'),
-        ("%memsearch prices --on 3 days ago", '--on "3 days ago"'),
-        ("%%memsearch", "cell body is empty"),
+        ("%memsearch prices --on 3 days ago", '--on "3 days ago"'), ("%%memsearch", "cell body is empty"),
         *((f"%memsearch {text}", "not closed") for text in ("'unclosed", '"unclosed phrase', '--since="last week')),
     ],
-)
+)  # fmt: skip
 def test_mistakes_are_one_line(week, cell: str, says: str) -> None:
     week.ip.user_ns |= {"question": "who?", "number": 3, "empty": " "}
     assert says in week.mistake(cell)

@@ -50,20 +50,15 @@ def test_each_has_help(shell, name: str) -> None:
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ("statsu", "Did you mean %memory status?"),
-        ("search prices", "Did you mean %memsearch"),
-        ("serach prices", "Did you mean %memsearch"),
-        ("add λ = 0.3", "Did you mean %memadd"),
-        ("eval", "Did you mean %memeval run"),
-        ("delete 3f2a", "That is %memory forget"),
+        ("statsu", "Did you mean %memory status?"), ("search prices", "Did you mean %memsearch"),
+        ("serach prices", "Did you mean %memsearch"), ("add λ = 0.3", "Did you mean %memadd"),
+        ("eval", "Did you mean %memeval run"), ("delete 3f2a", "That is %memory forget"),
         ("restore müller.sqlite", "That is `jupyter-memory restore FILE` in a terminal"),
-        ("status now", "takes nothing but options"),
-        ("model use", "Name the model"),
+        ("status now", "takes nothing but options"), ("model use", "Name the model"),
         ("model fetch nomic", "is followed by nothing, list, use NAME, drop, drop NAME or remove NAME"),
-        ("model drop nomic", "no vectors of 'nomic'"),
-        ("model drop one two", "is followed by"),
+        ("model drop nomic", "no vectors of 'nomic'"), ("model drop one two", "is followed by"),
     ],
-)
+)  # fmt: skip
 def test_other_names_get_a_suggestion(shell, typed: str, said: str) -> None:
     assert said in shell.mistake(f"%memory {typed}")
     assert "backup" in shell.mistake("%memory statsu")

@@ -170,12 +170,9 @@ FILTERS = {
 }
 ARGUMENTS = {
     "query": st.lists(WORDS, min_size=1, max_size=4).map(" ".join),
-    "filters": st.fixed_dictionaries({}, optional=FILTERS),
-    "limit": st.integers(1, 50),
-    "mode": st.sampled_from(["scan", "full"]),
-    "around": WORDS,
-    "max_tokens": st.integers(200, 4_000),
-}
+    "filters": st.fixed_dictionaries({}, optional=FILTERS), "limit": st.integers(1, 50),
+    "mode": st.sampled_from(["scan", "full"]), "around": WORDS, "max_tokens": st.integers(200, 4_000),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["memory_search", "memory_get", "memory_related", "memory_status"])

@@ -204,21 +204,18 @@ WRONG = [
     ("search", {"query": "since:Tuesdayish"}, "since"),
     ("search", {"cursor": "x"}, "cursor: it is unknown, or its answer is too old"),
     ("search", {"cursor": "ffffffff.-1"}, "cursor: it is unknown, or its answer is too old"),
-    ("get", {}, "ids: it is missing"),
-    ("get", {"ids": []}, "ids: it is empty"),
+    ("get", {}, "ids: it is missing"), ("get", {"ids": []}, "ids: it is empty"),
     ("get", {"ids": ["a"] * 21}, "ids: it may hold up to 20 values"),
     ("get", {"ids": ["Zürich"]}, "No memory that this client may see has this id"),
-    ("get", {"ids": ["a", "b"]}, "has any of these ids"),
-    ("related", {}, "id: it is missing"),
+    ("get", {"ids": ["a", "b"]}, "has any of these ids"), ("related", {}, "id: it is missing"),
     ("related", {"id": "a"}, "No memory that this client may see has this id"),
-    ("remember", {}, "text: it is missing"),
-    ("remember", {"text": ""}, "text: it is empty"),
+    ("remember", {}, "text: it is missing"), ("remember", {"text": ""}, "text: it is empty"),
     ("remember", {"text": " \n"}, "This cannot be stored"),
     ("remember", {"text": "a", "tags": ["b"] * 11}, "tags: it may hold up to 10 values"),
     ("forget", {"ids": "a"}, "No memory that this client may see has this id"),
     ("status", {"all": True}, "There is an argument that is not known. Known: none"),
     ("drop", {}, "There are: memory_search, memory_get"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "arguments", "said"), WRONG, ids=lambda value: str(value)[:40])

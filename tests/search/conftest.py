@@ -3,18 +3,16 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from itertools import count
 from typing import Any
 
 import numpy as np
 import pytest
+from week import NOW
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.search import OverFetch, covalence
 
-# Friday evening of the week in tests/conftest.py.
-NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 # Finds everything, so that a signal judges every memory.
 WIDE = covalence.replace(name="wide", fetch=OverFetch(1, 200), threshold=False)
 

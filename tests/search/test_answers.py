@@ -2,19 +2,18 @@
 
 import re
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from hashing import Hashing
 from judged import JUDGED, lines
 from results import titles
+from week import NOW
 
 from jupyter_memory import JupyterMemory, QueryError
 from jupyter_memory.search import PROFILES, why_here
 from jupyter_memory.text import asked_in
 
-NOW = datetime(2026, 3, 6, 18, tzinfo=UTC)
 QUERY = "prices of the Poisson model in March"
 
 

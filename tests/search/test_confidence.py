@@ -180,7 +180,6 @@ def test_coverage_by_hand(hear, query, record, share):
 
 
 def test_words_count_by_what_they_tell(hear):
-    """A rare word counts more than a frequent one."""
     means = [{"text": "mean"}] * 40
     frequent, rare, *_ = hear(covered, "forecast mean", {"text": "mean"}, {"text": "forecast"}, *means)
     assert 0 < 2 * frequent < rare and frequent + rare == pytest.approx(1)

@@ -1,7 +1,9 @@
 """Earlier errors like a new one: found by their cause, with the run that mended each."""
 
+import tomllib
 import traceback
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 import shells
@@ -10,43 +12,7 @@ from jupyter_memory.search import KnownErrors
 from jupyter_memory.types import Run, RunError
 
 NOON = datetime(2026, 3, 6, 12, tzinfo=UTC)
-# Sessions of one library's errors, run for real: what failed comes before what mended it.
-SESSIONS = {
-    "header": [
-        "import io\nimport pandas as pd",
-        "june = pd.read_csv(io.StringIO('meter , kwh\\n1,0.4\\n'))",
-        "june['kwh'].describe()",
-        "list(june.columns)",
-        "june.columns = june.columns.str.strip()\njune['kwh'].describe()",
-    ],
-    "grouped": [
-        "import pandas as pd",
-        "sales = pd.DataFrame({'region': ['n', 's'], 'units': [4, 9]})\ntotals = sales.groupby('region').sum()",
-        "totals[totals['region'] == 'n']",
-        "totals = sales.groupby('region').sum().reset_index()\ntotals[totals['region'] == 'n']",
-    ],
-    "truth": [
-        "import pandas as pd\nflats = pd.DataFrame({'rooms': [1, 3], 'rent': [6200, 9900]})",
-        "flats[(flats['rooms'] >= 3) and (flats['rent'] < 9000)]",
-        "flats[(flats['rooms'] >= 3) & (flats['rent'] < 9000)]",
-    ],
-    "module": ["import scikit_learn_", "import json"],
-}
-ASKED = {
-    "header": [
-        "from io import StringIO\nimport pandas as pd\nplate = pd.read_csv(StringIO('well, signal\\nA1,12\\n'))",
-        "plate[plate['signal'] > 10]",
-    ],
-    "grouped": [
-        "import pandas as pd\nstaff = pd.DataFrame({'team': ['a', 'b'], 'pay': [5, 4]})",
-        "per_team = staff.groupby('team').mean()",
-        "per_team.sort_values('pay')['team'].tolist()",
-    ],
-    "truth": [
-        "import pandas as pd\npeople = pd.DataFrame({'age': [17, 44]})",
-        "people[(people.age > 18) and (people.age < 65)]",
-    ],
-}
+SESSIONS, ASKED = tomllib.loads(Path(__file__).with_name("fixes.toml").read_text("utf-8")).values()
 
 
 def ran(session, cells):
@@ -133,20 +99,17 @@ def run(source, number, outcome="ok", **values):
         # The cell with most of the failed source comes first, whatever ran in between.
         (["customers.head()", "orders.dtypes", MENDED], MENDED),
         # Where the failed cell ran again as it was, what changed its names in between is the fix; else there is none.
-        (["customers.head()", CHANGED, FAILED], CHANGED),
-        (["orders.head()", FAILED], None),
+        (["customers.head()", CHANGED, FAILED], CHANGED), (["orders.head()", FAILED], None),
         # The same cell counts even where little of its source is left.
         (["customers.head()", run("total = report(joined)", 3, cell_id="c7")], "total = report(joined)"),
         (["customers.head()", run("total = report(joined)", 3)], None),
         # A second failure is no fix, nor is a run whose outcome nobody knows, nor what is about something else.
-        ([run(MENDED + "  # again", 2, "error"), MENDED], MENDED),
-        ([run(MENDED, 2, "unknown")], None),
-        (["import seaborn as sns", "sns.set_theme()", "fig, ax = plt.subplots()"], None),
-        ([], None),
+        ([run(MENDED + "  # again", 2, "error"), MENDED], MENDED), ([run(MENDED, 2, "unknown")], None),
+        (["import seaborn as sns", "sns.set_theme()", "fig, ax = plt.subplots()"], None), ([], None),
         # Cells of other languages, of data, or with a mistake in them stop nothing.
         *[([source, MENDED], MENDED) for source in ("def (", "x" * 100_000, "%%bash\nls", "\x00")],
     ],
-)
+)  # fmt: skip
 def test_what_mended_a_run(after, mended):
     """A later run that did its work, or changed what it worked on, is the fix of a failed one."""
     failed = run(FAILED, 1, "error", cell_id="c7")

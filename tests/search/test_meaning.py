@@ -1,16 +1,14 @@
 """The signals of meaning: margins of cosines, hubs, MaxSim and the best passage."""
 
-from datetime import UTC, datetime
 from math import isnan
 
 import numpy as np
 import pytest
 from calibrated import calibrated
+from week import NOW
 
 from jupyter_memory.embedders import tokens as pieces
 from jupyter_memory.search import BestPassage, MaxSim, SemanticMargin
-
-NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 
 
 def test_a_cosine_is_measured_against_the_store(judged):

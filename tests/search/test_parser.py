@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from week import NOW
 from zones import zone
 
 from jupyter_memory import QueryError
@@ -17,7 +18,6 @@ from jupyter_memory.search import filters_from, parse
 from jupyter_memory.text import moment
 from jupyter_memory.types import KINDS, TIERS, Filters, Terms
 
-NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 MAX_TERMS = 64
 
 

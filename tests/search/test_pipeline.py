@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from results import worded
+from week import NOW
 
 from jupyter_memory import InputError, MemoryStore, QueryError
 from jupyter_memory.search import (
@@ -25,7 +26,6 @@ from jupyter_memory.search import (
     trovella,
 )
 
-NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 FIXED = pytest.mark.parametrize("profile", [covalence, trovella], ids=lambda profile: profile.name)
 
 

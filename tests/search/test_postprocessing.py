@@ -2,16 +2,15 @@
 
 import shutil
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from small_notebooks import write
+from week import NOW
 
 from jupyter_memory.search import Deduplicate, DeduplicateFiles, DeduplicateRuns, OverFetch, Profile, Weighted, auto
 from jupyter_memory.text import with_outputs
 
-NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 SCALED = "prices = prices - prices.mean() # the λ of Zürich is fitted on prices of zero mean and unit variance"
 FIT = "forecast = ridge.fit(prices)  # λ of Zürich"
 CELLS = (

@@ -1,17 +1,17 @@
 """The profiles of other systems, vault and memini: their published formulas, worked out by hand."""
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 from results import worded
+from week import NOW
 
 import jupyter_memory
 from jupyter_memory import InputError, RerankWeights, Scored, TimeAnchor, dedup, fuse, fuse_scores, rerank
 from jupyter_memory.search import PROFILES, MinMax, adapted, memini, memini_rrf, parse, vault
 from jupyter_memory.types import Ranking
 
-NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 FRESH_NOTE = 0.4 * 0.7 + 0.2  # tier and recency; nobody else said it, nobody read it
 
 

@@ -1,6 +1,6 @@
 """The signals, each asked of memories in a store: what it says of them, by numbers worked out by hand."""
 
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import timedelta, timezone
 from itertools import product
 from math import isnan, log, sqrt
 from unicodedata import normalize
@@ -8,11 +8,11 @@ from unicodedata import normalize
 import numpy as np
 import pytest
 from small_notebooks import write
+from week import NOW
 
 from jupyter_memory import search
 from jupyter_memory.types import TIERS
 
-NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 DAY = timedelta(days=1)
 
 

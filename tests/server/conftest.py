@@ -169,18 +169,13 @@ def over(ask) -> Callable[[], Awaitable[list[dict[str, Any]]]]:
     return over
 
 
-def validator_of(name: str) -> Draft7Validator:
-    """Return what checks values against one of the schemas that the package brings along."""
-    file = "requests.json" if name.endswith("-request") else "answers.json"
-    definitions = json.loads((SCHEMAS / file).read_text("utf-8"))["definitions"]
-    return Draft7Validator({"$ref": f"#/definitions/{name}", "definitions": definitions})
-
-
 @pytest.fixture
 def fits() -> Callable[[str, Any], Any]:
 
     def fits(name: str, value: Any) -> Any:
-        errors = validator_of(name).iter_errors(value)
+        file = "requests.json" if name.endswith("-request") else "answers.json"
+        definitions = json.loads((SCHEMAS / file).read_text("utf-8"))["definitions"]
+        errors = Draft7Validator({"$ref": f"#/definitions/{name}", "definitions": definitions}).iter_errors(value)
         problems = [f"{'.'.join(map(str, one.absolute_path))}: {one.message}" for one in errors]
         assert problems == []
         return value

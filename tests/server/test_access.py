@@ -100,14 +100,10 @@ async def test_another_user_is_told_so(ask, service, monkeypatch):
 SECRET = "łäkäräsecret"
 
 BAD = [
-    ("search", "{", ""),
-    ("search", [], ""),
-    ("search", {}, "query"),
-    ("search", {"query": 7}, "query"),
+    ("search", "{", ""), ("search", [], ""), ("search", {}, "query"), ("search", {"query": 7}, "query"),
     ("search", {"query": SECRET, "limit": 0}, "limit"),
     ("search", {"query": SECRET, "limit": "ten"}, "limit"),
-    ("search", {"query": SECRET, "prefix": 1}, "prefix"),
-    ("search", {"query": SECRET, SECRET: 1}, ""),
+    ("search", {"query": SECRET, "prefix": 1}, "prefix"), ("search", {"query": SECRET, SECRET: 1}, ""),
     ("search", {"query": SECRET, "filters": {"kind": [SECRET]}}, "filters.kind"),
     ("search", {"query": SECRET, "filters": {"tier": "core"}}, "filters.tier"),
     ("search", {"query": SECRET, "filters": {SECRET: ["x"]}}, "filters"),
@@ -115,33 +111,23 @@ BAD = [
     ("search", {"query": SECRET, "since": "2026-03-05", "until": "2026-03-01"}, "until"),
     ("search", {"query": SECRET, "profile": SECRET}, "profile"),
     ("search", {"query": SECRET, "profile": f"./{SECRET}.toml"}, "profile"),
-    ("search", {"query": SECRET * 3000}, "query"),
-    ("explain", {"query": SECRET}, "memory_id"),
-    ("item", {"memory_id": [SECRET]}, "memory_id"),
-    ("add", {"text": ""}, "text"),
-    ("add", {"text": SECRET, "tags": SECRET}, "tags"),
-    ("add", {"text": SECRET, "kind": SECRET}, "kind"),
+    ("search", {"query": SECRET * 3000}, "query"), ("explain", {"query": SECRET}, "memory_id"),
+    ("item", {"memory_id": [SECRET]}, "memory_id"), ("add", {"text": ""}, "text"),
+    ("add", {"text": SECRET, "tags": SECRET}, "tags"), ("add", {"text": SECRET, "kind": SECRET}, "kind"),
     ("update", {"memory_id": "x"}, ""),
-    ("pin", {"memory_id": "x", "pinned": SECRET}, "pinned"),
-    ("forget", {}, ""),
-    ("forget", {"count": 3}, ""),
+    ("pin", {"memory_id": "x", "pinned": SECRET}, "pinned"), ("forget", {}, ""), ("forget", {"count": 3}, ""),
     ("forget", {"source": SECRET, "count": SECRET}, "count"),
-    ("forget", {"memory_ids": [], "source": SECRET}, ""),
-    ("index", {"path": f"no/{SECRET}"}, "path"),
-    ("folders", {"path": f"no/{SECRET}"}, "path"),
-    ("jobs", {"job_id": "x", "cancel": False}, "cancel"),
-    ("access", {"memory_id": "x", "query": SECRET}, ""),
-    ("feedback", {"memory_id": "x"}, "accepted"),
+    ("forget", {"memory_ids": [], "source": SECRET}, ""), ("index", {"path": f"no/{SECRET}"}, "path"),
+    ("folders", {"path": f"no/{SECRET}"}, "path"), ("jobs", {"job_id": "x", "cancel": False}, "cancel"),
+    ("access", {"memory_id": "x", "query": SECRET}, ""), ("feedback", {"memory_id": "x"}, "accepted"),
     ("feedback", {"memory_id": "x", "accepted": True, "rank": 2**64}, "rank"),
-    ("search", {"query": SECRET, "limit": 10**400}, "limit"),
-    ("search", b"\xff\xfe", ""),
-    ("search", b'{"query": "\xff"}', ""),
-    ("search", "[" * 100_000, ""),
+    ("search", {"query": SECRET, "limit": 10**400}, "limit"), ("search", b"\xff\xfe", ""),
+    ("search", b'{"query": "\xff"}', ""), ("search", "[" * 100_000, ""),
     *(
         ("add", f'{{"text": "{SECRET}", "metadata": {{"a": {number}}}}}', "")
         for number in ("NaN", "-Infinity", "1e999")
     ),
-]
+]  # fmt: skip
 
 
 async def test_a_bad_body_is_refused_by_the_name_of_its_field(ask, fits):

@@ -53,7 +53,6 @@ def test_what_is_read(file):
 
 
 def test_what_ipython_writes(tmp_path):
-    """A history that IPython itself has just written is read."""
     path = tmp_path / "history.sqlite"
     options = [f"--HistoryManager.hist_file={path}", "--HistoryManager.enabled=True", "--no-banner"]
     subprocess.run([sys.executable, "-m", "IPython", *options], input="λ = 3\nλ / 0\n", text=True, capture_output=True,

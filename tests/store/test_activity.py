@@ -121,7 +121,6 @@ def test_a_deleted_file(store, tmp_path):
 
 
 def test_a_store_that_is_read_only(common_folder, as_user):
-    """A read-only store is searched as before, and notes no search and no use."""
     path = common_folder / "memory.sqlite"
     with MemoryStore(path) as store:
         memory = store.add("The λ of the Poisson model is 3.2.")

@@ -60,7 +60,6 @@ def test_explain_beyond_the_limit(week_store, now):
 
 
 def test_explain_what_was_filtered(week_store, week_memories):
-    """A memory that the filters leave out is told by which of them."""
     id_ = week_memories["Joining orders"].id
     why = week_store.explain("joining orders", id_, filters={"kind": "cell", "tag": ["pandas", "λ"]})
     told = "The filters exclude it: kind must be cell (it is note); tag must be pandas or λ (it is rule)."

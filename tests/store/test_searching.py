@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 import numpy as np
 import pytest
 from results import titles
+from week import NOW
 
 from jupyter_memory import JupyterMemory, MemoryStore, QueryError, UnknownProfile
 from jupyter_memory.types import Filters
@@ -30,7 +31,6 @@ def test_the_right_memory_comes_first(week_store, now, query, first):
 
 
 def test_a_query_of_stop_words_alone(store):
-    """They are looked up like any words."""
     memory = store("words.sqlite", embedder=None)
     memory.add_many([{"text": "To be or not to be", "title": "Hamlet"}, {"text": "λ of the prices"}], progress=False)
     assert titles(memory.search("to be or not to be")) == ["Hamlet"]
@@ -129,9 +129,6 @@ def test_a_phrase_that_stands_nowhere_is_told(store):
         assert not any("the phrase" in notice for notice in opened.hits(question).notices)
 
 
-FRIDAY = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
-
-
 @pytest.fixture(scope="module")
 def shops(tmp_path_factory):
     with MemoryStore(tmp_path_factory.mktemp("asking") / "memory.sqlite", embedder="static", space="shops") as opened:
@@ -158,14 +155,13 @@ PRICES, TARIFFS, ROWS = "electricity prices in Zürich", "electricity tariffs, �
 )
 def test_typed_filters_bound_the_answer(shops, query, found):
     """A filter typed in the query filters, another space too; the answer still shows what was typed."""
-    answer = shops.hits(query, now=FRIDAY)
+    answer = shops.hits(query, now=NOW)
     assert sorted(hit.memory.text for hit in answer.hits) == found
-    assert answer.to_json()["query"] == query == shops.search(query, now=FRIDAY).attrs["memsearch"]["query"]
+    assert answer.to_json()["query"] == query == shops.search(query, now=NOW).attrs["memsearch"]["query"]
 
 
 def test_filters_alone_list(shops):
-    """A query of nothing but filters lists what fits them, newest first."""
-    answer = shops.hits("after:2026-03-02", now=FRIDAY)
+    answer = shops.hits("after:2026-03-02", now=NOW)
     assert answer.profile == "browse" and answer.time_range is not None
     assert [hit.memory.text for hit in answer.hits] == [ROWS, TARIFFS]
 

@@ -337,19 +337,13 @@ BEGUN = datetime(2023, 11, 20, 9, tzinfo=UTC)
 NOTE = "The tariff of week {week} is {week} francs.\n"
 
 
-@pytest.fixture
-def three_years(tmp_path):
-    tree = WorkTree(tmp_path / "work")
+def test_a_clone_of_three_years_of_notes_is_not_all_from_today(tmp_path, store):
+    """Nor is a copy; every note has the date of its commit, and a search for a period finds those of the period."""
+    memory, tree = store(), WorkTree(tmp_path / "work")
     for month in range(36):
         tree.commit(f"notes/n{month}.md", NOTE.format(week=month), BEGUN + timedelta(days=30 * month))
-    return tree
-
-
-def test_a_clone_of_three_years_of_notes_is_not_all_from_today(three_years, tmp_path, store):
-    """Nor is a copy; every note has the date of its commit, and a search for a period finds those of the period."""
-    memory = store()
-    three_years.git("clone", "-q", str(three_years.top), str(tmp_path / "clone"))
-    shutil.copytree(three_years.top, tmp_path / "copy", copy_function=shutil.copyfile)
+    tree.git("clone", "-q", str(tree.top), str(tmp_path / "clone"))
+    shutil.copytree(tree.top, tmp_path / "copy", copy_function=shutil.copyfile)
     for folder in ("clone", "copy"):
         memory.index(tmp_path / folder / "notes", progress=False)
         asked = {"since": "2024-01-01", "until": "2025-01-01", "filters": {"path": str(tmp_path / folder)}}

@@ -67,7 +67,6 @@ def test_a_store_whose_file_is_another_is_closed_when_its_path_is_opened(tmp_pat
 
 
 def test_settings_of_ones_own(tmp_path):
-    """A store can be opened with other settings beside the one that is shared."""
     shared = open_store(tmp_path / "memory.sqlite")
     settings = JupyterMemory(limit=1, profile="trovella", space="lab")
     mine = open_store(tmp_path / "memory.sqlite", settings=settings)

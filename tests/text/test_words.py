@@ -285,5 +285,4 @@ def test_an_estimate_rather_errs_upwards() -> None:
     [("", 0), ("a", 1), ("=" * 80, 5), ("():", 2), (" " * 40, 3), ("1204", 4), ("🎉", 3), ("\n\n    ", 1)],
 )
 def test_edges(text: str, expected: int) -> None:
-    """Runs of blanks and signs cost little, digits and pictures much."""
     assert estimated_tokens(text) == expected

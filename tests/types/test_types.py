@@ -2,12 +2,12 @@
 
 import json
 from dataclasses import FrozenInstanceError, fields, replace
-from datetime import UTC, datetime
 from math import nan
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from week import NOW
 
 from jupyter_memory.types import (
     Answer,
@@ -23,7 +23,6 @@ from jupyter_memory.types import (
     as_tuple,
 )
 
-NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 MEMORY = Memory(
     id="3f2a9c1b2d4e5f60",
     text="The λ of the Poisson model is 3.2 orders an hour.",

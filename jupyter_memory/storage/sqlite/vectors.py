@@ -208,7 +208,7 @@ def best_memories(connection: Session, scored: ScoredChunks, count: int, owners:
 # neighbours, but for the hundreds that a code search needs it takes ten times as long as NumPy.)
 
 EXACT = 4_096
-_CANDIDATES = 400  # of 100,000 real chunks the best 400 by code hold 99.5 % of the true best 20 (benchmarks/recall.py)
+_CANDIDATES = 400  # of 100,000 real chunks the best 400 by code hold 99.5 % of the true best 20 (benchmarks/README.md)
 # Distances, at most 2, are written as whole multiples of 1 / _UNIT: every float32 except those below rounding error.
 _UNIT = 2**60
 

@@ -2,7 +2,7 @@
 
 import random
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from itertools import product
 
@@ -18,10 +18,10 @@ from jupyter_memory.types import Draft, Filters, Terms, WordForms
 pytest.importorskip("psycopg", reason="needs the extra `postgres`")
 
 import psycopg
+from week import NOW
 
 from jupyter_memory.storage import keyword
 
-NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 _LISTED = (
     "rate rates price prices orders ordered queue queues Zürich zurich λ μ mean means forecast forecasting don't "
     "FileSyncService sync_queue df.groupby 東京 売上 ﬁle m² naïve cooperation the of and to in 3.2 1.0.21 e-mail"

@@ -91,7 +91,6 @@ NOT_A_NUMBER = "c07f" * 512
 
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory):
-    """A store of six notes, one of them long."""
     path = tmp_path_factory.mktemp("sound") / "memory.sqlite"
     notes = [{"text": f"The λ of Zürich is {i}", "title": f"λ {i}", "tags": ["two"]} for i in range(5)]
     with MemoryStore(path, "static") as store:

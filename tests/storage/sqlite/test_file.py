@@ -181,7 +181,6 @@ def searched(path):
 
 @pytest.fixture
 def common_store(common_folder):
-    """A store that everybody may read, in a folder that everybody may enter."""
     path = common_folder / "memory.sqlite"
     with MemoryStore(path, embedder=None) as store:
         store.add("The prices are net of tax")

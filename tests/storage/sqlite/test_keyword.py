@@ -3,13 +3,14 @@
 import random
 import re
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from itertools import pairwise
 
 import apsw
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from week import NOW
 
 from jupyter_memory import MemoryStore, QueryError
 from jupyter_memory.ingest import prepare
@@ -17,7 +18,6 @@ from jupyter_memory.search import parse, profile_named
 from jupyter_memory.storage import open_storage
 from jupyter_memory.types import Chunk, Draft, Filters, Terms
 
-NOW = datetime(2026, 3, 6, 18, 0, tzinfo=UTC)
 ANY = Filters()
 AUTO, COVALENCE, TROVELLA = (profile_named(name).columns for name in ("auto", "covalence", "trovella"))
 
