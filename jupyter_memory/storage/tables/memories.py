@@ -382,7 +382,8 @@ def known_contents(session: Session, contents: Mapping[str, str], filters: Filte
 
 def insert_chunks(session: Session, written: Sequence[tuple[int, Draft, Sequence[str]]]) -> list[ChunkWords]:
     """Write the chunks of memories, given with their idents if these are known; return them for the keyword index."""
-    rows, worded = [], []
+    rows: list[dict[str, Any]] = []
+    worded = []
     for key, draft, idents in written:
         tagged = " ".join(sorted(set(draft.tags)))
         for chunk, ident in zip(draft.chunks, idents or idents_of(draft), strict=True):
