@@ -57,7 +57,8 @@ class Session(Protocol):
         has its space, which a table of a file may lack.
         """
 
-    def new_keys(self, table: str, count: int) -> list[int]: ...  # of ``memories`` or ``chunks``, ascending
+    # Write rows of ``memories`` or ``chunks``, to which the database gives their numbers, in order; return these.
+    def numbered(self, table: str, number: str, rows: Sequence[Mapping[str, Any]]) -> list[int]: ...
     # Keep others from changing memories until the transaction ends; returns those that are there, in order.
     def lock(self, keys: Sequence[int]) -> list[int]: ...
     # Keep others from writing these files until the transaction ends, whether they are noted already or not.

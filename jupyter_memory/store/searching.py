@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from functools import cache
 from pathlib import Path
-from typing import Any, ForwardRef, Literal, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, ForwardRef, Literal, TypedDict, TypeVar, Unpack
 from zoneinfo import ZoneInfo
 
 from jupyter_memory.config import JupyterMemory
@@ -30,6 +31,9 @@ from jupyter_memory.types import Answer, Explanation, Filters, Hit, Memory, Quer
 from jupyter_memory.types.protocols import FileState
 from jupyter_memory.types.search import Trace
 
+if TYPE_CHECKING:
+    from jupyter_memory.ingest.moves import DisconnectedDrives
+
 # Whether the file of a memory is still what was indexed.
 Freshness = Literal["current", "changed", "gone", "unknown"]
 # Bytes of a file that is read again if only its time differs: more would take longer than a search may.
@@ -38,7 +42,7 @@ _CHECKED = 1_000_000
 _SHOWN = 4
 
 
-def freshness(state: FileState) -> Freshness:
+def freshness(state: FileState, drives: Callable[[], DisconnectedDrives]) -> Freshness:
     """Return whether a file is unchanged since it was indexed; ``"unknown"`` if its drive is not connected."""
     path = Path(state.path)
     try:
@@ -54,11 +58,15 @@ def freshness(state: FileState) -> Freshness:
         same = digest(path).partition(".")[0] == state.content_hash.partition(".")[0]
         return "current" if same else "changed"
     except (FileNotFoundError, NotADirectoryError):
-        from jupyter_memory.ingest.moves import DisconnectedDrives
-
-        return "gone" if DisconnectedDrives().folder_of(state) is None else "unknown"
+        return "gone" if drives().folder_of(state) is None else "unknown"
     except (OSError, ValueError):
         return "unknown"
+
+
+def _disconnected_drives() -> DisconnectedDrives:
+    from jupyter_memory.ingest.moves import DisconnectedDrives  # imported late: most searches need none
+
+    return DisconnectedDrives()
 
 
 def changes_notice(hits: Iterable[Hit]) -> str:
@@ -310,7 +318,8 @@ class Searching:
         places = dict.fromkeys((memory.source, memory.space) for memory in from_files)
         with self._storage.snapshot() as snapshot:
             states = snapshot.file_states(list(places))
-        seen = {place: freshness(state) for place, state in states.items()}
+        drives = cache(_disconnected_drives)
+        seen = {place: freshness(state, drives) for place, state in states.items()}
         hits = tuple(
             replace(hit, freshness=seen.get((hit.memory.source, hit.memory.space), "unknown")) for hit in answer.hits
         )

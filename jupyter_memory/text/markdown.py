@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from html import unescape
 from typing import Any
@@ -62,7 +62,9 @@ def _plain_heading(markdown: str) -> str:
 
 def headings(text: str, lang: str = "markdown") -> list[Heading]:
     """Return the headings of a text in order; only ``markdown`` and ``rst`` have any."""
-    return list(_markdown(text) if lang == "markdown" else _rst(text) if lang == "rst" else ())
+    found = _markdown(text) if lang == "markdown" else _rst(text) if lang == "rst" else ()
+    # What stands between the headings of a path stands in none of them.
+    return [replace(one, text=one.text.replace(" > ", " >\u00a0")) if " > " in one.text else one for one in found]
 
 
 def descend(path: tuple[Heading, ...], heading: Heading) -> tuple[Heading, ...]:

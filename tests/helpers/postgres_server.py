@@ -151,22 +151,23 @@ def tenants_of(server):
 
 def fill(connection, key, space):
     values = {"key": key, "id": f"id{key}", "space": space, "text": f"secret of {space}"}
-    for statement in (
-        "insert into memories (space, key, id, kind, tier, event_at, indexed_at, content_hash, title)"
-        " values (%(space)s, %(key)s, %(id)s, 'note', 'note', 0, 0, %(id)s, %(text)s)",
-        "insert into texts values (%(space)s, %(key)s, %(text)s)",
-        "insert into tags values (%(space)s, %(key)s, %(text)s)",
-        "insert into chunks (space, id, memory, start, stop) values (%(space)s, %(key)s, %(key)s, 0, 5)",
-        "insert into postings values (%(space)s, 'secret', %(key)s, 0, 0, 1, 0, 0, 1, '{1}')",
-        "insert into frequencies (space, term, columns, chunks) values (%(space)s, 'secret', 4, 1)",
-        "insert into totals (space, changes, chunks, words) values (%(space)s, 1, 1, 1)",
-        "insert into files values (%(space)s, %(text)s, 0, 0, '', 0)",
-        "insert into folders (space, path) values (%(space)s, %(text)s)",
-        "insert into done values (%(space)s, %(text)s)",
-        # What a store adds later has other numbers.
-        "select setval('memory_keys', %(key)s + 1), setval('chunk_ids', %(key)s + 1)",
-    ):
-        connection.execute(statement, values)
+    with connection.transaction():
+        for statement in (
+            "insert into memories (space, key, id, kind, tier, event_at, indexed_at, content_hash, title)"
+            " values (%(space)s, %(key)s, %(id)s, 'note', 'note', 0, 0, %(id)s, %(text)s)",
+            "insert into texts values (%(space)s, %(key)s, %(text)s)",
+            "insert into tags values (%(space)s, %(key)s, %(text)s)",
+            "insert into chunks (space, id, memory, start, stop) values (%(space)s, %(key)s, %(key)s, 0, 5)",
+            "insert into postings values (%(space)s, 'secret', %(key)s, 0, 0, 1, 0, 0, 1, '{1}')",
+            "insert into frequencies (space, term, columns, chunks) values (%(space)s, 'secret', 4, 1)",
+            "insert into totals (space, changes, chunks, words) values (%(space)s, 1, 1, 1)",
+            "insert into files values (%(space)s, %(text)s, 0, 0, '', 0)",
+            "insert into folders (space, path) values (%(space)s, %(text)s)",
+            "insert into done values (%(space)s, %(text)s)",
+            # What a store adds later has other numbers.
+            "select setval('memories_key_seq', %(key)s + 1), setval('chunks_id_seq', %(key)s + 1)",
+        ):
+            connection.execute(statement, values)
 
 
 def spaces_seen(connection, table="memories"):

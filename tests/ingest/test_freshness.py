@@ -63,6 +63,18 @@ def test_a_notice_counts_the_files(indexed):
     assert "2 of these files no longer exist." in memory.hits("tariff").notices[0]
 
 
+def test_a_search_looks_once_where_missing_files_were(indexed, monkeypatch):
+    """Not for each of them: on a drive of the network, that takes a while."""
+    memory, folder = indexed
+    for name in ("one", "two", "three"):
+        (folder / f"{name}.md").unlink()
+    asked = []
+    real = os.path.realpath
+    monkeypatch.setattr(os.path, "realpath", lambda path, **given: asked.append(path) or real(path, **given))
+    assert list(seen(memory).values()).count("gone") == 3
+    assert asked.count(folder) == 1
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no place where drives are mounted")
 def test_what_is_on_a_drive_that_is_not_connected_is_unknown(index, folder):
     """It is not gone: the drive may come back."""

@@ -20,6 +20,7 @@ DATA = Path(os.environ.get("JUPYTER_MEMORY_TEST_DATA", Path(__file__).parents[3]
         # Its own heading, also below other lines; what only counts is joined with what is above it.
         (["# Prices", "Some words first.\n\n## Cleaning\n\nMore words."], ["Prices", "Cleaning"]),
         (["# Exercises\n## 10. Autoencoders", "## 8."], ["Exercises › 10. Autoencoders", "Exercises › 8."]),
+        (["# Where λ > 2\n## 8. A > B", "## 9."], ["Where λ >\u00a02 › 8. A >\u00a0B", "Where λ >\u00a02 › 9."]),
         (["# Part 2\n### 3.\n#### a.\n\nλ is fitted."], ["Part 2 › 3. › a."]),
         (["# 税\n## 価格"], ["価格"]),
         # Cells of one section are told apart by what they define or a comment; without a heading, by how they begin.

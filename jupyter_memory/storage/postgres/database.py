@@ -80,6 +80,11 @@ def _translated(address: DatabaseAddress, error: psycopg.Error) -> Exception:
                 f"Your role may not do this in the store at {address}. Nothing was changed; "
                 "ask the owner of the store for the role that may."
             )
+        case errors.UniqueViolation():
+            return StoreReadOnly(
+                f"The store at {address} has a memory with one of these ids in a space that your role may not read, so "
+                "nothing was changed. Ask the owner of the store."
+            )
         case errors.UndefinedTable() | errors.UndefinedColumn() | errors.InvalidSchemaName():
             return StoreDamaged(f"Tables of the store at {address} are missing. Restore them with pg_restore.")
         case errors.AdminShutdown() | errors.CrashShutdown() | errors.CannotConnectNow():
@@ -305,7 +310,6 @@ class _Pool:
 # Rows that one statement writes.
 TOGETHER = 5_000
 _JSON = json.JSONEncoder(ensure_ascii=False, default=lambda value: "\\x" + value.hex())
-_SEQUENCES = {"memories": "memory_keys", "chunks": "chunk_ids"}
 
 
 class _Totals(NamedTuple):
@@ -363,21 +367,23 @@ class Session:
         return count
 
     def insert(self, table: str, rows: Sequence[Mapping[str, Any]], *, known: str = "") -> int:
-        # As one value, JSON: as many parameters as there are values would take longer to read than to store.
-        count = 0
         conflict = f"on conflict ({self.dialect.unique(table)}) {known}" if known else ""
+        return sum(cursor.rowcount for cursor in self._insert(table, rows, conflict))
+
+    def numbered(self, table: str, number: str, rows: Sequence[Mapping[str, Any]]) -> list[int]:
+        return sorted(row[0] for cursor in self._insert(table, rows, f"returning {number}") for row in cursor)
+
+    def _insert(self, table: str, rows: Sequence[Mapping[str, Any]], further: str) -> Iterator[psycopg.Cursor[Any]]:
+        # As one value, JSON: as many parameters as there are values would take longer to read than to store.
         for part in batches(rows, TOGETHER):
             columns = ", ".join(part[0])
-            count += self.changed(
+            cursor = self.execute(
                 f"insert into {table} ({columns}) "
-                f"select {columns} from json_populate_recordset(cast(null as {table}), cast(:rows as json)) {conflict}",
+                f"select {columns} from json_populate_recordset(cast(null as {table}), cast(:rows as json)) {further}",
                 rows=_JSON.encode(part),
             )
-        return count
-
-    def new_keys(self, table: str, count: int) -> list[int]:
-        numbered = "select nextval(cast(:sequence as regclass)) from generate_series(1, :count) order by 1"
-        return self.column(numbered, sequence=_SEQUENCES[table], count=count)
+            self.written += cursor.rowcount
+            yield cursor
 
     def lock(self, keys: Sequence[int]) -> list[int]:
         those = f"from memories where {of('memories')} and key = any(:keys)"
@@ -479,7 +485,7 @@ class Database:
             self.created = _migrate(connection, address)
 
             row = connection.execute(
-                f"select has_table_privilege('{SCHEMA}.memories', 'insert') and not pg_is_in_recovery()"
+                f"select has_any_column_privilege('{SCHEMA}.memories', 'insert') and not pg_is_in_recovery()"
             ).fetchone()
             self.read_only = not (row is not None and bool(row[0]))
 
@@ -566,8 +572,9 @@ class Database:
     def _held(self, connection: psycopg.Connection) -> dict[str, _Totals]:
         # That of the store, or all that were written into.
         rows = connection.execute(
-            "select space, sum(changes)::bigint, sum(chunks)::bigint, sum(words)::bigint from totals "
-            "where %(space)s in ('', space) group by space",
+            # Whatever rows a writer added with SQL.
+            "select space, mod(sum(changes), 1e18)::bigint, greatest(least(sum(chunks), 1e12), 0)::bigint, "
+            "greatest(least(sum(words), 1e15), 0)::bigint from totals where %(space)s in ('', space) group by space",
             {"space": self.space},
         )
         held = {space: _Totals(*of_it) for space, *of_it in rows}

@@ -234,14 +234,14 @@ class Statistics:
 
     @property
     def average_size(self) -> float:
-        return self._totals.words / self._totals.chunks if self._totals.words else 1.0
+        return self._totals.words / self._totals.chunks if self._totals.words and self._totals.chunks else 1.0
 
     words = staticmethod(stems)
 
     def frequencies(self, words: Iterable[str], /) -> Mapping[str, int]:
         asked = list(dict.fromkeys(words))
         found = self.by_columns([keyed(word) for word in asked])
-        return {word: sum(found[keyed(word)].values()) for word in asked}
+        return {word: min(sum(found[keyed(word)].values()), self.chunks) for word in asked}
 
     def by_columns(self, terms: Sequence[str]) -> Mapping[str, Mapping[int, int]]:
         """Return how many chunks hold each word, as the tables have it, in which set of columns."""
@@ -251,9 +251,11 @@ class Statistics:
         if unknown:
             counted: dict[str, dict[int, int]] = {term: {} for term in unknown}
             for term, columns, chunks in self._session.rows(
-                "select term, columns, sum(chunks)::bigint from frequencies "
+                # No more than there are, whatever rows a writer added with SQL.
+                "select term, columns, greatest(least(sum(chunks), :total), 0)::bigint from frequencies "
                 f"where {of('frequencies')} and term = any(:terms) group by term, columns",
                 terms=unknown,
+                total=self.chunks,
             ):
                 counted[term][columns] = chunks
             for term, of_term in counted.items():

@@ -94,6 +94,8 @@ create function jupyter_memory.set_privileges(wanted name) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare
   level text;
+  named text;
+  columns text;
 begin
   execute format('revoke all on all tables in schema jupyter_memory from %I', wanted);
   execute format('revoke all on all sequences in schema jupyter_memory from %I', wanted);
@@ -114,13 +116,21 @@ begin
   end if;
   execute format('grant insert, update, delete on all tables in schema jupyter_memory to %I', wanted);
   execute format('revoke insert, update, delete on jupyter_memory.grants, jupyter_memory.schema_version from %I', wanted);
-  execute format('grant usage on all sequences in schema jupyter_memory to %I', wanted);
+  execute format('grant usage on sequence jupyter_memory.numbers, jupyter_memory.models_id_seq to %I', wanted);
   execute format('grant execute on function jupyter_memory.forget_asked to %I', wanted);
   if level = 'owner' then
     execute format('grant execute on function jupyter_memory.give_right, jupyter_memory.take_rights to %I', wanted);
   else
     -- The model that all search with is changed by an owner; the first writer may bring it.
     execute format('revoke update, delete on jupyter_memory.models from %I', wanted);
+    -- The server numbers memories and chunks, by which it is said whose they are and which came first.
+    foreach named in array array['memories', 'chunks'] loop
+      select string_agg(quote_ident(attname), ', ') into columns from pg_attribute
+      where attrelid = format('jupyter_memory.%I', named)::regclass and attnum > 0 and not attisdropped
+        and attidentity = '' and attgenerated = '';
+      execute format('revoke insert, update on jupyter_memory.%I from %I', named, wanted);
+      execute format('grant insert (%s), update (%1$s) on jupyter_memory.%I to %I', columns, named, wanted);
+    end loop;
   end if;
 end
 $$;

@@ -181,7 +181,10 @@ _DISTRIBUTED = (
     "done",
 )  # fmt: skip
 # What only a table on one machine can have: the space is not in it.
-_OF_ONE_MACHINE = {"memories": "memories_key", "chunks": "chunks_id"}
+_OF_ONE_MACHINE = {
+    "memories": "drop constraint memories_key, drop constraint memories_id, add unique (space, id)",
+    "chunks": "drop constraint chunks_id",
+}
 
 
 class Team:
@@ -242,7 +245,7 @@ class Team:
                     session.execute("select create_reference_table(:name)", name=f"jupyter_memory.{table}")
                 else:
                     if alone := _OF_ONE_MACHINE.get(table):
-                        session.execute(f"alter table jupyter_memory.{table} drop constraint if exists {alone}")
+                        session.execute(f"alter table jupyter_memory.{table} {alone}")
                     beside = "none" if table == _DISTRIBUTED[0] else f"jupyter_memory.{_DISTRIBUTED[0]}"
                     session.execute(
                         "select create_distributed_table(:name, 'space', colocate_with => :beside)",

@@ -292,10 +292,11 @@ class Session(apsw.Connection):
             self.execute(begin + places + conflict, values, can_cache=len(part) in (1, TOGETHER))
         return self.total_changes() - before
 
-    def new_keys(self, table: str, count: int) -> list[int]:
-        # The highest that the table ever gave out.
+    def numbered(self, table: str, number: str, rows: Sequence[Mapping[str, Any]]) -> list[int]:
+        # From the highest that the table ever gave out.
         last = int(self.value("select seq from sqlite_sequence where name = :table", table=table) or 0)
-        return list(range(last + 1, last + 1 + count))
+        self.insert(table, [{number: last + place, **row} for place, row in enumerate(rows, 1)])
+        return list(range(last + 1, last + 1 + len(rows)))
 
     def lock(self, keys: Sequence[int]) -> list[int]:
         return sorted(set(keys))

@@ -84,17 +84,15 @@ def insert(
     before: Sequence[Predecessor | None] | None = None,
 ) -> list[int]:
     """Write memories, indexed at these times, some with the ids of those ``before`` them; return their keys."""
-    keys = session.new_keys("memories", len(drafts)) if drafts else []
     for space in {draft.space for _, draft in drafts}:
         session.include(space)
     rows = []
-    for key, (identity_, draft), time, id_, earlier in zip(
-        keys, drafts, times, new_ids(len(drafts)), before or [None] * len(drafts), strict=True
+    for (identity_, draft), time, id_, earlier in zip(
+        drafts, times, new_ids(len(drafts)), before or [None] * len(drafts), strict=True
     ):
         row = columns(identity_, draft, time, earlier.accessed if earlier else 0)
-        rows.append({**row, "key": key, "id": (earlier.id or id_) if earlier else id_})
-    # In one order, so that two writers of the same memories wait for each other rather than in a circle.
-    session.insert("memories", sorted(rows, key=lambda row: tuple(row.values())[:5]))
+        rows.append({**row, "id": (earlier.id or id_) if earlier else id_})
+    keys = session.numbered("memories", "key", rows) if rows else []
     keyed = [(key, draft) for key, (_, draft) in zip(keys, drafts, strict=True)]
     session.insert("texts", [{"space": draft.space, "memory": key, "text": draft.text} for key, draft in keyed])
     _insert_tags(session, [(draft.space, key, draft.tags) for key, draft in keyed])
@@ -384,18 +382,17 @@ def known_contents(session: Session, contents: Mapping[str, str], filters: Filte
 
 def insert_chunks(session: Session, written: Sequence[tuple[int, Draft, Sequence[str]]]) -> list[ChunkWords]:
     """Write the chunks of memories, given with their idents if these are known; return them for the keyword index."""
-    ids = iter(session.new_keys("chunks", sum(len(draft.chunks) for _, draft, _ in written)))
-    rows, words = [], []
+    rows: list[dict[str, Any]] = []
+    worded = []
     for key, draft, idents in written:
         tagged = " ".join(sorted(set(draft.tags)))
         for chunk, ident in zip(draft.chunks, idents or idents_of(draft), strict=True):
             # The same words that the view chunk_texts will show when the chunk is taken out again.
             text = draft.text[chunk.start : chunk.end]
-            words.append(ChunkWords(draft.space, next(ids), draft.title, chunk.context, text, tagged, ident))
+            worded.append((draft.title, chunk.context, text, tagged, ident))
             rows.append(
                 {
                     "space": draft.space,
-                    "id": words[-1].chunk,
                     "memory": key,
                     "start": chunk.start,
                     "stop": chunk.end,
@@ -406,8 +403,8 @@ def insert_chunks(session: Session, written: Sequence[tuple[int, Draft, Sequence
                     "ident": ident,
                 }
             )
-    session.insert("chunks", rows)
-    return words
+    ids = session.numbered("chunks", "id", rows)
+    return [ChunkWords(row["space"], id_, *one) for row, id_, one in zip(rows, ids, worded, strict=True)]
 
 
 def idents_of(draft: Draft) -> list[str]:

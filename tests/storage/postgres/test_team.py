@@ -1,7 +1,7 @@
 """The database decides who reads and writes what: a role sees the rows of its spaces, and changes what it may."""
 
 import random
-from contextlib import closing
+from contextlib import closing, suppress
 from itertools import product
 
 import pytest
@@ -112,12 +112,12 @@ def test_what_a_person_asked_is_theirs_and_goes_with_the_memory(team):
         refused(ben, SEARCH.replace("space,", "space, who,", 1) % "'', 'postgres'")
         asked = "select forget_asked(array[%s], array['id1'])"
         assert eve.execute(asked, ("papers",)).fetchone() == (False,)
-        # Who gives a memory of theirs the id of one elsewhere removes nothing that names that one.
-        eve.execute("update memories set id = 'id1'")
+        # Nobody gives a memory of theirs the id of one elsewhere.
+        refused(eve, "update memories set id = 'id1'", error=psycopg.errors.UniqueViolation)
         assert eve.execute(asked, ("λ",)).fetchone() == (False,)
         assert [len(rows) for rows in left()] == [2, 2]
         assert ben.execute(asked, ("papers",)).fetchone() == (True,)
-        assert left() == [[("",)], [("",)]]
+        assert left() == [[], []]
 
 
 def test_random_queries_of_others_leak_nothing(team):
@@ -208,36 +208,71 @@ def test_who_may_only_read_a_space_is_told_so_by_every_change_in_it(team):
         assert ben.forget(mine.id) == 1
 
 
-def test_nobody_takes_the_key_of_a_memory_or_chunk_elsewhere(team):
-    """A writer of one space cannot give a row of theirs the number of what is in another."""
+def test_the_server_numbers_what_a_writer_adds(team):
+    """A writer with SQL can choose neither the number of a row nor the id of a memory that is elsewhere."""
     team.grant("ben", "writer", "papers")
-    taken = SPACES.index("salaries")
+    number = "insert into {} values ('papers', {}, 'x', 'note', 'note', 0, 0, '')"
+    columns = "{} (space, {}id, kind, tier, event_at, indexed_at, content_hash)"
     with team.connect("ben") as ben:
         refused(
             ben,
-            f"update memories set key = {taken}",
-            f"update chunks set id = {taken}",
-            "insert into memories (space, key, id, kind, tier, event_at, indexed_at, content_hash)"
-            f" values ('papers', {taken}, 'x', 'note', 'note', 0, 0, '')",
-            f"insert into chunks (space, id, memory, start, stop) select 'papers', {taken}, key, 0, 1 from memories",
+            "update memories set key = -1",
+            "update chunks set id = -1",
+            number.format(columns.format("memories", "key, "), -1),
+            "insert into chunks (space, id, memory, start, stop) select 'papers', -1, key, 0, 1 from memories",
+            "select nextval('memories_key_seq')",
+        )
+        other = f"'id{SPACES.index('salaries')}'"
+        refused(
+            ben,
+            number.format(columns.format("memories", ""), other).replace("'x', ", ""),
+            f"update memories set id = {other}",
             error=psycopg.errors.UniqueViolation,
         )
 
 
-def test_an_id_is_that_of_the_memory_that_had_it_first(team):
-    """Who reads two spaces gets, of two memories with one id, the one that was stored first."""
-    with MemoryStore(team.of("keeper"), None, settings=PLAIN) as keeper:
-        older = {space: keeper.add(f"The notes of {space}.", space=space).id for space in ("papers", "salaries")}
-        with team.connect("keeper") as connection:
-            for space, other in (("papers", "salaries"), ("salaries", "papers")):
-                connection.execute(
-                    "insert into memories (space, key, id, kind, tier, event_at, indexed_at, content_hash) values"
-                    " (%s, nextval('memory_keys'), %s, 'note', 'note', 0, 0, 'h')",
-                    (space, older[other]),
-                )
-        assert {space: keeper.get(id_).text for space, id_ in older.items()} == {
-            space: f"The notes of {space}." for space in older
-        }
+MOST = 2**63 - 1
+# What a writer may try in a space of theirs, to end the searches of who reads other spaces too.
+FORGED = [
+    "insert into memories (space, id, kind, tier, event_at, indexed_at, content_hash)"
+    " values ('papers', 'y', 'note', 'note', 0, 0, 'q')",
+    "delete from texts", "delete from chunks", "update texts set text = ''",
+    *(f"update memories set {one}" for one in (
+        "metadata = '[]'", "metadata = '{'", f"event_at = {MOST}", f"valid_until = -{MOST}", f"accessed = {MOST}",
+        "tier = 'x'", "kind = 'x'", "kind = 'cell', location = 'x'", "title = repeat('x > ', 99999)")),
+    "update chunks set start = -5, stop = 2147483647", "update chunks set words = -1, line = -1",
+    *(f"insert into totals (space, changes, chunks, words) select 'papers', {one}, {one}, {one}"
+      " from generate_series(1, 3)" for one in (MOST, -MOST)),
+    *(f"insert into frequencies (space, term, columns, chunks) select 'papers', 'price', 4, {one}"
+      " from generate_series(1, 3)" for one in (MOST, -MOST)),
+    *(f"update postings set {one}" for one in (
+        "in_text = 2147483647", "in_text = -1", "size = 0", "places = '{null}'", "chunk = chunk + 999")),
+    *(f"update vectors set embedding = {one}" for one in (
+        "'[1, 2]'", "array_fill(0::float4, array[vector_dims(embedding)])::vector")),
+    f"insert into folders values ('papers', '', true, {MOST})",
+    "insert into trust select 'papers', id, 5, 'NaN' from models where active",
+    "update chunk_tokens set ids = '\\x01'", "update definitions set defined = '('",
+]  # fmt: skip
+
+
+def test_what_a_writer_forges_in_a_space_ends_no_search_of_others(team):
+    """Whatever rows they put in with SQL, who reads other spaces too finds and stores there as before."""
+    team.grant("ben", "writer", "papers")
+    team.grant("eve", "writer")
+    with MemoryStore(team.of("keeper"), "static", settings=PLAIN) as keeper:
+        keeper.forget(everything=True)
+        for statement in FORGED:
+            keeper.forget(filters={"space": "papers"}, everything=True)
+            mine = keeper.add("How we normalised the prices of papers.", space="papers")
+            theirs = keeper.add("How we normalised the prices of salaries.", space="salaries")
+            with team.connect("ben") as ben, suppress(psycopg.Error):
+                ben.execute(statement)
+            with MemoryStore(team.of("eve"), settings=PLAIN) as eve:
+                for profile in ("auto", "memini", "covalence"):
+                    assert theirs.id in {hit.memory.id for hit in eve.hits("prices", profile=profile).hits}, statement
+                assert eve.get(theirs.id).text == theirs.text and eve.stats()
+                assert eve.forget(eve.add("More of salaries.", space="salaries").id) == 1
+                assert eve.forget(mine.id) == 1
 
 
 def test_a_role_that_is_made_anew_inherits_no_rights(team, postgres_server):
