@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import fsum
 from operator import attrgetter
 from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 
@@ -88,6 +89,8 @@ Values = TypeVar("Values", float, NDArray[np.float64])
 SAMPLE = 1_000
 # How many of the nearest vectors of the sample tell whether a text is a hub.
 NEAREST = 3
+# Where the cells lie that say what a cell is about: more often before it than after it.
+_AROUND = (-4, -3, -2, -1, 1)
 # A sample is drawn again when the store has grown by this much.
 _GROWTH = 1.2
 # Chunks whose tokens are kept here because the store lacks them, some hundred bytes each.
@@ -287,6 +290,28 @@ class SearchContext:
     def tokens(self) -> Mapping[int, ChunkTokens]:
         """Return the tokens of each candidate's best chunk, by the chunk."""
         return self._samples.tokens(self._snapshot, self.chunks)
+
+    @cached_property
+    def cells_around(self) -> Mapping[int, float]:
+        """Return the mean cosine of the four cells before each candidate and the one after it, by the candidate's key.
+
+        What is no cell, and a cell without others around it, is left out.
+        """
+        cells = [one.key for one in self if one.memory.kind == "cell"]
+        others = {key + step for key in cells for step in _AROUND}.difference(self.keys)
+        asked = self.vector_query
+        if asked is None:
+            return {}
+        cosines = self._snapshot.cosines(asked.model, asked.vector, sorted(others))
+        memories = self._snapshot.memories(list(cosines)) | {one.key: one.memory for one in self}
+        cosines |= {one.key: one.cosine for one in self if one.cosine is not None}
+        places = {key: (one.space, one.kind, one.source) for key, one in memories.items()}
+        found = {}
+        for key in cells:
+            near = [key + step for step in _AROUND if places.get(key + step) == places[key]]
+            if known := [cosines[one] for one in near if one in cosines]:
+                found[key] = fsum(known) / len(known)
+        return found
 
     @cached_property
     def hubness(self) -> Mapping[int, float]:

@@ -5,6 +5,7 @@ from math import isnan
 import numpy as np
 import pytest
 from calibrated import calibrated
+from small_notebooks import write
 from week import NOW
 
 from jupyter_memory.embedders import tokens as pieces
@@ -60,6 +61,17 @@ def test_a_hub_is_held_back_where_the_model_is_trusted(filled_with, trust, held_
     hits = memories.hits("zebra", now=NOW).hits
     found = {hit.memory.source: hit.signals["semantic_margin"].value for hit in hits}
     assert (found["1.md"] < found["2.md"] - 1e-4) == held_back
+
+
+@pytest.mark.parametrize(("query", "counts"), [("zebra", True), ("λ", False)])
+def test_cells_around_a_cell_count_where_words_do_not(store, tmp_path, query, counts):
+    """Of two cells that are as near to a question in other words, the one in a section that is near comes first."""
+    memories = store(embedder=Sided())
+    angles = (60, 170, 170, 170, 170, 65, 170, *range(100, 150), 10, 10, 10, 10, 65, 10, 60)
+    cells = (("code", f"{'λ' if place in (5, 61) else 'x'} {angle}") for place, angle in enumerate(angles))
+    memories.index(write(tmp_path / "n.ipynb", *cells), progress=False)
+    found = {hit.memory.location: hit.signals["semantic_margin"].value for hit in memories.hits(query, limit=70).hits}
+    assert (found["c61"] > found["c5"] + 1e-4) == counts
 
 
 # Tokens 0 and 1 are near each other (cosine 0.8), 2 is like nothing else.

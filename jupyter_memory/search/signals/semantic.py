@@ -52,6 +52,9 @@ def semantic_margins(context: SearchContext) -> dict[int, float]:
         mean = fsum(hubness.values()) / len(hubness) if hubness else 0.0
         excess = np.array([hubness.get(one.chunk, mean) - mean for one in context], dtype=np.float64)
         cosines -= HUBNESS * (1 - 1 / context.calibration) * excess
+    if (share := _AROUND * (1 - words_count(context))) > 0:
+        around = [context.cells_around.get(key, nan) for key in context.keys]
+        cosines += share * np.nan_to_num(np.array(around) - cosines)
     margins = background.margin(cosines)
     values = context.calibration * (max(count, 1) * margins * abs(margins))
     return dict(zip(context.keys, values.tolist(), strict=True))
@@ -173,6 +176,10 @@ def max_sims(context: SearchContext, depth: int = DEPTH, budget: int = BUDGET) -
         found[one.key] = match if is_whole else UNSEEN + (match - UNSEEN) * (LONGEST / length) ** SHARE_POWER
     return found
 
+
+# Where words say nothing, the cells around a cell count by this share: they are on the same matter, and a cell says
+# little of what it is for. Chosen like the two below.
+_AROUND = 0.4
 
 # Where even the best candidate is far from what is asked, its words are there by accident: below the first value words
 # do not count, from the second on they count in full. Chosen on two sets of notebook cells, with two models.
