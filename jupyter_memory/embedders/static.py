@@ -48,7 +48,7 @@ def _sums(ids: Ids, ends: NDArray[np.int64]) -> Floats:
     # ``(len(ends), width)``. Words come back from text to text, so a group of texts is a matrix of how often each has
     # each token, times the vectors of these tokens: half the time of gathering a vector for every token.
     table = _table()
-    sums = np.empty((len(ends), table.shape[1]), dtype=np.float32)
+    sums = np.empty((len(ends), table.width), dtype=np.float32)
     counts = np.diff(ends, prepend=0)
     column = np.empty(len(table), dtype=np.int64)
     first = 0
@@ -146,7 +146,7 @@ class StaticEmbedder:
         vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
         for start in range(0, len(texts), _BLOCK):
             block = texts[start : start + _BLOCK]
-            sums = np.zeros((len(block), _table().shape[1]), dtype=np.float32)
+            sums = np.zeros((len(block), _table().width), dtype=np.float32)
             counts = np.zeros(len(block), dtype=np.int64)
             for owners, pieces in _calls(block):
                 found = tokens(pieces)
@@ -163,7 +163,7 @@ class StaticEmbedder:
 
     def _means(self, sums: Floats, counts: NDArray[np.integer]) -> Vectors:
         # A text without words is one unknown token.
-        sums[counts == 0] = _table()[unknown()]
+        sums[counts == 0] = _table()[np.array([unknown()])]
         means = (sums / np.maximum(counts, 1)[:, None].astype(np.float32))[:, : self.dimensions]
         lengths = np.linalg.norm(means, axis=1, keepdims=True)
         # NaN fails these comparisons.
@@ -184,9 +184,29 @@ class StaticEmbedder:
         return vector
 
 
+class _Table:
+    # In single precision; a row is read when it is first asked for, as reading all takes longer than a search.
+
+    def __init__(self, halves: NDArray[np.float16]) -> None:
+        self.width = halves.shape[1]
+        self._halves, self._rows = np.asarray(halves), np.empty(halves.shape, np.float32)
+        self._known = np.zeros(len(halves), np.bool_)
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def __getitem__(self, ids: Ids) -> Floats:
+        unread = ids[~self._known[ids]]
+        # Two threads may write the same; a row is known only once it is there.
+        self._rows[unread] = self._halves[unread]
+        self._known[unread] = True
+        rows: Floats = self._rows[ids]
+        return rows
+
+
 @cache
-def _table() -> Floats:
-    return half_precision(bundled_file("weights")).astype(np.float32)
+def _table() -> _Table:
+    return _Table(half_precision(bundled_file("weights")))
 
 
 def _calls(texts: Sequence[str]) -> Iterator[tuple[list[int], list[str]]]:

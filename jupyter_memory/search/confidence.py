@@ -199,7 +199,8 @@ def strengths(context: SearchContext, ranked: Sequence[Ranked]) -> list[float]:
         max_sims = {one.key: values.get(one.key, 0.0) for one in context}
     elif 0 < context.sample.chunks < FEW_CHUNKS and not spaceless:
         # Which tokens are rare is not known yet, so those of the words that tell something count alike.
-        asked = np.unique(tokens([storable(" ".join(word.text for word in words))]).ids)
+        ids = tokens([storable(" ".join(word.text for word in words))]).ids
+        asked = np.array(sorted(set(ids.tolist())), ids.dtype)
         asked, texts = asked[asked != unknown()], [context.tokens[one.chunk].different for one in context]
         alike, usual_length = np.ones(asked.size, np.float32), max(_USUAL_LENGTH, context.sample.typical_length)
         matches = MaxSim.matches(asked, alike, texts, token_vectors(), usual_length)

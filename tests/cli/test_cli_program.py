@@ -59,6 +59,13 @@ def test_the_module_is_the_command(home: Path, week: Run) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_what_a_search_imports(home: Path, week: Run) -> None:
+    """One search imports none of the modules that take long and that it can do without."""
+    found = ended(sys.executable, "-X", "importtime", *PROGRAM[1:], "search", "prices")
+    assert "Prices" in found.stdout and re.search(r"\bnumpy\b", found.stderr)
+    assert not re.search(r"\b(numpy\.(ma|random)|importlib\.resources\.readers|pandas|IPython|mlx)\b", found.stderr)
+
+
 def test_a_closed_pipe(home: Path, week: Run) -> None:
     """A reader that stops reading, such as `head -1`, causes no traceback and no error."""
     with MemoryStore(home / "m.sqlite") as store:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -35,13 +36,14 @@ def _hints(texts: Sequence[str]) -> list[set[str]]:
         return [{hint for hint in _ALL if hint in texts[0]}]
     # No hint has a line break, so none crosses from one text to the next.
     data = "\n".join((*texts, *_PADDING)).encode("utf-8", "surrogatepass")
-    numbers = _NUMBERS.take(_slots(data))
+    slots, behind = _by_slot()
+    numbers = slots.take(_slots(data))
     places = np.flatnonzero(numbers != 0)
     lengths = [len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass")) for text in texts]
     owners = np.searchsorted(np.cumsum([length + 1 for length in lengths]), places, side="right")
     found: list[set[str]] = [set() for _ in texts]
     for owner, place, number in zip(owners.tolist(), places.tolist(), numbers[places].tolist(), strict=True):
-        for hint, written in _BEHIND[number][data[place + 3]]:
+        for hint, written in behind[number][data[place + 3]]:
             if data.startswith(written, place):
                 found[owner].add(hint)
     return found
@@ -55,6 +57,7 @@ def _slots(data: bytes) -> NDArray[np.uint32]:
     return slots
 
 
+@cache
 def _by_slot() -> tuple[NDArray[np.uint8], list[list[list[tuple[str, bytes]]]]]:
     numbers = np.zeros(1 << 16, np.uint8)
     behind: list[list[list[tuple[str, bytes]]]] = [[]]
@@ -68,8 +71,6 @@ def _by_slot() -> tuple[NDArray[np.uint8], list[list[list[tuple[str, bytes]]]]]:
             behind[numbers[slot]][fourth].append((hint, written))
     return numbers, behind
 
-
-_NUMBERS, _BEHIND = _by_slot()
 
 # What a mark begins with.
 MARK = "[redacted: "

@@ -11,7 +11,6 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from secrets import token_hex
 
@@ -128,7 +127,7 @@ class Migration:
 @cache
 def migrations() -> tuple[Migration, ...]:
     """Return the schema of the first release, and the migrations since then."""
-    schema = files("jupyter_memory.storage.sqlite").joinpath("schema.sql").read_text(encoding="utf-8")
+    schema = Path(__file__).with_name("schema.sql").read_text(encoding="utf-8")
     return (Migration(2001, schema),)
 
 

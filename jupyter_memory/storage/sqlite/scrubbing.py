@@ -103,7 +103,7 @@ def _pages_of(log: Path) -> NDArray[np.int64]:
     frames = np.frombuffer(written, np.uint8, (len(written) - _HEAD) // size * size, _HEAD).reshape(-1, size)
     heads = np.ascontiguousarray(frames[:, :16]).view(">u4")
     current = (heads[:, 2:] == np.frombuffer(written, ">u4", 2, 16)).all(axis=1)
-    return np.unique(heads[current, 0].astype(np.int64)) - 1
+    return np.array(sorted(set(heads[current, 0].tolist())), np.int64) - 1  # np.unique imports numpy.ma
 
 
 def _slice(
