@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from jupyter_memory.ingest.redaction.patterns import SETTINGS, SHAPES, assigned, columns, places
 from jupyter_memory.ingest.redaction.values import OF_ABROAD
+from jupyter_memory.text.unicode import REDACTED as MARK
 
 # The words that hint at a secret: those of all texts are found at once, by arithmetic on their bytes.
 _OF_COLUMNS = ("passw", "passphrase", "pwd")
@@ -71,8 +72,6 @@ def _by_slot() -> tuple[NDArray[np.uint8], list[list[list[tuple[str, bytes]]]]]:
 
 _NUMBERS, _BEHIND = _by_slot()
 
-# What a mark begins with.
-MARK = "[redacted: "
 # Hiding one secret can uncover another one next to it, but not forever.
 _ROUNDS = 5
 
