@@ -93,7 +93,7 @@ class MemoryAccessor:
         return WholeText.of(memory.text, memory.kind, memory.lang)
 
     def runnable(self, rank: Rank = 1, *, effects: bool = False) -> str:
-        """Return the code of a row's memory, as ``MemoryStore.runnable`` does; comments above it say what is missing."""
+        """Return the code of a row's memory, as ``MemoryStore.runnable`` does; comments say what is missing."""
         row = self._row(rank)
         store = _store(search_of(row, self._searches))
         found = store.runnable(str(row["memory_id"]), effects=effects)

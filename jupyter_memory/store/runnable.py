@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container
 from dataclasses import replace
 from pathlib import PurePath
 
@@ -49,7 +49,9 @@ class Runnables(Part):
                 cells = sorted((one for one in near if _is_python(one) and one.space == memory.space), key=place_of)
             states = [] if memory.kind == "history" else snapshot.file_states([(memory.source, memory.space)]).values()
         if not _is_python(memory):
-            return Runnable(source_of(memory.text), (f"Only Python is read, and this is {memory.lang}: nothing is added.",))
+            return Runnable(
+                source_of(memory.text), (f"Only Python is read, and this is {memory.lang}: nothing is added.",)
+            )
         name = PurePath(memory.source).name
         if memory.kind == "history":
             steps, at = self._session(memory, within)
@@ -60,7 +62,11 @@ class Runnables(Part):
         state = next(map(freshness, states), "")
         if state not in ("changed", "gone"):
             return found
-        said = f"{name} has changed since it was indexed." if state == "changed" else f"{name} is gone; the store has its text."
+        said = (
+            f"{name} has changed since it was indexed."
+            if state == "changed"
+            else f"{name} is gone; the store has its text."
+        )
         text = found.text if found.text.lstrip().startswith("%%") else f"# {said}\n{found.text}"
         return replace(found, text=text, notices=(said, *found.notices))
 
@@ -81,7 +87,9 @@ class Runnables(Part):
                 seen = {one.id for one in snapshot.memories(snapshot.keys(Filters(), [*ids])).values()}
             earlier = [run for run in earlier if run.memory_id in seen]
         runs = [*earlier[::-1], found]
-        return [Step(f"run {run.number} of {run.started.astimezone():%Y-%m-%d}", run.source) for run in runs], len(earlier)
+        return [Step(f"run {run.number} of {run.started.astimezone():%Y-%m-%d}", run.source) for run in runs], len(
+            earlier
+        )
 
 
 def place_of(cell: Memory) -> int:

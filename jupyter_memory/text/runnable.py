@@ -11,6 +11,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Se
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType
+from typing import Any
 
 from jupyter_memory.text.code import changed_names, syntax_tree
 from jupyter_memory.text.unicode import ENCODED, REDACTED
@@ -18,7 +19,7 @@ from jupyter_memory.text.unicode import ENCODED, REDACTED
 _REFILL = "  # redacted: put the value in again"
 # What IPython gives every cell: its functions, and the names of earlier inputs and results.
 _GIVEN = re.compile(r"__\w+__|_{1,3}|_i{0,3}\d*|_oh|_dh|In|Out|display|get_ipython|exit|quit")
-_KINDS: Mapping[str, Mapping[str, Sequence[str]]] = tomllib.loads(Path(__file__).with_name("effects.toml").read_text())
+_KINDS: Mapping[str, Mapping[str, Any]] = tomllib.loads(Path(__file__).with_name("effects.toml").read_text())
 _SHELL = re.compile(r"^[ \t]*+(?:[\w., \t]++=)?[ \t]*+!", re.MULTILINE)
 _MAGIC = re.compile(r"^[ \t]*+(?:[\w., \t]++=[ \t]*+)?%{1,2}(\w+)", re.MULTILINE)
 # A magic that runs the rest of its line, or of its cell, as it is written there.
@@ -28,12 +29,17 @@ _AROUND = re.compile(r"\s*+%%(?:capture|time|timeit|prun)\b[^\n]*+\n?")
 _FUTURE = re.compile(r"^from __future__ import [^\n]+", re.MULTILINE)
 # Magics that may define any name, from where they read it.
 _DEFINING = frozenset({"run", "pylab", "store", "load"})
+_HARMLESS = frozenset({"time", "timeit", "capture", "prun", "memit", "matplotlib"})
 # The beginnings of functions that read what an address names.
 _READING = re.compile(r"(?:read|load|fetch|get|open|download|imread)")
 _ADDRESS = re.compile(r"(?:https?|ftp|s3|gs)://")
 # Methods that change what they are called on, where their result is shown; one that is thrown away says the same.
-_CHANGING = frozenset({"append", "extend", "insert", "add", "update", "fit", "sort", "execute", "executemany", "compile"})
-_SHOWING = frozenset({"head", "tail", "info", "describe", "show", "plot", "hist", "print", "summary", "close", "display"})
+_CHANGING = frozenset(
+    {"append", "extend", "insert", "add", "update", "fit", "sort", "execute", "executemany", "compile"}
+)
+_SHOWING = frozenset(
+    {"head", "tail", "info", "describe", "show", "plot", "hist", "print", "summary", "close", "display"}
+)
 _FEW = 8  # names in a sentence
 
 
@@ -81,72 +87,78 @@ def made_runnable(steps: Sequence[Step], at: int, held: Container[str] = (), *, 
         magic = found.step.source.split(maxsplit=1)[0]
         return Runnable(found.step.source, (f"The cell begins with {magic}, so it stands alone: nothing is added.",))
     if not found.readable:
-        return Runnable(
-            _marked(found.step.source)[0], ("The cell cannot be read as Python, so nothing is added to it.",)
-        )
-
-    used: set[str] = set()
-
-    def missing(cell: _Cell) -> frozenset[str]:
-        used.update(name for name in cell.needs if name in held)
-        return frozenset(name for name in cell.needs if name not in held)
-
+        said = "The cell cannot be read as Python, so nothing is added to it."
+        return Runnable(f"# {said}\n{_marked(found.step.source)[0]}", (said,))
+    taken = _Taken(held, effects, imports.keys())
     late = frozenset[str]()
-    while True:
-        wanted, notices, first = missing(found) | late, list[str](), dict[str, None]()
-        chosen: list[tuple[_Cell, str]] = []
-        by: dict[str, _Cell] = {}
-        for cell in reversed(above):
-            label, made = cell.step.label, cell.defines & wanted
-            imported, changed = made & cell.imports.keys(), (cell.changes & wanted) - made - imports.keys()
-            own = made - imported
-            if gone := cell.deletes & wanted:
-                notices.append(f"Deleted by {label}, so what is above that counts: {_named(gone)}.")
-            if own | changed:
-                did = " and ".join(f"{verb} {_named(some)}" for verb, some in (("defines", own), ("changes", changed)) if some)
-                if cell.effects and not effects:
-                    notices.append(f"Left out, since it {_and(cell.effects)}: {label}, which {did}.")
-                    wanted -= own
-                else:
-                    chosen.append((cell, did))
-                    by |= dict.fromkeys(own, cell)
-                    wanted = (wanted - made) | missing(cell)
-                    continue
-            first |= dict.fromkeys(cell.imports[name] for name in sorted(imported))
-            wanted -= imported
-        # What a function uses may be defined below it.
-        more = wanted.intersection(name for cell in above for name in cell.defines) - late
-        if not more:
-            break
+    # What a function uses may be defined below it.
+    while more := taken.take(found, above, late) - late:
         late |= more
-    included = {id(cell) for cell, _ in chosen}
-    again = {name for name, cell in by.items() for one in above[: above.index(cell)]
-             if name in one.defines and id(one) not in included}  # fmt: skip
-    if again:
-        notices.append(f"Defined more than once, the last time above the cell counts: {_named(again)}.")
-    if wanted:
-        stars = [one for cell in above for one in cell.stars]
-        below = {name for cell in cells[at + 1 :] for name in cell.defines & wanted}
-        unread = [cell.step.label for cell in above if not cell.readable]
-        magics = [cell.step.label for cell in above if cell.magics & _DEFINING]
-        first |= dict.fromkeys(stars)
-        if below:
-            notices.append(f"Defined only below the cell, so not added: {_named(below)}.")
-        if rest := wanted - below:
-            maybe = [f"`{star}`" for star in stars[:3]]
-            maybe += [f"{label}, which Python cannot read" for label in unread[:3]]
-            maybe += [f"a magic of {label}" for label in magics[:3]]
-            notices.append(
-                f"Perhaps from {_and(maybe)}: {_named(rest)}." if maybe else f"Nothing known defines {_named(rest)}."
-            )
-    if used:
-        notices.append(f"Not added, since the kernel has them: {_named(used)}.")
+    notices = [*taken.notices, *_of_unknown(taken, cells, at)]
+    if taken.used:
+        notices.append(f"Not added, since the kernel has them: {_named(taken.used)}.")
     if found.effects:
         notices.append(f"The cell itself {_and(found.effects)}.")
-    if others := found.magics.union(*(cell.magics for cell, _ in chosen)) - {"time", "timeit", "capture", "prun"}:
-        shown = _and([f"%{name}" for name in sorted(others)])
+    magics = found.magics.union(*(cell.magics for cell, _ in taken.chosen)) - _HARMLESS
+    if magics:
+        shown = _and([f"%{name}" for name in sorted(magics)])
         notices.append(f"It has magics, {shown}; what they need is not looked up.")
-    return _joined(found, chosen[::-1], [*first][::-1], notices)
+    return _joined(found, taken.chosen[::-1], [*taken.first][::-1], notices)
+
+
+class _Taken:
+    """The cells and imports that are taken from above a cell, and what is said of the others."""
+
+    def __init__(self, held: Container[str], effects: bool, modules: Set[str]) -> None:
+        self._held, self._effects, self._modules = held, effects, modules
+        self.used: set[str] = set()
+
+    def take(self, found: _Cell, above: Sequence[_Cell], late: Set[str]) -> frozenset[str]:
+        """Go up from a cell; return the names that are left, and yet defined in one of the cells above."""
+        self.wanted, self.notices, self.first = self._missing(found) | late, list[str](), dict[str, None]()
+        self.chosen: list[tuple[_Cell, str]] = []
+        twice, met = set[str](), set[str]()
+        for cell in reversed(above):
+            label, made = cell.step.label, cell.defines & self.wanted
+            imported, changed = made & cell.imports.keys(), (cell.changes & self.wanted) - made - self._modules
+            own, deleted = made - imported, cell.deletes & self.wanted
+            if deleted:
+                self.notices.append(f"Deleted by {label}, so what is above that counts: {_named(deleted)}.")
+            did = [f"{verb} {_named(some)}" for verb, some in (("defines", own), ("changes", changed)) if some]
+            if did and (self._effects or not cell.effects):
+                self.chosen.append((cell, " and ".join(did)))
+                self.wanted = (self.wanted - made) | self._missing(cell)
+            else:
+                twice |= cell.defines & met
+                self.first |= dict.fromkeys(cell.imports[name] for name in sorted(imported))
+                self.wanted -= made
+                if did:
+                    self.notices.append(f"Left out, since it {_and(cell.effects)}: {label}, which {' and '.join(did)}.")
+            met |= own
+        if twice:
+            self.notices.append(f"Defined more than once, the last time above the cell counts: {_named(twice)}.")
+        return self.wanted.intersection(name for cell in above for name in cell.defines)
+
+    def _missing(self, cell: _Cell) -> frozenset[str]:
+        self.used.update(name for name in cell.needs if name in self._held)
+        return frozenset(name for name in cell.needs if name not in self._held)
+
+
+def _of_unknown(taken: _Taken, cells: Sequence[_Cell], at: int) -> Iterator[str]:
+    # What is said of the names that nothing above defines, for which all that is imported with a star is taken.
+    if not taken.wanted:
+        return
+    stars = [one for cell in cells[:at] for one in cell.stars]
+    taken.first |= dict.fromkeys(stars)
+    if below := {name for cell in cells[at + 1 :] for name in cell.defines & taken.wanted}:
+        yield f"Defined only below the cell, so not added: {_named(below)}."
+    if rest := taken.wanted - below:
+        maybe = [f"`{star}`" for star in stars]
+        maybe += [f"{cell.step.label}, which Python cannot read" for cell in cells[:at] if not cell.readable]
+        maybe += [f"a magic of {cell.step.label}" for cell in cells[:at] if cell.magics & _DEFINING]
+        yield (
+            f"Perhaps from {_and(maybe[:_FEW])}: {_named(rest)}." if maybe else f"Nothing known defines {_named(rest)}."
+        )
 
 
 def _joined(found: _Cell, chosen: Sequence[tuple[_Cell, str]], first: Sequence[str], notices: list[str]) -> Runnable:
@@ -161,7 +173,9 @@ def _joined(found: _Cell, chosen: Sequence[tuple[_Cell, str]], first: Sequence[s
         if hidden:
             notices.append(f"A value in {cell.step.label} was redacted: put it in again.")
         if _AROUND.match(cell.step.source):
-            notices.append(f"The magic in the first line of {cell.step.label} is left out: it must be the first of a cell.")
+            notices.append(
+                f"The magic in the first line of {cell.step.label} is left out: it must be the first of a cell."
+            )
         careful = f"; it {_and(cell.effects)}" if why and cell.effects else ""
         about = f"{cell.step.label} {why}{careful}." if why else f"{cell.step.label}, the one that was found."
         blocks.append(f"# {about[0].upper()}{about[1:]}\n{source}")
@@ -251,9 +265,10 @@ def _called_for_change(tree: ast.Module, nodes: Iterable[ast.AST], stored: Set[s
     for node in nodes:
         if not (isinstance(node, ast.Expr) and isinstance(call := node.value, ast.Call)):
             continue
-        by, method = call.func, ""
+        by: ast.expr = call.func
+        method = by.attr if isinstance(by, ast.Attribute) else ""
         while isinstance(by, ast.Attribute):
-            by, method = by.value, method or by.attr
+            by = by.value
         in_place = any(one.arg == "inplace" for one in call.keywords)
         if not isinstance(by, ast.Name) or by.id in stored:
             continue
@@ -314,12 +329,16 @@ def _effects(
         root, dot, rest = name.partition(".")
         whole, method = imports.get(root, root) + dot + rest, name.rpartition(".")[2]
         sentences |= dict.fromkeys(doing.get(name, ()))
-        texts = [one.value for one in (*node.args, *(key.value for key in node.keywords)) if isinstance(one, ast.Constant)]
+        texts = [
+            one.value for one in (*node.args, *(key.value for key in node.keywords)) if isinstance(one, ast.Constant)
+        ]
         for kind, rows in _KINDS.items():
             module = whole.partition(".")[0] in rows["modules"] and root in imports
             if module or whole in rows["functions"] or (dot and method in rows["methods"]):
                 found.add(kind)
-        if method == "open" and any(isinstance(one, str) and re.fullmatch(r"[rbt+]*[wax+][rbtwax+]*", one) for one in texts):
+        if method == "open" and any(
+            isinstance(one, str) and re.fullmatch(r"[rbt+]*[wax+][rbtwax+]*", one) for one in texts
+        ):
             found.add("files")
         if _READING.match(method) and any(isinstance(one, str) and _ADDRESS.match(one) for one in texts):
             found.add("network")

@@ -217,7 +217,9 @@ class Front(Protocol):
         return text
 
     # Only a notebook has a next cell.
-    def insert(self, text: str) -> None: ...
+    def insert(self, text: str) -> None:
+        return
+
     def show_profile(self, profile: Profile) -> object: ...
     def open(self, memories: Sequence[Memory]) -> object: ...
 
