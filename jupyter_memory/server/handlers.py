@@ -345,7 +345,8 @@ def _folders(handler: _MemoryHandler) -> _Json:
 @_route("item", "read")
 def _item(handler: _MemoryHandler, body: _Json) -> _Json:
     store = handler.store
-    return item(store.get(body["memory_id"]), store, handler.service.root)
+    found = item(store.get(body["memory_id"]), store, handler.service.root)
+    return {**found, "runnable": store.runnable(body["memory_id"]).text} if body.get("runnable") else found
 
 
 # A person opened, inserted or copied a memory, or read it in full.

@@ -127,7 +127,7 @@ class _Taken:
             did = [f"{verb} {_named(some)}" for verb, some in (("defines", own), ("changes", changed)) if some]
             if did and (self._effects or not cell.effects):
                 self.chosen.append((cell, " and ".join(did)))
-                self.wanted = (self.wanted - made) | self._missing(cell)
+                self.wanted = (self.wanted - made) | (self._missing(cell) - late)
             else:
                 twice |= cell.defines & met
                 self.first |= dict.fromkeys(cell.imports[name] for name in sorted(imported))
@@ -286,7 +286,7 @@ class _Names:
         bound, needs, deletes = set[str](), set[str](), set[str]()
         for one in dis.get_instructions(code):
             operation, _, kind = one.opname.partition("_")
-            if kind not in ("NAME", "GLOBAL"):
+            if kind not in ("NAME", "GLOBAL") or operation not in ("LOAD", "STORE", "DELETE"):
                 continue
             if operation == "STORE":
                 bound.add(one.argval)

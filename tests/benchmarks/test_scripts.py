@@ -35,6 +35,7 @@ FIGURES = {
     "mcp_calls": ("--texts 60 --questions 4", "start Python stdio tokens"),
     "recall": ("--texts 60 --questions 4", "60 100 200 400 640 1000"),
     "related": ("notebooks/samples/forecasting --chunks 60 --questions 4", "fitted held these hits related_to POST"),
+    "runnable": ("--most 3 --cells 2", "alone runnable effects"),
     "search": ("--sizes 60 --questions 4", "ours naive recall@20 memory"),
     "stages": ("--texts 60 --questions 4 --profile vault", "covalence vault"),
 }
