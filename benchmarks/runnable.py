@@ -12,6 +12,7 @@ import json
 import multiprocessing
 import os
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -33,11 +34,9 @@ SEED, SECONDS = 37, 60
 
 
 def error_of(job: tuple[Path, Sequence[str]]) -> str:
-    """Return the name of the error that ends these cells in a fresh shell in a folder; nothing if they run."""
-    import signal
-
+    """Return the error that ends these cells in a fresh shell in a copy of a folder; nothing if they run."""
     folder, cells = job
-    os.chdir(folder)
+    os.chdir(shutil.copytree(folder, Path(tempfile.mkdtemp()) / folder.name))
     sys.path[:] = ["", *(entry for entry in sys.path if entry not in ("", str(ROOT / "benchmarks")))]
     signal.alarm(SECONDS)
     with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
