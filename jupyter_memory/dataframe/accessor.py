@@ -65,7 +65,7 @@ class MemoryAccessor:
         self._frame = frame
 
     def __repr__(self) -> str:
-        made = "explain(rank, all=True)  text(rank)  open(rank)  context(max_tokens)"
+        made = "explain(rank, all=True)  text(rank)  runnable(rank)  open(rank)  context(max_tokens)"
         return f"What a result tells of itself, row by row: {made}  breakdown()  style(evidence=True)  plot()"
 
     def explain(self, rank: Rank = 1, *, all: bool = False) -> Explanation:
@@ -91,6 +91,14 @@ class MemoryAccessor:
         memory = _store(search_of(row, self._searches)).get(str(row["memory_id"]))
         self._note_access(row)
         return WholeText.of(memory.text, memory.kind, memory.lang)
+
+    def runnable(self, rank: Rank = 1, *, effects: bool = False) -> str:
+        """Return the code of a row's memory, as ``MemoryStore.runnable`` does; comments say what is missing."""
+        row = self._row(rank)
+        store = _store(search_of(row, self._searches))
+        found = store.runnable(str(row["memory_id"]), effects=effects)
+        self._note_access(row)
+        return WholeText.of(found.text, "history", store.get(str(row["memory_id"])).lang)
 
     def open(self, rank: Rank = 1) -> Place:
         """Return where the memory of a row comes from: in a notebook a link that opens it at the cell."""

@@ -25,7 +25,7 @@ from jupyter_memory.ingest.pictures import PictureReader
 from jupyter_memory.ingest.readers.base import Document, note, reading
 from jupyter_memory.ingest.readers.outputs import CLIPPED
 from jupyter_memory.ingest.readers.registry import known_readers
-from jupyter_memory.ingest.redaction.redactor import MARK, redact, redact_values, suspicious
+from jupyter_memory.ingest.redaction.redactor import redact, redact_values, suspicious
 from jupyter_memory.runtime import batches
 from jupyter_memory.storage.base import EmbeddedParts, Prepared
 from jupyter_memory.storage.snapshot import Snapshot
@@ -33,7 +33,7 @@ from jupyter_memory.text import identifiers, markdown
 from jupyter_memory.text.code import PYTHON, Place, definitions_and_places
 from jupyter_memory.text.moments import moment
 from jupyter_memory.text.outlines import Block, around, outline, stretches
-from jupyter_memory.text.unicode import encodable, storable
+from jupyter_memory.text.unicode import REDACTED, encodable, storable
 from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Chunk, ChunkTokens, Draft, Memory, Thumbnail
 from jupyter_memory.types.memory import NO_PICTURES
 from jupyter_memory.types.protocols import Embedder, Vectors
@@ -413,7 +413,7 @@ def _redacted(drafts: list[Draft]) -> list[Draft]:
         text, count = redact(draft.text, hints, draft.lang)
         if CLIPPED in draft.text:
             # Secrets that were hidden before clipping are counted by their marks.
-            count += draft.text.count(MARK)
+            count += draft.text.count(REDACTED)
         draft = replace(draft, text=text, metadata={**metadata, "redacted": count} if count else metadata)
         # Secrets in title, context and tags are in some text too, and are counted there.
         if beside:

@@ -92,6 +92,8 @@ FORGET = (
     Option(("--now",), "leave nothing for `undo`; alone, it removes what `undo` could bring back", destroys=True),
     yes("do not ask before several memories are forgotten"),
 )
+RUNNABLE = Option(("--runnable",), "code, with the earlier cells that it needs")
+EFFECTS = Option(("--effects",), "also the cells that write files, use the network or run commands")
 REMOVE = Option(("--remove",), "take the tag off")
 FROM = Option(("--from",), "a folder that has the model's files; nothing is fetched", "PATH")
 DIMS = Option(("--dims",), "length of the vectors, such as 256", "N", whole=True)

@@ -120,6 +120,13 @@ class Session(Front):
         return Shown(ids, latest.query.written, latest.query_id, latest.profile, what)
 
     @property
+    def held(self) -> frozenset[str]:  # type: ignore[override]
+        return frozenset(self.shell.user_ns).difference(self.shell.user_ns_hidden)
+
+    def insert(self, text: str) -> None:
+        self.shell.set_next_input(text)
+
+    @property
     def no_results(self) -> str:
         return "There is no search yet, so no ranks: run %memsearch first, or name a memory by its id."
 

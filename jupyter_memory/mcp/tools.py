@@ -23,6 +23,7 @@ from jupyter_memory.interface.options import period_of
 from jupyter_memory.mcp import results
 from jupyter_memory.mcp.bound import NOT_HERE, UNEXPECTED, Bound, ToolError, sentence, source_of
 from jupyter_memory.mcp.results import Page, Pages, Result, get_result, page_result, parts_of, priced, status_result
+from jupyter_memory.text.code import is_code
 from jupyter_memory.types import Filters, Memory
 from jupyter_memory.types.report import Recent
 from jupyter_memory.types.search import EMPTY, NO_MATCH, UNANSWERED
@@ -183,6 +184,7 @@ class SearchArguments(Arguments):
 class GetArguments(Arguments):
     ids: Ids
     around: str | None = Field(None, max_length=5_000, description="only the part about these words, such as a snippet")
+    runnable: bool = Field(False, description="code below the cells that it needs")
     offset: Whole = Field(0, ge=0, description="next_offset of an answer; one id")
     max_tokens: MaxTokens = USUAL_TOKENS
 
@@ -446,6 +448,14 @@ class Tools:
         if not memories:
             raise ToolError(NOT_HERE.format("this id" if len(missing) == 1 else "any of these ids"))
         call.about = memories[0].title
+        if asked.runnable:
+            part = self._part(call.client)
+            memories = [
+                replace(one, text=part.store.runnable(one.id, within=part.within).text)
+                if is_code(one.kind, one.lang) and one.kind != "note"
+                else one
+                for one in memories
+            ]
         parts, note = parts_of(memories, asked.around, asked.offset)
         result = get_result(parts, missing, note, asked.max_tokens)
         call.shown += [one.id for one in result.memories]

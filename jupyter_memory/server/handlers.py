@@ -8,6 +8,7 @@ import json
 import os
 import re
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import wraps
@@ -345,7 +346,11 @@ def _folders(handler: _MemoryHandler) -> _Json:
 @_route("item", "read")
 def _item(handler: _MemoryHandler, body: _Json) -> _Json:
     store = handler.store
-    return item(store.get(body["memory_id"]), store, handler.service.root)
+    found = item(store.get(body["memory_id"]), store, handler.service.root)
+    if body.get("runnable"):
+        with suppress(InputError):  # it is not code
+            found["runnable"] = store.runnable(body["memory_id"]).text
+    return found
 
 
 # A person opened, inserted or copied a memory, or read it in full.

@@ -11,6 +11,7 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.search.fixes import AFTER, EARLIER, KnownErrors
 from jupyter_memory.storage.databases import Storage
 from jupyter_memory.store.history import History
+from jupyter_memory.store.runnable import place_of
 from jupyter_memory.store.searching import Searching
 from jupyter_memory.store.sources import Scope
 from jupyter_memory.text.errors import message_words, read_traceback
@@ -122,14 +123,14 @@ class Fixes:
             keys = snapshot.keys(self._scope.bound(Filters(kind=("cell",), path=(notebook,))))
             cells = [one for one in snapshot.memories(keys).values() if one.source == notebook]
         runs = []
-        for cell in sorted(cells, key=_place):
+        for cell in sorted(cells, key=place_of):
             if cell.metadata.get("cell_type") != "markdown":
                 error = _error_of(cell)
                 run = Run(
                     source=source_of(cell.text),
                     started=cell.event_at,
                     session=notebook,
-                    number=_place(cell) + 1,
+                    number=place_of(cell) + 1,
                     outcome="ok" if error is None else "error",
                     error=error,
                     notebook=notebook,
@@ -139,11 +140,6 @@ class Fixes:
                 )
                 runs.append(run)
         return runs
-
-
-def _place(cell: Memory) -> int:
-    index = cell.metadata.get("index")
-    return index if isinstance(index, int) else 0
 
 
 def _error_of(memory: Memory) -> RunError | None:

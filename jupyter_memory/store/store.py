@@ -20,6 +20,7 @@ from jupyter_memory.store.history import History
 from jupyter_memory.store.maintenance import Activity, Maintenance
 from jupyter_memory.store.memories import Forgetting, Get, Memories
 from jupyter_memory.store.models import ModelChoice
+from jupyter_memory.store.runnable import Runnables
 from jupyter_memory.store.searching import BrowseOptions, Searching, SearchOptions, keywords
 from jupyter_memory.store.sources import PartOfStore, Scope, Sources
 from jupyter_memory.store.transfer import StoreTransfer
@@ -97,6 +98,7 @@ class MemoryStore:
         self.memories, self.forgetting = Memories(*shared), Forgetting(*shared)
         self.sources, self.transfer = Sources(*shared), StoreTransfer(*shared)
         self.activity, self.maintenance = Activity(*shared), Maintenance(*shared)
+        self._runnables = Runnables(*shared)
         self.searching = Searching(storage, engine, model, query_vectors, settings, self.profile, scope)
         self.history = History(*shared)
         self.fixes = Fixes(storage, self.history, self.searching, scope)
@@ -185,6 +187,7 @@ class MemoryStore:
     get: Get = delegated("memories", Memories.get)  # type: ignore[arg-type,assignment]  # it would keep one overload of two
     among = delegated("memories", Memories.among)
     thumbnail = delegated("memories", Memories.thumbnail)
+    runnable = delegated("_runnables", Runnables.runnable)
     update = delegated("memories", Memories.update)
     pin = delegated("memories", Memories.pin)
     unpin = delegated("memories", Memories.unpin)

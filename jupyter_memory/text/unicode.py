@@ -22,6 +22,8 @@ _WRAPPED = re.compile(
 )
 _HEXADECIMAL = re.compile(r"[0-9a-fA-F\s]+")
 ENCODED = "[encoded data]"
+# What begins the mark of a secret that was replaced.
+REDACTED = "[redacted: "
 
 # What nobody sees, but makes a terminal or a page show something else than the text says: C0 controls except for tabs
 # and line breaks, DEL, C1 controls, and the characters that change the direction of writing.

@@ -32,6 +32,7 @@ FIGURES = {
     "import_time": ("--runs 1", "import first woken"),
     "indexing": ("--texts 60 --rounds 1", "plain add_many index"),
     "related": ("notebooks/samples/forecasting --chunks 60 --questions 4", "fitted held these hits related_to POST"),
+    "runnable": ("--most 3 --cells 2", "alone runnable effects"),
     "search": ("--sizes 60 --questions 4", "ours naive recall@20 memory"),
     "stages": ("--texts 60 --questions 4 --profile vault", "covalence vault"),
 }

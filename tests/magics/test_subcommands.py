@@ -12,13 +12,14 @@ import pytest
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from programs import running
+from small_notebooks import write
 
 from jupyter_memory.text import estimated_tokens
 
 NAMES = [
     "status", "index", "update", "list", "open", "text", "explain", "related", "context", "tag", "good", "bad", "pin",
     "unpin", "forget", "undo", "history", "profile", "model", "config", "autoload", "doctor", "backup", "watch",
-    "export", "import", "copy",
+    "export", "import", "copy", "insert",
 ]  # fmt: skip
 
 
@@ -335,6 +336,20 @@ def test_texts(week) -> None:
         assert week.run(f"%memory text {found[4]}") == week.run("%memory text 5")
         assert store.get(found[4]).accessed == before + 2
     assert week.run("%memory text 1;") is None
+
+
+def test_code_is_inserted_with_what_it_needs(week, tmp_path) -> None:
+    """The next cell has the code of a hit and what it needs, without what the kernel has; text and df show it too."""
+    week.run(f"%memory index {write(tmp_path / 'quagga.ipynb', 'λ = 2', 'ü = λ + 1', 'quagga = λ * ü')}")
+    week.run("df = %memsearch quagga")
+    whole = "# Cell 1 of quagga.ipynb defines λ.\nλ = 2\n\n# Cell 2 of quagga.ipynb defines ü.\nü = λ + 1"
+    whole += "\n\n# Cell 3 of quagga.ipynb, the one that was found.\nquagga = λ * ü"
+    assert week.run("%memory text 1 --runnable") == week.run("df.memory.runnable(1)") == whole
+    week.run("λ = 7")
+    week.run("%memory insert 1")
+    inserted = week.ip.rl_next_input
+    assert inserted.startswith("# Not added, since the kernel has them: λ.\n\n# Cell 2") and "λ = 2" not in inserted
+    assert "Name one rank" in week.mistake("%memory insert 1-2")
 
 
 def test_ranks_are_those_of_what_is_on_the_screen(week) -> None:

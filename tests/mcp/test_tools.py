@@ -1,6 +1,7 @@
 """The six tools: what they answer, and what they say to a program that asks for what cannot be."""
 
 import pytest
+from small_notebooks import write
 
 from jupyter_memory import MemoryStore
 
@@ -259,3 +260,14 @@ def test_an_error_that_nobody_expected_is_no_traceback(tools, refused, monkeypat
     error = refused(tools, "get", ids="a")
     assert error.startswith("Something went wrong in the memory")
     assert "RuntimeError" in caplog.text and "Zürich" not in caplog.text + error
+
+
+def test_code_is_read_with_the_cells_that_it_needs(tools, ask, week_store, tmp_path):
+    """With `runnable`, the text of a cell has what defines its names; prose and notes stay as they are."""
+    week_store.index(write(tmp_path / "shop.ipynb", "# About quaggas.", "λ = 2", "quagga = λ * 2"), progress=False)
+    ids = [hit.memory.id for hit in week_store.browsed(filters={"path": str(tmp_path)}).hits]
+    read = ask(tools, "get", ids=ids, runnable=True)["memories"]
+    [code] = [one["text"] for one in read if "quagga =" in one["text"]]
+    assert "# Cell 2 of shop.ipynb defines λ.\nλ = 2" in code
+    [prose] = [one["text"] for one in read if "About" in one["text"]]
+    assert "# About quaggas.<" in prose and "Cell" not in prose

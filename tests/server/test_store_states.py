@@ -26,7 +26,11 @@ async def test_no_store_yet(ask, fits, store_file):
     item = fits("item", (await ask("add", {"text": "λ is 3.2", "title": "Rate", "tags": ["model"]})).json)
     assert store_file.exists()
     assert (item["title"], item["tags"], item["tier"]) == ("Rate", ["model"], "note")
-    assert fits("item", (await ask("item", {"memory_id": item["memory_id"]})).json) == item
+    for asked in ({}, {"runnable": True}):  # a note is not code
+        assert fits("item", (await ask("item", {"memory_id": item["memory_id"], **asked})).json) == item
+    code = await ask("add", {"text": "λ = 1", "kind": "history", "lang": "python"})
+    found = await ask("item", {"memory_id": code.json["memory_id"], "runnable": True})
+    assert fits("item", found.json)["runnable"] == "λ = 1"
 
 
 def damaged(path):

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from jupyter_memory.ingest.redaction.patterns import SETTINGS, SHAPES, assigned, columns, places
 from jupyter_memory.ingest.redaction.values import OF_ABROAD
+from jupyter_memory.text.unicode import REDACTED as MARK
 
 # The words that hint at a secret: those of all texts are found at once, by arithmetic on their bytes.
 _OF_COLUMNS = ("passw", "passphrase", "pwd")
@@ -72,8 +73,6 @@ def _by_slot() -> tuple[NDArray[np.uint8], list[list[list[tuple[str, bytes]]]]]:
     return numbers, behind
 
 
-# What a mark begins with.
-MARK = "[redacted: "
 # Hiding one secret can uncover another one next to it, but not forever.
 _ROUNDS = 5
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from inspect import cleandoc
@@ -167,7 +167,8 @@ class Front(Protocol):
 
     ``prefix`` begins a command that is typed here. ``greets`` decides whether a new store names the model it takes;
     ``problems`` are what was wrong with the settings. A notebook alone has the rest: ``last`` is the answer of the last
-    search, ``ranked`` the last results of a search or of `related`.
+    search, ``ranked`` the last results of a search or of `related`, ``held`` the names that
+    the kernel has.
     """
 
     settings: JupyterMemory
@@ -178,6 +179,7 @@ class Front(Protocol):
     ranked: Answer | None = None
     recorder: Recorder | None = None
     startup_folder: Path | None = None
+    held: Container[str] = ()
 
     # The open store that the settings name; `store` raises `NoStore` where there is none, `store_to_fill` creates it.
     @property
@@ -213,6 +215,10 @@ class Front(Protocol):
     def show_results(self, answer: Answer, *, short: bool) -> object: ...
     def show_text(self, text: WholeText) -> object:
         return text
+
+    # Only a notebook has a next cell.
+    def insert(self, text: str) -> None:
+        return
 
     def show_profile(self, profile: Profile) -> object: ...
     def open(self, memories: Sequence[Memory]) -> object: ...

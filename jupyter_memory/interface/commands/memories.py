@@ -20,6 +20,7 @@ from jupyter_memory.errors import InputError, UnknownMemory
 from jupyter_memory.interface.commands.command import Call, Front, Halted, SeveralErrors, WrongUsage, named, usage
 from jupyter_memory.interface.options import SEARCH, filters_of, forget_of, memory_of, search_of, switch_among
 from jupyter_memory.search.prompt import BUDGET, PromptText, checked_budget
+from jupyter_memory.text.code import PYTHON
 from jupyter_memory.text.display import WholeText, count_of
 from jupyter_memory.text.unicode import json_text
 from jupyter_memory.types import Answer, Filters, Hit, IndexReport, Memory, Selection
@@ -109,11 +110,13 @@ def _opened(front: Front, memories: Sequence[Memory]) -> object:
 def text(front: Front, call: Call) -> object:
     """Show the whole texts of hits: scan a list first, then read what is worth reading.
 
-    If you name several, a line with the title is above each text.
+    If you name several, a line with the title is above each text. With --runnable, the text of a cell is below the
+    earlier cells that define what it uses, without those that write files, use the network or run commands (--effects).
 
     Examples::
 
         %memory text 3
+        %memory text 3 --runnable
         %memory text 1 3 5
         %memory text 1-3
         whole = %memory text 1
@@ -123,6 +126,8 @@ def text(front: Front, call: Call) -> object:
     for memory, rank in picks:
         front.store.note_access(memory.id)
         whole = WholeText.of(memory.text, memory.kind, memory.lang)
+        if call.values["runnable"]:
+            whole = WholeText.of(_runnable(front, memory, call), "history", memory.lang or PYTHON)
         if len(picks) == 1:
             return front.show_text(whole)
         place = memory.place() if memory.source else ""
@@ -132,6 +137,32 @@ def text(front: Front, call: Call) -> object:
         head = f"── {'' if rank is None else f'{rank}  '}{title}{where} · {count_of(memory.token_estimate, 'token')}"
         texts.append((head, whole))
     return front.show_text(WholeText.joined(texts))
+
+
+def insert(front: Front, call: Call) -> None:
+    """Put the code of a hit into the next cell, below the earlier cells that define what it uses.
+
+    What this kernel has already is not added, nor are cells that write files, use the network or run commands, unless
+    you add --effects. Nothing is run.
+
+    Examples::
+
+        %memory insert 1
+        %memory insert 1 --effects
+    """
+    picks = picked(front, call.words)
+    if len(picks) > 1:
+        raise WrongUsage("Name one rank: a single hit is put into the next cell.")
+    front.insert(_runnable(front, picks[0][0], call))
+    front.store.note_access(picks[0][0].id)
+
+
+def _runnable(front: Front, memory: Memory, call: Call) -> str:
+    found = front.store.runnable(memory.id, effects=call.values["effects"], held=front.held)
+    # Where the text begins with a magic, no comment can be above it.
+    for notice in found.notices if found.notices and found.notices[0] not in found.text else ():
+        front.note(notice)
+    return found.text
 
 
 def tag(front: Front, call: Call) -> None:

@@ -50,7 +50,23 @@ COMMANDS: tuple[Command[Front], ...] = (
         terminal_help="Show why a memory ranks where it does for a query, or why it is not found.",
     ),
     Command("open", memories.open_, (_PICKS,), values="id", missing=_RANK.format("open")),
-    Command("text", memories.text, (_PICKS,), values="id", missing=_RANK.format("text")),
+    Command(
+        "text",
+        memories.text,
+        (_PICKS,),
+        (options.RUNNABLE, options.EFFECTS),
+        values="id",
+        missing=_RANK.format("text"),
+    ),
+    Command(
+        "insert",
+        memories.insert,
+        (_PICK,),
+        (options.EFFECTS,),
+        values="id",
+        missing=_RANK.format("insert"),
+        offered="notebook",
+    ),
     Command(
         "tag",
         memories.tag,
@@ -228,7 +244,7 @@ COMMANDS: tuple[Command[Front], ...] = (
 # As a person meets them in help: the first group is all that a newcomer needs.
 _GROUPS = {
     "First steps": ("index", "search", "add", "open", "status"),
-    "Search": ("list", "text", "explain", "related", "context", "fix", "tag", "good", "bad", "profile"),
+    "Search": ("list", "text", "insert", "explain", "related", "context", "fix", "tag", "good", "bad", "profile"),
     "Keep": ("update", "watch", "history", "pin", "unpin", "forget", "undo"),
     "The store": (
         "model", "config", "doctor", "autoload", "backup", "restore", "export", "import", "copy",

@@ -182,6 +182,8 @@ export interface IItem {
   tags: string[];
   event_at: string;
   place: IPlace;
+  /** The text below the earlier cells that it needs, if that was asked for. */
+  runnable?: string;
 }
 
 export interface IFolder {

@@ -1,0 +1,143 @@
+"""Cells with the earlier cells that they need: what is added, in which order, and what is said of the rest."""
+
+import contextlib
+import io
+
+import pytest
+from small_notebooks import write
+
+from jupyter_memory import InputError
+from jupyter_memory.types import Run
+
+PRICES = "import math\nprices = {'ü': 4.0}"
+LOGS = "logs = {key: math.log(value) for key, value in prices.items()}"
+
+
+def found_in(store, path, *cells, at=-1, **options):
+    """Return the text and the sentences for one of these cells of a notebook."""
+    store.index(write(path, *cells), progress=False)
+    [memory] = [
+        hit.memory for hit in store.browsed(limit=50).hits if hit.memory.location == f"c{range(len(cells))[at]}"
+    ]
+    found = store.runnable(memory.id, **options)
+    return found.text, " ".join(found.notices)
+
+
+@pytest.fixture
+def given(store, tmp_path):
+    """What is given for the last of some cells, or for another one."""
+    return lambda *cells, **options: found_in(store(embedder=None), tmp_path / "shop.ipynb", *cells, **options)
+
+
+@pytest.mark.parametrize(
+    ("cells", "has", "lacks"),
+    [
+        ((PRICES, "unused = 1", LOGS), ("# Cell 1 of shop.ipynb defines prices", PRICES.split("\n")[1]), ("unused",)),
+        (("x = 0", "import math\nfile = 3", "math.pi"), ("# Imports.\nimport math\n",), ("file = 3", "x = 0")),
+        (("x = [1]", "x.append(2)\nNone", "x[0] = 5", "print(x)", "x"), ("append(2)", "x[0] = 5"), ("print",)),
+        (("def f():\n    return late", "late = 2", "f()"), ("late = 2",), ()),
+        (("x = 1", "x = x + 1", "x = x * 2", "x"), ("x = x + 1", "x * 2"), ()),
+        (("x = 1", "[y for y in [2]]\nclass A:\n    x = 3", "y = 5", "A, x"), ("x = 1", "class A"), ("y = 5",)),
+        (("x = 1", "from __future__ import annotations\ny = x", "y"), ("# Imports.\nfrom __future__", "y = x"), ()),
+    ],
+)  # fmt: skip
+def test_what_a_cell_uses_stands_above_it_and_runs(given, cells, has, lacks):
+    """Definitions, changes and imports are added in the order of the notebook, each with its reason; no others."""
+    text, said = given(*cells)
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(compile(text, "<inserted>", "exec", dont_inherit=True), {"__name__": "__main__"})
+    assert [part for part in has if part not in text] == [part for part in lacks if part in text] == []
+    assert said == "" and text.endswith(cells[-1])
+
+
+@pytest.mark.parametrize(
+    ("cells", "sentence"),
+    [
+        (("x = 1", "gone + x"), "Nothing known defines gone."),
+        (("x", "x = 1"), "Defined only below the cell, so not added: x."),
+        (("from math import *", "tau"), "Perhaps from `from math import *`: tau."),
+        (("x = 1", "x = 2", "x"), "Defined more than once, the last time above the cell counts: x."),
+        (("x = 1", "del x", "x"), "Deleted by cell 2 of shop.ipynb, so what is above that counts: x."),
+        (("x = (", "x"), "Perhaps from cell 1 of shop.ipynb, which Python cannot read: x."),
+        (("x = 1", "x = ("), "The cell cannot be read as Python, so nothing is added to it."),
+        (("%run setup.py", "x"), "Perhaps from a magic of cell 1 of shop.ipynb: x."),
+        (("x = 1", "%%writefile a.py\nx"), "The cell begins with %%writefile, so it stands alone: nothing is added."),
+        (("x = 1", "%%time\nx"), "The magic in the first line of cell 2 of shop.ipynb is left out"),
+        (("x = 1", "%sql select {x}"), "It has magics, %sql; what they need is not looked up."),
+        (
+            ("api_key = 'sk-proj-1aB2cD3eF4gH5iJ6kL7mN8oP9qR0'", "api_key"),
+            "A value in cell 1 of shop.ipynb was redacted",
+        ),
+    ],
+)
+def test_what_cannot_be_added_is_said(given, cells, sentence):
+    """One sentence tells of each thing that is missing; it is in the text too, unless that begins with a magic."""
+    text, said = given(*cells, at=0 if "below" in sentence else -1)
+    assert sentence in said
+    assert ("# " + sentence in text) or text.startswith("%%")
+    assert ("# redacted: put the value in again" in text) == ("redacted" in sentence)
+
+
+@pytest.mark.parametrize(
+    ("doing", "what"),
+    [
+        ("frame.to_csv('x.csv')", "writes files"),
+        ("open('x', 'w').close()", "writes files"),
+        ("import numpy as np\nnp.save('x', 1)", "writes files"),
+        ("import requests\nrequests.get('http://x')", "uses the network"),
+        ("pd.read_csv('https://x/y.csv')", "uses the network"),
+        ("import subprocess as sp\nsp.run(['ls'])", "runs commands of the shell"),
+        ("!ls", "runs commands of the shell"),
+        ("save()", "writes files"),
+    ],
+)
+def test_side_effects_are_left_out_unless_asked_for(given, doing, what):
+    """A cell that does more than compute is named, and added only if asked for; reading a file is no side effect."""
+    cells = ("def save():\n    open('x', 'w')", "read = open('y').read", f"{doing}\nx = 1", "x, read")
+    text, said = given(*cells)
+    assert f"Left out, since it {what}: cell 3 of shop.ipynb, which defines x." in said and "x = 1" not in text
+    assert "read = open('y').read" in text
+    text, said = given(*cells, effects=True)
+    assert f"# Cell 3 of shop.ipynb defines x; it {what}.\n{doing}" in text and "Left out" not in said
+    assert f"The cell itself {what}." in given(*cells, doing)[1]
+
+
+def test_what_the_kernel_has_is_not_added(given):
+    text, said = given(PRICES, LOGS, held={"prices", "math"})
+    assert text.endswith(LOGS) and "prices = " not in text
+    assert said == "Not added, since the kernel has them: math, prices."
+
+
+def test_a_file_that_changed_and_texts_that_are_no_code(store, tmp_path):
+    memory = store(embedder=None)
+    path = write(tmp_path / "shop.ipynb", "# About prices", PRICES, LOGS)
+    memory.index(path, progress=False)
+    prose, *_, last = sorted((hit.memory for hit in memory.browsed(limit=9).hits), key=lambda one: one.location)
+    for one in (prose.id, memory.add("x = 1").id):
+        with pytest.raises(InputError, match="not code"):
+            memory.runnable(one)
+    write(path, "x = 1")
+    assert memory.runnable(last.id).notices[0] == "shop.ipynb has changed since it was indexed."
+    path.unlink()
+    assert memory.runnable(last.id).text.startswith("# shop.ipynb is gone; the store has its text.\n")
+
+
+def test_the_history_has_the_order_of_its_session(store):
+    """Of a run, the earlier runs of its session count, but neither failed ones nor those of other sessions."""
+    from datetime import UTC, datetime, timedelta
+
+    memory, noon = store(embedder=None), datetime(2026, 3, 6, 12, tzinfo=UTC)
+    ran = [
+        ("x = 1", "a", "ok"),
+        ("x = 2", "b", "ok"),
+        ("x = 3", "a", "error"),
+        ("x + 1", "a", "ok"),
+        ("x = 4", "a", "ok"),
+    ]
+    memory.history.record(
+        Run(source, noon + timedelta(minutes=number), session, number, outcome)
+        for number, (source, session, outcome) in enumerate(ran, 1)
+    )
+    [run] = [run for run in memory.history.runs() if run.source == "x + 1"]
+    text = memory.runnable(run.memory_id).text
+    assert "# Run 1 of 2026-03-06 defines x.\nx = 1" in text and not {"x = 2", "x = 3", "x = 4"} & set(text.split("\n"))
