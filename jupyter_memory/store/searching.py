@@ -42,7 +42,13 @@ _CHECKED = 1_000_000
 _SHOWN = 4
 
 
-def freshness(state: FileState, drives: Callable[[], DisconnectedDrives]) -> Freshness:
+def _disconnected_drives() -> DisconnectedDrives:
+    from jupyter_memory.ingest.moves import DisconnectedDrives  # imported late: most searches need none
+
+    return DisconnectedDrives()
+
+
+def freshness(state: FileState, drives: Callable[[], DisconnectedDrives] = _disconnected_drives) -> Freshness:
     """Return whether a file is unchanged since it was indexed; ``"unknown"`` if its drive is not connected."""
     path = Path(state.path)
     try:
@@ -61,12 +67,6 @@ def freshness(state: FileState, drives: Callable[[], DisconnectedDrives]) -> Fre
         return "gone" if drives().folder_of(state) is None else "unknown"
     except (OSError, ValueError):
         return "unknown"
-
-
-def _disconnected_drives() -> DisconnectedDrives:
-    from jupyter_memory.ingest.moves import DisconnectedDrives  # imported late: most searches need none
-
-    return DisconnectedDrives()
 
 
 def changes_notice(hits: Iterable[Hit]) -> str:
