@@ -101,7 +101,9 @@ def _values(name: str, value: Any) -> tuple[str, ...]:
 
 # Filters typed among the words of a query: ``tag:"two words" -kind:cell after:2026-03 prices``.
 
-# "after" and "before" leave out the day that is named, as people say them; "since" and "until" include it.
+# "after" and "before" leave out the day that is named, as people say them; "since" and "until" include it. After a
+# month or a year that is written in numbers means from its first day on.
+_MONTH = re.compile(r"\d{4}(?:-\d{2})?$")
 TIMES = ("after", "before", "on", "since", "until")
 # A quoted phrase stays one, whatever stands in it; a filter has its value right behind its colon.
 _TYPED = re.compile(
@@ -170,7 +172,7 @@ def _times(match: re.Match[str], now: datetime) -> dict[str, datetime]:
     try:
         if name == "on":
             return dict(zip(("since", "until"), parse_day(value, now), strict=True))
-        moment = parse_moment(value, now=now, end=name in ("after", "until"))
+        moment = parse_moment(value, now=now, end=name == "until" or (name == "after" and not _MONTH.match(value)))
     except QueryError as error:
         told = "To search for the words, put them in quotation marks."
         raise QueryError(f"{match[0]}: {error} {told}", unquoted=f"{name}: {error.unquoted} {told}") from None
