@@ -6,6 +6,7 @@ import codecs
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from datetime import UTC, datetime
 from io import StringIO, TextIOWrapper
 from pathlib import Path
@@ -48,8 +49,11 @@ def _click_command(command: Command[Front]) -> click.Command:
             words += given if isinstance(given, tuple) else [given] if given is not None else []
         terminal = click.get_current_context().find_object(Terminal)
         assert terminal is not None
+        call = Call(tuple(words), values)
+        if values.get("quiet"):
+            raise click.exceptions.Exit(_quietly(command, terminal, call))
         try:
-            command.run(terminal, Call(tuple(words), values))
+            command.run(terminal, call)
         except WrongUsage as error:
             raise click.UsageError(str(error)) from None
         except Halted as halted:
@@ -59,6 +63,15 @@ def _click_command(command: Command[Front]) -> click.Command:
     if any(argument.kind == "query" for argument in command.arguments):
         return _Query(command.name, callback=run, params=params, help=help_text, table=options)
     return _Plain(command.name, callback=run, params=params, help=help_text, table=options, missing=command.missing)
+
+
+def _quietly(command: Command[Front], terminal: Terminal, call: Call) -> int:
+    with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
+        try:
+            command.run(terminal, call)
+        except (JupyterMemoryError, WrongUsage, click.ClickException, OSError):
+            return 2
+    return 0 if terminal.has_found else 1
 
 
 def _option(option: Option) -> click.Option:
@@ -151,7 +164,10 @@ class _Commands(_Rows):
         width = max(len(row.name) for of_it in groups.values() for row in of_it)
         for title, of_it in groups.items():
             with formatter.section(title):
-                formatter.write_dl([(row.name.ljust(width), row.terminal_help or row.summary) for row in of_it])
+                told = [
+                    (row.name.ljust(width), (row.terminal_help or row.summary).partition("\n\n")[0]) for row in of_it
+                ]
+                formatter.write_dl(told)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -85,6 +85,7 @@ class Terminal(Front):
         self._named = f" --store {shlex.quote(file)}" if file is not None else ""
         self._store: MemoryStore | None = None
         self._hits: dict[str, Hit] = {}
+        self.has_found = False  # what is shown answers the query, or may
         is_painted = colours and display.has_colours(sys.stdout, os.environ)
         self._paint = display.coloured if is_painted else display.unpainted
         if file is not None:
@@ -160,6 +161,7 @@ class Terminal(Front):
             self.note("Nothing found.")
             return
         self._hits = {hit.memory.id: hit for hit in answer.hits}
+        self.has_found = answer.verdict != "none"
         if answer.verdict == "weak":
             self.note(UNSURE)
         if not short:

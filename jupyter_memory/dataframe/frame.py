@@ -172,6 +172,12 @@ class Results(pd.DataFrame):
             done.attrs.update(joined(other.input_objs))
         return done
 
+    def to_excel(self, *args: Any, **options: Any) -> None:  # type: ignore[misc,override,unused-ignore]
+        """Write a copy, whose times are in UTC without saying so: Excel knows no zones; see ``DataFrame.to_excel``."""
+        plain = pd.DataFrame(self)
+        zoned = plain.select_dtypes("datetimetz")
+        plain.assign(**{str(name): zoned[name].dt.tz_localize(None) for name in zoned}).to_excel(*args, **options)
+
     def __repr__(self) -> str:
         return _text(self, _cells(), unpainted) if _is_result(self) else marked(super().__repr__())
 
@@ -205,7 +211,7 @@ def _footer(frame: pd.DataFrame) -> str:
     hits = f"{cut}{len(frame)} {'memory' if len(frame) == 1 else 'memories'}"
     ranked = frame["score"].notna().any() and "badges" in frame.columns
     # Most searches are bound to no name, and a reader types what is written here: df alone would be a NameError.
-    how = " · %memory explain 1 says why · as df: df.memory.style(evidence=True)" if ranked else ""
+    how = " · %memory explain 1 says why · as df: df.iloc[:, :6]" if ranked else ""
     return f"{hits}{how}" if len(frame) else "No memories."
 
 

@@ -80,8 +80,16 @@ OVERWRITE = Option(("--overwrite",), "replace the store that is there", destroys
 _TIMES = frozenset(["--since", "--until", "--on", "--event-at"])
 CONTEXT = Option(("--context",), "the results as a text for a prompt, of at most so many tokens", "TOKENS", whole=True)
 OPEN = Option(("--open",), "open the file of the result with this rank, at its place", "RANK", whole=True)
+QUIET = Option(
+    ("--quiet",), "print nothing; exit with 0 if something is found, 1 if nothing is, 2 if the search failed"
+)
 FILTERS = (TAG, KIND, TIER, PATH, LANG, SPACE, SESSION, SINCE, UNTIL, ON)
 SEARCH = (LIMIT, PROFILE, *FILTERS, DOMAIN, SCAN)
+# In a terminal, with what is rarely needed last.
+TYPED_SEARCH = (
+    *(LIMIT, KIND, TAG, PATH, LANG, SINCE, UNTIL, ON, SCAN, OPEN, WHOLE_JSON, CONTEXT),
+    *(QUIET, PROFILE, TIER, SPACE, SESSION, DOMAIN),
+)
 BROWSE = (LIMIT, *FILTERS)
 FORGET = (
     Option(("--source",), "the memories of this file, or of the files below this folder", "PATH", many=True),

@@ -22,14 +22,24 @@ from jupyter_memory.search.context import SearchContext
 from jupyter_memory.search.fusion import Ranked
 from jupyter_memory.search.profiles.profile import Profile
 from jupyter_memory.search.query.parser import is_phrase
+from jupyter_memory.search.query.reading import found_by
 from jupyter_memory.search.query.terms import SENTENCE, share
 from jupyter_memory.storage.base import Corpus
 from jupyter_memory.storage.databases import SearchStorage
 from jupyter_memory.storage.snapshot import Snapshot
+from jupyter_memory.storage.sql import all_of
 from jupyter_memory.text.code import is_code, name_of, telling_line
 from jupyter_memory.text.display import fit
 from jupyter_memory.text.languages import LANGUAGES, asked_in
-from jupyter_memory.text.markdown import first_words, heading_of, headings, headings_above, is_markdown, source_of
+from jupyter_memory.text.markdown import (
+    first_line,
+    first_words,
+    heading_of,
+    headings,
+    headings_above,
+    is_markdown,
+    source_of,
+)
 from jupyter_memory.text.paths import plain_path
 from jupyter_memory.types import Answer, Filters, Hit, Memory, Query
 from jupyter_memory.types.search import EMPTY, NO_MATCH, NO_MATCH_FILTERED, UNANSWERED
@@ -305,6 +315,21 @@ def unranked(memories: Sequence[Memory], prefixes: Mapping[str, str]) -> tuple[H
         )
         for rank, (memory, (name, context)) in enumerate(zip(memories, named, strict=True), start=1)
     )
+
+
+def with_matches(answer: Answer) -> Answer:
+    """Return an answer whose hits show what an expression in its query matches."""
+    if not any(one.regex for one in all_of(answer.query.filters)):
+        return answer
+    hits = []
+    for hit in answer.hits:
+        memory = hit.memory
+        marked = _with_literal("", found_by(answer.query.filters, memory), ())
+        shown, marks = snippet(memory.text, marked, code=is_code(memory.kind, memory.lang))
+        span = thickest(memory.text, marked)
+        place = memory.place((first_line(memory.metadata) or 1) + memory.text.count("\n", 0, span[0]))
+        hits.append(replace(hit, snippet=shown, highlights=marks, span=span, location=place))
+    return replace(answer, hits=tuple(hits))
 
 
 # What only counts, "10." or "Exercise 3", says nothing by itself, and "10. Trees" little.

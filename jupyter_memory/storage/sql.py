@@ -13,10 +13,11 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from types import TracebackType
 from typing import Any, Generic, Protocol, TypeVar
 
-from jupyter_memory.errors import InputError
+from jupyter_memory.errors import InputError, QueryError
 from jupyter_memory.storage.base import to_micros
 from jupyter_memory.storage.words import keyed, stems
 from jupyter_memory.text.paths import inside, path_forms, plain_path
@@ -231,14 +232,13 @@ SQLITE, POSTGRES = SqliteDialect(), PostgresDialect()
 
 
 # The facets, each as what is wanted and as what is not.
-_FACETS = [(facet, name) for facet in FACETS for name in (facet, f"not_{facet}")]
+_FACETS = [(facet, name) for facet in (*FACETS, "source") for name in (facet, f"not_{facet}")]
 
 
 def condition(dialect: Dialect, filters: Filters) -> tuple[str, dict[str, Any]]:
     """Return a condition on a row of ``memories`` and its parameters; each retriever applies it inside."""
     parameters: dict[str, Any] = {}
     clauses = [dialect.of("memories")]
-
     for depth, each in enumerate(all_of(filters)):
         for facet, name in _FACETS:
             if values := getattr(each, name):
@@ -267,6 +267,9 @@ def condition(dialect: Dialect, filters: Filters) -> tuple[str, dict[str, Any]]:
             if (moment := getattr(each, bound)) is not None:
                 clauses.append(f"memories.event_at {comparison} :{bound}_{depth}")
                 parameters[f"{bound}_{depth}"] = to_micros(moment)
+    keys = _read_keys(filters)
+    parameters |= keys
+    clauses += map(partial(dialect.among, "memories.key"), keys)
     return " and ".join(clauses), dialect.bound(parameters)
 
 
@@ -275,6 +278,19 @@ def all_of(filters: Filters | None) -> Iterator[Filters]:
     while filters is not None:
         yield filters
         filters = filters.also
+
+
+def _read_keys(filters: Filters) -> dict[str, list[int]]:
+    found = enumerate(all_of(filters))
+    keys = {f"only_{depth}": list(one.only) for depth, one in found if one.only is not None}
+    if not keys and must_read(filters):
+        raise QueryError("in:, outcome: and /expressions/ work in searches only.")
+    return keys
+
+
+def must_read(filters: Filters) -> bool:
+    """Return whether texts must be read to know what matches, so that only a search can tell."""
+    return any(one.part or one.not_part or one.outcome or one.not_outcome or one.regex for one in all_of(filters))
 
 
 def below(path: str) -> tuple[str, str, str]:

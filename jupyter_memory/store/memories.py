@@ -328,8 +328,8 @@ class Forgetting(Part):
         scopes = dict.fromkeys((replace(self._scope, folder=""), self._scope))
         # A part of a path may mean more than was thought of.
         named = replace(chosen, path=(*filter(None, sources), *chosen.path))
-        for part, meant in self._scope.parts(named).items():
-            if all(part in scope.parts(named) for scope in scopes):
+        for part, meant in self._scope.parts(named)[0].items():
+            if all(part in scope.parts(named)[0] for scope in scopes):
                 listed = f"{', '.join(sorted(meant)[:10])}{' and others' if len(meant) > 10 else ''}"
                 raise InputError(f"Nothing was forgotten: {part!r} is not a whole path. It could be {listed}.")
         chosen = self._scope.bound(chosen, every_name=True)

@@ -16,14 +16,15 @@ from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import QueryError, UnknownMemory
 from jupyter_memory.search.engine import Pooled, QueryVectors, SearchEngine, SearchRequest
 from jupyter_memory.search.explanation import all_reasons, labels, why_here
-from jupyter_memory.search.presentation import folders, with_notices
+from jupyter_memory.search.presentation import folders, with_matches, with_notices
 from jupyter_memory.search.profiles import PROFILES, Profile, alike, profile_named
 from jupyter_memory.search.profiles.profile import adapted
 from jupyter_memory.search.prompt import BUDGET, PromptText, checked_budget, prompt_text
 from jupyter_memory.search.query.parser import filters_from, parse
+from jupyter_memory.search.query.reading import read_through
 from jupyter_memory.storage.databases import SearchStorage
 from jupyter_memory.store.models import ModelChoice
-from jupyter_memory.store.sources import PartOfStore, Scope, with_parts
+from jupyter_memory.store.sources import PartOfStore, Scope
 from jupyter_memory.text.markdown import day
 from jupyter_memory.text.moments import moment
 from jupyter_memory.text.unicode import storable
@@ -38,8 +39,6 @@ if TYPE_CHECKING:
 Freshness = Literal["current", "changed", "gone", "unknown"]
 # Bytes of a file that is read again if only its time differs: more would take longer than a search may.
 _CHECKED = 1_000_000
-# Files and folders that a notice names.
-_SHOWN = 4
 
 
 def _disconnected_drives() -> DisconnectedDrives:
@@ -309,7 +308,7 @@ class Searching:
         return self._query("*", given)
 
     def _reported(self, answer: Answer, *, typed: bool = True) -> Answer:
-        answer = with_notices(answer, self._storage) if typed else answer
+        answer = with_matches(with_notices(answer, self._storage) if typed else answer)
         if answer.query.notices:
             answer = replace(answer, notices=(*answer.query.notices, *answer.notices))
         from_files = [hit.memory for hit in answer.hits if hit.memory.kind in ("file", "cell") and hit.memory.source]
@@ -343,15 +342,9 @@ class Searching:
             tags=as_tuple(options.get("tags", ())),
             domain=options.get("domain"),
         )
-        meant = self._scope.parts(query.filters)
-        notices = tuple(
-            f"{len(paths)} files or folders are called {path!r}: {', '.join(sorted(paths)[:_SHOWN])}"
-            f"{' and others' if len(paths) > _SHOWN else ''}. Name more of the path to search one."
-            for path, paths in meant.items()
-            if len(paths) > 1
-        )
-        filters = with_parts(query.filters, meant) if meant else query.filters
-        return replace(query, filters=self._scope.bound(filters), notices=notices)
+        filters, notices = self._scope.meant(query.filters)
+        filters = read_through(self._scope.bound(filters), query.terms, self._storage)
+        return replace(query, filters=filters, notices=notices)
 
     def _chosen(self, profile: str | Profile | None) -> Profile:
         chosen = self._profile

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from fnmatch import translate
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -219,20 +220,49 @@ class Scope:
         with self.storage.snapshot() as snapshot:
             return _KnownNames(snapshot, self.space, every_name).within(found)
 
-    def parts(self, filters: Filters) -> dict[str, list[str]]:
-        """Return what paths of the filters that are not whole may mean: files and folders with these last names."""
-        written = {path for one in all_of(filters) for path in (*one.path, *one.not_path) if not is_from_root(path)}
+    def parts(self, filters: Filters) -> tuple[dict[str, list[str]], list[str]]:
+        """Return what paths of filters that are not whole may mean, and all paths if there are such.
+
+        It is the files and folders with these last names, else whatever has the part anywhere in its path.
+        """
+        written = {path for one in all_of(filters) for path in (*one.path, *one.not_path)}
+        written = {path for path in written if not is_from_root(path) or _GLOB.search(path)}
         if not written or len(written) > _MOST_PARTS:
-            return {}
+            return {}, []
         with self.storage.snapshot() as snapshot:
             unknown = [path for path in sorted(written) if not snapshot.exists(self.bound(Filters(path=(path,))))]
             sources = snapshot.facet_values("path") if unknown else []
-        found = {path: _with_part(path, sources) for path in unknown}
-        return {path: known for path, known in found.items() if 0 < len(known) <= _MOST_MEANT}
+        return {path: known for path in unknown if (known := _with_part(path, sources))}, sources
+
+    def meant(self, filters: Filters) -> tuple[Filters, tuple[str, ...]]:
+        """Return filters of a search with what parts of paths and globs in them mean, and what a person is told."""
+        found, sources = self.parts(filters)
+        notices = tuple(
+            f"{len(paths):,} files or folders {'are called' if _is_named(path, paths[0]) else 'have in their path'} "
+            f"{path!r}: {', '.join(sorted(paths)[:_SHOWN])}{' and others' if len(paths) > _SHOWN else ''}. "
+            "Name more of the path to search one."
+            for path, paths in found.items()
+            if len(paths) > 1 and not _GLOB.search(path)
+        )
+        return (self._with_parts(filters, found, sources) if found else filters), notices
+
+    def _with_parts(self, filters: Filters, found: Mapping[str, Sequence[str]], sources: Sequence[str]) -> Filters:
+        changed: dict[str, Any] = {}
+        for name in ("path", "not_path"):
+            paths = dict.fromkeys(known for path in getattr(filters, name) for known in found.get(path, (path,)))
+            changed[name] = tuple(paths)
+            if len(paths) > _MOST_MEANT:
+                # So many are compared with the sources whole, and with them what was named otherwise.
+                whole = self.bound(Filters(path=tuple(set(getattr(filters, name)) - set(found)))).path
+                below = [one for one in sources if any(is_at_or_below(one, path) for path in whole)]
+                changed |= {name: (), name.replace("path", "source"): tuple(dict.fromkeys((*paths, *below)))}
+        also = None if filters.also is None else self._with_parts(filters.also, found, sources)
+        return replace(filters, **changed, also=also)
 
 
-# Paths that are looked up by their parts, and files and folders that one of them may mean.
-_MOST_PARTS, _MOST_MEANT = 20, 200
+# Paths that are looked up by their parts, files and folders that a filter names as paths, and those in a notice.
+_MOST_PARTS, _MOST_MEANT, _SHOWN = 20, 200, 4
+_GLOB = re.compile(r"[*?\[]")
 
 
 def _with_part(written: str, sources: Sequence[str]) -> list[str]:
@@ -250,17 +280,21 @@ def _with_part(written: str, sources: Sequence[str]) -> list[str]:
                 found[source[: at + len(names) - 1]] = None
         if found:
             return list(found)
-    return []
+    if not _GLOB.search(written):
+        # What leads to all of them tells nothing.
+        if written.startswith("~") or not {".", ".."}.isdisjoint(written.split("/")):
+            return []
+        above = os.path.dirname(os.path.commonprefix(list(filter(is_from_root, sources))))  # noqa: PTH120, RUF071
+        return [source for source in sources if written.lower() in source.removeprefix(above).lower()]
+    # As in an ignore file: from any folder on, and with whatever lies below. The expressions take linear time.
+    glob = os.path.expanduser(written).rstrip("/")  # noqa: PTH111  no path, but a pattern of one
+    globs = "|".join(translate(f"{before}{glob}{after}") for before in ("", "*/") for after in ("", "/*"))
+    matches = re.compile(globs, re.IGNORECASE).match
+    return [source for source in sources if matches(source.replace(separator(source), "/"))]
 
 
-def with_parts(filters: Filters, meant: Mapping[str, Sequence[str]]) -> Filters:
-    """Return filters with what their paths mean, by ``Scope.parts``, in the place of each."""
-
-    def paths(written: Iterable[str]) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(known for path in written for known in meant.get(path, (path,))))
-
-    also = None if filters.also is None else with_parts(filters.also, meant)
-    return replace(filters, path=paths(filters.path), not_path=paths(filters.not_path), also=also)
+def _is_named(written: str, known: str) -> bool:
+    return known.lower().endswith(os.path.normpath(written).strip(separator(known)).lower())
 
 
 def _spelt(filters: Filters, known: Mapping[tuple[str, str], Sequence[str]]) -> Filters:

@@ -17,6 +17,7 @@ from jupyter_memory.types.memory import Memory, RunError
 
 FACETS = ("tag", "kind", "tier", "path", "lang", "space", "session")  # what memories are filtered by, apart from time
 LONGEST_QUERY = 20_000  # characters: documents arrive by copy and paste; the server's schemas have the same
+PARTS, OUTCOMES = ("code", "output", "text"), ("ok", "error")  # of a memory, and of a run or a cell
 QueryClass = Literal["keyword", "balanced", "semantic"]
 
 
@@ -41,6 +42,15 @@ class Filters:
     not_space: tuple[str, ...] = ()
     not_session: tuple[str, ...] = ()
     not_word: tuple[str, ...] = ()
+    source: tuple[str, ...] = ()  # what parts of paths mean, where that is too much for ``path``: exactly these
+    not_source: tuple[str, ...] = ()
+    # What no index answers; a search reads the texts that the rest leaves, and writes the keys into ``only``.
+    part: tuple[str, ...] = ()
+    not_part: tuple[str, ...] = ()
+    outcome: tuple[str, ...] = ()
+    not_outcome: tuple[str, ...] = ()
+    regex: tuple[str, ...] = ()  # each must match
+    only: tuple[int, ...] | None = None
     also: Filters | None = None  # which must match as well
 
     def __bool__(self) -> bool:
@@ -58,12 +68,16 @@ class Filters:
         # What both match: neither widens the other.
         if not self or not other:
             return self or other
-        if any(getattr(self, facet) and getattr(other, facet) for facet in FACETS) or (self.also and other.also):
+        facets = (*FACETS, "source", "part", "outcome")
+        if any(getattr(self, facet) and getattr(other, facet) for facet in facets) or (
+            (self.also and other.also) or None not in (self.only, other.only)
+        ):
             # If both name tags, each must match: they cannot be one set of values.
             return replace(other, also=self if other.also is None else self & other.also)
         merged = {f.name: getattr(self, f.name) or getattr(other, f.name) for f in fields(self)}
-        for facet in (*FACETS, "word"):
-            merged[f"not_{facet}"] = (*getattr(self, f"not_{facet}"), *getattr(other, f"not_{facet}"))
+        for name in ("regex", *(f.name for f in fields(self) if f.name.startswith("not_"))):
+            merged[name] = (*getattr(self, name), *getattr(other, name))
+        merged["only"] = other.only if self.only is None else self.only
         for bound, narrower in (("since", max), ("until", min)):
             both = [value for value in (getattr(self, bound), getattr(other, bound)) if value is not None]
             merged[bound] = narrower(both) if both else None

@@ -114,6 +114,24 @@ def test_explain(week: Run) -> None:
     assert week("explain", "Müller λ", found, "--all").out.splitlines() == told["details"]
 
 
+def test_explain_by_the_rank_of_a_query(week: Run) -> None:
+    """A rank behind a query is one of that query, whatever was searched last."""
+    second = found(week, "search", "prices merge frames")["hits"][1]
+    week("search", "Müller")
+    told = json.loads(week("explain", "prices merge frames", "2", "--json").out)
+    assert (told["memory_id"], told["rank"]) == (second["memory_id"], 2)
+    assert "no rank 99" in week("explain", "prices merge frames", "99").err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"), [(["scaled prices"], 0), (["xyzzy"], 1), (["/(a/"], 2), (["prices", "--json"], 2)]
+)
+def test_quiet(week: Run, arguments: list[str], code: int) -> None:
+    """It prints nothing; its exit code says whether something was found."""
+    done = week("search", "--quiet", *arguments)
+    assert (done.code, done.out, done.err) == (code, "", "")
+
+
 def test_the_default_store_may_be_new(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before anything is remembered, a search says what to do first, also in its JSON."""
     monkeypatch.delenv("JUPYTER_MEMORY_PATH")
@@ -133,7 +151,7 @@ def test_what_a_search_misses_is_reported(week: Run, home: Path) -> None:
         (["--tag", "pepole"], "has the tag 'pepole'. Did you mean 'people'?"),
         (["--space", "trial"], "is in the space 'trial'. No memory has a space."),
         (["--path", "report"], f"comes from 'report'. Did you mean '{folder}'?"),
-        (["--path", "mü"], f"Did you mean '{folder}/müller.md'?"),
+        (["--path", "mülller.md"], f"Did you mean '{folder}/müller.md'?"),
         (["--path", "nowhere"], f"comes from 'nowhere'. Known: {folder}."),
     ):
         assert says in week("search", "λ", *option).err and says in week("list", *option).err

@@ -124,7 +124,7 @@ def test_what_a_result_shows_and_what_it_holds(found, week_store):
     """The display has few columns, the frame all; other columns or shapes and lists are shown as pandas shows them."""
     page, plain = Page(found._repr_html_()), pd.DataFrame(found)
     assert "Joining orders" in page.text and "contrib_vector" not in page.text + repr(found)
-    assert "style(evidence=True)" in page.text and "3 memories" in repr(found.head(3))
+    assert "df.iloc[:, :6]" in page.text and "3 memories" in repr(found.head(3))
     assert list(found.columns) == list(plain.columns) and found.to_csv() == plain.to_csv()
     assert isinstance(found[found["score"] > 0], pd.DataFrame) and "contrib_title" in found[found["score"] > 0]
     for columns in (["score"], ["title", "score"]):
@@ -317,3 +317,11 @@ def test_the_panel_knows_the_elements(store, week_store, tmp_path, pytestconfig)
     shows = (panel / "style/integrations.css").read_text("utf-8")
     for element in (question, fix, place):
         assert "hidden" in element and f".{element['class']}" in shows and element["class"] in follows
+
+
+def test_excel_takes_a_result(week_store, tmp_path):
+    """Its times are written without a zone; those of the result keep theirs."""
+    found = week_store.search("prices")
+    found.to_excel(tmp_path / "found.xlsx")
+    assert list(pd.read_excel(tmp_path / "found.xlsx")["title"]) == list(found["title"])
+    assert str(found["event_at"].dtype) == "datetime64[us, UTC]"

@@ -353,12 +353,10 @@ def test_code_is_inserted_with_what_it_needs(week, tmp_path) -> None:
 
 
 def test_ranks_are_those_of_what_is_on_the_screen(week) -> None:
-    """After a list or the results of `related`, a rank is one of theirs, also where a query comes with it."""
+    """After a list or the results of `related`, a rank is one of theirs."""
     week.run("%memsearch prices")
     listed = week.ids("%memory list")
     assert week.run("%memory text 2") == week.run(f"%memory text {listed[1]}")
-    by_rank, by_id = (week.printed(f'%memory explain "scaled prices" {one}') for one in (1, listed[0]))
-    assert by_rank == by_id
     related = week.ids(f"%memory related {listed[0]}")
     week.ids("%memory list")
     assert week.ids("%memory related 1") == related and listed[0] not in related

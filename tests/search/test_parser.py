@@ -189,6 +189,7 @@ def day(text):
         ("lang:python tier:core space:shops session:s1 x", "x",
          Filters(lang=("python",), tier=("core",), space=("shops",), session=("s1",))),
         ("after:2026-03-01 x", "x", Filters(since=day("2026-03-02"))),
+        ("after:2026-03 x", "x", Filters(since=day("2026-03-01"))),
         ("since:2026-03-01 x", "x", Filters(since=day("2026-03-01"))),
         ("before:2026-03-01 x", "x", Filters(until=day("2026-03-01"))),
         ("until:2026-03-01 x", "x", Filters(until=day("2026-03-02"))),

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 _RANKS = re.compile(r"(?P<first>\d{1,15})(?:[-–](?P<last>\d{1,15}))?")
 
 _ID = re.compile(r"[0-9a-f]{16}")
+# Hits of a query, the last of which can be asked about by its rank.
+_LOOKED_AT = 100
 # Lines of a report of indexing that a person reads.
 _LISTED = 20
 
@@ -329,19 +331,24 @@ def update(front: Front, call: Call) -> None:
         _index(front, folder.path, call)
 
 
+def _shown_as(values: Mapping[str, Any]) -> tuple[int | None, int | None]:
+    # The tokens of a prompt, and the rank that is opened, if any.
+    tokens, rank = values["context"], values["open"]
+    if values["quiet"] and (tokens is not None or values["json"] or rank is not None):
+        raise WrongUsage("--quiet prints nothing: leave out --json, --context and --open.")
+    if rank is not None and (tokens is not None or values["json"]):
+        raise WrongUsage("--open opens a result, and --json and --context print them: leave one of them out.")
+    if tokens is not None and (other := next((name for name in ("json", "scan") if values[name]), None)):
+        raise WrongUsage(f"--context prints a text for a prompt, and --{other} a list: leave one of them out.")
+    return None if tokens is None else _tokens(str(tokens)), rank
+
+
 def search(front: Front, call: Call) -> None:
     """Search by meaning and by exact words; '"quoted words"' are looked for as a phrase."""
     with usage():
         query, arguments = call.text("The query"), search_of(call.values, datetime.now(UTC))
         check_profile(call.values["profile"])
-        tokens = call.values["context"]
-        if tokens is not None:
-            if other := next((name for name in ("json", "scan") if call.values[name]), None):
-                raise WrongUsage(f"--context prints a text for a prompt, and --{other} a list: leave one of them out.")
-            tokens = _tokens(str(tokens))
-        rank = call.values["open"]
-        if rank is not None and (tokens is not None or call.values["json"]):
-            raise WrongUsage("--open opens a result, and --json and --context print them: leave one of them out.")
+        tokens, rank = _shown_as(call.values)
     if said := switch_among(call.words, SEARCH):
         front.note(said)
     if tokens is not None:
@@ -395,6 +402,7 @@ def explain(front: Front, call: Call) -> None:
 
         %memory explain 3
         %memory explain 3 --all
+        %memory explain "how were prices normalised" 2
         %memory explain "how were prices normalised" 3f2a9c1b2d4e5f60
     """
     words = call.words
@@ -410,9 +418,15 @@ def explain(front: Front, call: Call) -> None:
             check_profile(profile)
         # Without quotes, the query is all but the last word.
         query = words[0] if len(words) == 2 else " ".join(words[:-1])
-        word = words[-1]
-        memory_id = picked(front, [word])[0][0].id if word.isdecimal() and _is_rank(word) else word
-        why = front.store.explain(query, memory_id, profile=profile or front.settings.profile)
+        word, profile = words[-1], profile or front.settings.profile
+        if _RANKS.fullmatch(word) and word.isdecimal():
+            rank = int(word)
+            answer = front.store.hits(query, profile=profile, limit=max(front.settings.limit, min(rank, _LOOKED_AT)))
+            if not 1 <= rank <= len(answer.hits):
+                raise WrongUsage(_no_rank("This query", len(answer.hits), rank))
+            why = front.store.explain_in(answer, answer.hits[rank - 1].memory.id)
+        else:
+            why = front.store.explain(query, word, profile=profile)
     else:
         raise WrongUsage('Name a rank of the last search, or a query and an id: %memory explain "prices" ID')
     if call.values.get("json"):

@@ -16,6 +16,16 @@ _PICK, _PICKS = Argument("RANK|ID"), Argument("RANK|ID", many=True)
 _MAYBE_NAME, _MAYBE_FILE = Argument("NAME", required=False), Argument("FILE|-", required=False)
 _MAYBE_PATHS = Argument("PATH", many=True, required=False)
 
+# The lines after \b stay as they are.
+_SEARCH_HELP = """Search by meaning and by exact words; '"quoted words"' are looked for as a phrase.
+
+\b
+Examples:
+  jupyter-memory search how did we scale the prices
+  jupyter-memory search outcome:error merge --since "last week"
+  jupyter-memory search --kind cell 'path:2025 /r2_score|mse/' --open 1
+"""
+
 COMMANDS: tuple[Command[Front], ...] = (
     Command("status", store.status, terminal_options=(options.JSON,)),
     Command("add", memories.add, (Argument("TEXT|-", kind="text"),), options.ADD, offered="terminal"),
@@ -34,8 +44,9 @@ COMMANDS: tuple[Command[Front], ...] = (
         "search",
         memories.search,
         (Argument("QUERY", kind="query"),),
-        (*options.SEARCH, options.CONTEXT, options.WHOLE_JSON, options.OPEN),
+        options.TYPED_SEARCH,
         offered="terminal",
+        terminal_help=_SEARCH_HELP,
     ),
     Command("fix", history.fix, (_MAYBE_FILE,), (options.LIMIT, options.JSON), offered="terminal"),
     Command("list", memories.list_, options=options.BROWSE, terminal_options=(options.WHOLE_JSON,)),

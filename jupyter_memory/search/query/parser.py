@@ -22,11 +22,11 @@ from jupyter_memory.text.moments import moment, parse_day, parse_moment
 from jupyter_memory.text.paths import plain_path
 from jupyter_memory.text.unicode import encodable, storable
 from jupyter_memory.types import FACETS, KINDS, TIERS, Filters, Query, QueryClass, ScoredChunk, Terms
-from jupyter_memory.types.search import LONGEST_QUERY
+from jupyter_memory.types.search import LONGEST_QUERY, OUTCOMES, PARTS
 
-_KNOWN = {"kind": KINDS, "tier": TIERS}
+_KNOWN = {"kind": KINDS, "tier": TIERS, "part": PARTS, "outcome": OUTCOMES}
 _TIMES = ("since", "until")
-_NAMES = tuple(field.name for field in fields(Filters) if field.name != "also")
+_NAMES = tuple(one.name for one in fields(Filters) if one.name not in ("also", "source", "not_source", "only"))
 _MOST_PATHS = 1_000
 
 
@@ -37,13 +37,13 @@ def filters_from(filters: Filters | Mapping[str, Any] | None, since: Any, until:
         QueryError: a filter that does not exist, a kind or tier that is not known, a time that cannot be read.
     """
     if isinstance(filters, Filters):
-        given = {name: getattr(filters, name) for name in (*_NAMES, "also")}
+        given = {name: getattr(filters, name) for name in _NAMES}
     elif filters is None or isinstance(filters, Mapping):
         given = {name: value for name, value in (filters or {}).items() if value is not None}
     else:
         raise QueryError(f"filters is a mapping such as {{'kind': 'cell'}}, not {type(filters).__name__}.")
     given |= {name: value for name, value in (("since", since), ("until", until)) if value is not None}
-    also = given.pop("also", None)
+    base = filters if isinstance(filters, Filters) else Filters(also=given.pop("also", None))
     chosen: dict[str, Any] = {}
     for name, value in given.items():
         if name not in _NAMES:
@@ -54,7 +54,7 @@ def filters_from(filters: Filters | Mapping[str, Any] | None, since: Any, until:
                 + f" Known: {', '.join(_NAMES)}."
             )
         chosen[name] = moment(value, now, end=name == "until") if name in _TIMES else _values(name, value)
-    result = replace(Filters(), **chosen, also=also)
+    result = replace(base, **chosen)
     if result.since is not None and result.until is not None and result.since >= result.until:
         message = "since is not before until, so nothing can lie between them."
         raise QueryError(message, unquoted=message)
@@ -101,12 +101,15 @@ def _values(name: str, value: Any) -> tuple[str, ...]:
 
 # Filters typed among the words of a query: ``tag:"two words" -kind:cell after:2026-03 prices``.
 
-# "after" and "before" leave out the day that is named, as people say them; "since" and "until" include it.
+# "after" and "before" leave out the day that is named, as people say them; "since" and "until" include it. After a
+# month or a year that is written in numbers means from its first day on.
+_MONTH = re.compile(r"\d{4}(?:-\d{2})?$")
 TIMES = ("after", "before", "on", "since", "until")
 # A quoted phrase stays one, whatever stands in it; a filter has its value right behind its colon.
 _TYPED = re.compile(
     r'"[^"]*"|(?<!\S)(?P<without>-?)'
-    rf'(?P<name>{"|".join((*FACETS, *TIMES))}):(?P<value>"[^"]*"|[^\s":][^\s"]*)(?!\S)'
+    rf'(?P<name>{"|".join((*FACETS, "in", "outcome", *TIMES))}):(?P<value>"[^"]*"|[^\s":][^\s"]*)(?!\S)'
+    r"|(?<!\S)/(?=\S)(?P<regex>(?:[^/\\\n]|\\.)+)(?<!\s)/(?!\S)"
 )
 # "-pandas", "NOT pandas", "AND NOT pandas": a word that nothing may hold. Shorter ones are switches of other programs:
 # "ls -la". A word in capitals belongs to SQL: "IS NOT NULL".
@@ -117,7 +120,7 @@ _WITHOUT = re.compile(
 _BEGUN = re.compile(r"(?<![\w*])([^\W\d_]\w+)\*(?!\S)")
 # A longer text, or one of several lines, was pasted: its dashes are its own.
 _LONGEST = 200
-_ONE_OF_SEVERAL = frozenset({"tag", "kind", "tier", "lang"})
+_ONE_OF_SEVERAL = frozenset({"tag", "kind", "tier", "lang", "part", "outcome"})
 
 
 def split(text: str, now: datetime) -> tuple[str, Filters]:
@@ -126,28 +129,32 @@ def split(text: str, now: datetime) -> tuple[str, Filters]:
     Several values of a facet are any of them, with a minus before it none of them. What only looks like a filter
     (``std::sort``, ``dict: key``, ``author:x``, anything within quotation marks) stays text.
     """
+    typed = len(text) <= _LONGEST and "\n" not in text
     chosen: dict[str, list[str]] = {}
     bounds: dict[str, datetime] = {}
     rest, end = [], 0
     for match in _TYPED.finditer(text):
-        if match["name"] is None:
+        if match["name"] is None and not (match["regex"] and typed):
             continue
         rest.append(text[end : match.start()])
         end = match.end()
+        if match["regex"]:
+            chosen.setdefault("regex", []).append(match["regex"])
+            continue
         if match["name"] in TIMES:
             for bound, moment in _times(match, now).items():
                 narrower = max if bound == "since" else min
                 bounds[bound] = narrower(bounds.get(bound, moment), moment)
             continue
-        name, value = match["name"], match["value"]
+        name, value = "part" if match["name"] == "in" else match["name"], match["value"]
         several = value.split(",") if name in _ONE_OF_SEVERAL else [value]
         values = list(filter(None, [value[1:-1]] if value.startswith('"') else several))
         if not any(one.strip() for one in values):
             told = "has no value: write one after the colon, or remove the filter."
-            raise QueryError(f"{match[0]} {told}", unquoted=f"{name}: {told}")
+            raise QueryError(f"{match[0]} {told}", unquoted=f"{match['name']}: {told}")
         chosen.setdefault(("not_" if match["without"] else "") + name, []).extend(values)
     remaining = " ".join(part.strip() for part in (*rest, text[end:]) if part.strip()) if end else text
-    if len(text) <= _LONGEST and "\n" not in text:
+    if typed:
         unwanted = list(filter(None, _WITHOUT.findall(remaining)))
         if unwanted:
             chosen["not_word"] = unwanted
@@ -165,7 +172,7 @@ def _times(match: re.Match[str], now: datetime) -> dict[str, datetime]:
     try:
         if name == "on":
             return dict(zip(("since", "until"), parse_day(value, now), strict=True))
-        moment = parse_moment(value, now=now, end=name in ("after", "until"))
+        moment = parse_moment(value, now=now, end=name == "until" or (name == "after" and not _MONTH.match(value)))
     except QueryError as error:
         told = "To search for the words, put them in quotation marks."
         raise QueryError(f"{match[0]}: {error} {told}", unquoted=f"{name}: {error.unquoted} {told}") from None
