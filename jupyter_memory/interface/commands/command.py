@@ -167,8 +167,7 @@ class Front(Protocol):
 
     ``prefix`` begins a command that is typed here. ``greets`` decides whether a new store names the model it takes;
     ``problems`` are what was wrong with the settings. A notebook alone has the rest: ``last`` is the answer of the last
-    search, ``ranked`` the last results of a search or of `related`, ``held`` the names that
-    the kernel has.
+    search, ``ranked`` the last results of a search or of `related`, ``held`` the names that the kernel has.
     """
 
     settings: JupyterMemory
