@@ -109,7 +109,8 @@ function activate(
 
   app.shell.add(panel, 'left', { rank: RANK, type: 'Memory' });
   restorer?.add(panel, PANEL_ID);
-  addCommands({ commands: app.commands, model, actions, show, selected, trans });
+  const why = (): void => panel.reveal('debugger');
+  addCommands({ commands: app.commands, model, actions, show, selected, why, trans });
   addContextCommands({ commands: app.commands, api, model, index, pointer, files, show, trans });
   for (const command of Object.values(CommandIDs)) {
     palette?.addItem({ command, category: trans.__('Memory') });

@@ -51,7 +51,10 @@ export class Panel {
     return (await request.response())!.json();
   }
 
-  /** Wait until these hits are on the screen, in this order and with their badges, and nothing is on its way. */
+  /**
+   * Wait until these hits are on the screen, in this order and with their badges, and nothing is on its way. Of a
+   * section there is but the first, unless it is open.
+   */
   async shows({ hits }: IAnswer): Promise<void> {
     await expect(this.root.locator('.jp-Memory-resultsBody')).toHaveAttribute('aria-busy', 'false');
     const cards = (): Promise<string[]> =>
@@ -60,7 +63,18 @@ export class Panel {
           Array.from(card.querySelectorAll('.jp-Memory-badge > [aria-hidden]'), badge => badge.textContent).join('+');
         return all.map(card => `${card.id} ${badges(card)}`);
       });
-    await expect.poll(cards).toEqual(hits.map(hit => `jp-Memory-hit-${hit.memory_id} ${hit.badges}`));
+    const isFolded = (id: string): boolean => !seen.some(card => card.startsWith(`jp-Memory-hit-${id} `));
+    let seen: string[] = [];
+    const expected = async (): Promise<string[]> => {
+      seen = await cards();
+      const more = await this.results.locator('.jp-Memory-cells').allTextContents();
+      const folded = hits.filter(hit => isFolded(hit.memory_id));
+      const all = more.reduce((sum, text) => sum + Number(/\d+/.exec(text)) - 1, 0);
+      return folded.length > all
+        ? []
+        : hits.filter(hit => !folded.includes(hit)).map(hit => `jp-Memory-hit-${hit.memory_id} ${hit.badges}`);
+    };
+    await expect(async () => expect(await expected()).toEqual(seen)).toPass();
   }
 
   hit(name: string | RegExp): Locator {
@@ -74,10 +88,15 @@ export class Panel {
     return this.root.getByRole('group', { name: /^Actions for/ });
   }
 
-  /** Click one of the selected hit's actions. */
+  /** Do something with a hit: click one of its icons, or choose it from its menu. */
   async act(hit: Locator, action: string): Promise<void> {
     const row = await this.select(hit);
-    await row.getByRole('button', { name: action, exact: true }).click();
+    const icon = row.getByRole('button', { name: action, exact: true });
+    if (await icon.isVisible()) {
+      return icon.click();
+    }
+    await row.getByRole('button', { name: 'More actions' }).click();
+    await this.page.getByRole('menuitem', { name: action, exact: true }).click();
   }
 
   /** Fold a section open: `Results`, `Debugger` or `Index`. */

@@ -65,6 +65,12 @@ export class LabActions implements IActions {
     });
   }
 
+  /** Copy the address of the memory in its document. */
+  async copyLink({ memory_id, title }: IHit, { path }: IPlace): Promise<void> {
+    Clipboard.copyToSystem(this._options.opener.link(memory_id, path ?? ''));
+    Notification.success(this._options.trans.__('Copied a link to “%1”.', title), { autoClose: 2500 });
+  }
+
   drag(hit: IHit, event: MouseEvent): Promise<void> {
     return this._use(hit.memory_id, () => drag(() => this._item(hit), event));
   }

@@ -4,15 +4,18 @@ import type { CommandRegistry } from '@lumino/commands';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import {
   addBelowIcon,
+  caretDownIcon,
   copyIcon,
   deleteIcon,
+  infoIcon,
   type LabIcon,
   launchIcon,
+  linkIcon,
   notebookIcon,
   searchIcon
 } from '@jupyterlab/ui-components';
 
-import { pinIcon } from '../components/shared/icons';
+import { pinIcon, relatedIcon, tagsIcon, usefulIcon, uselessIcon } from '../components/shared/icons';
 import type { IPlacedHit } from '../models/hits';
 import type { SearchModel } from '../models/searchModel';
 import type { LabActions } from './actions';
@@ -22,10 +25,17 @@ export const CommandIDs = {
   search: 'jupyter-memory:search',
   openHit: 'jupyter-memory:open-hit',
   openHitToSide: 'jupyter-memory:open-hit-to-side',
+  preview: 'jupyter-memory:preview',
   insert: 'jupyter-memory:insert',
   insertBelow: 'jupyter-memory:insert-below',
   copy: 'jupyter-memory:copy',
+  copyLink: 'jupyter-memory:copy-link',
+  related: 'jupyter-memory:related',
   pin: 'jupyter-memory:pin',
+  tag: 'jupyter-memory:tag',
+  useful: 'jupyter-memory:useful',
+  useless: 'jupyter-memory:useless',
+  why: 'jupyter-memory:why',
   forget: 'jupyter-memory:forget',
   rememberCell: 'jupyter-memory:remember-cell',
   rememberSelection: 'jupyter-memory:remember-selection',
@@ -42,6 +52,8 @@ export interface ICommandOptions {
   show(query?: string): Promise<void>;
   /** The selected text of the document in front, for the search box. */
   selected(): string | undefined;
+  /** Show what put the selected hit where it is. */
+  why(): void;
   trans: TranslationBundle;
 }
 
@@ -62,10 +74,16 @@ export function addCommands(options: ICommandOptions): void {
     execute: given => show(text(given.query) ?? selected())
   });
   commands.addCommand(CommandIDs.search, {
-    label: given => (given.query ? trans.__('Search Memory for “%1”', String(given.query)) : trans.__('Search Memory')),
+    label: given =>
+      given.isMenu
+        ? trans.__('Search Memory for the Selection')
+        : given.query
+          ? trans.__('Search Memory for “%1”', String(given.query))
+          : trans.__('Search Memory'),
     caption: trans.__('Search for a text in the Memory panel'),
     icon: searchIcon,
-    describedBy: args(query),
+    describedBy: args({ ...query, isMenu: { type: 'boolean', description: trans.__('Search for what is selected') } }),
+    isVisible: given => !given.isMenu || selected() !== undefined,
     execute: given => show(text(given.query) ?? selected() ?? model.query)
   });
   commands.addCommand(CommandIDs.searchInNotebook, {
@@ -87,48 +105,139 @@ export function addCommands(options: ICommandOptions): void {
   addHitCommands(options);
 }
 
-function addHitCommands({ commands, model, actions, trans }: ICommandOptions): void {
-  const canOpen = ({ place }: IPlacedHit): boolean => place.path !== null;
+interface IHitCommand {
+  /** What the context menu of a hit calls it; elsewhere it names the selected one. */
+  menu(found: IPlacedHit): string;
+  label: string;
+  icon: LabIcon;
+  run(found: IPlacedHit): Promise<void> | void;
+  fits?(found: IPlacedHit): boolean;
+  isOn?(found: IPlacedHit): boolean;
+}
+
+function addHitCommands({ commands, model, actions, why, trans }: ICommandOptions): void {
   const describedBy = args({
-    memory_id: { type: 'string', description: trans.__('Which of the results; the selected one if left out') }
+    memory_id: { type: 'string', description: trans.__('Which of the results; the selected one if left out') },
+    isMenu: { type: 'boolean', description: trans.__('Whether the menu names the hit already') }
   });
-  const addForHit = (
-    id: string,
-    [label, icon]: [string, LabIcon],
-    execute: (found: IPlacedHit) => Promise<void> | void,
-    fits: (found: IPlacedHit) => boolean = () => true
-  ): void => {
-    const find = (given: { memory_id?: unknown }): IPlacedHit | undefined =>
-      model.find(text(given.memory_id) ?? model.selected ?? '');
+  const find = (given: { memory_id?: unknown }): IPlacedHit | undefined =>
+    model.find(text(given.memory_id) ?? model.selected ?? '');
+  const addForHit = (id: string, { menu, label, icon, run, fits, isOn }: IHitCommand): void => {
+    const isOf = (given: object, check?: (found: IPlacedHit) => boolean): boolean => {
+      const found = find(given);
+      return found !== undefined && (check?.(found) ?? true);
+    };
     commands.addCommand(id, {
-      label,
+      label: given => {
+        const found = given.isMenu ? find(given) : undefined;
+        return found ? menu(found) : label;
+      },
       icon,
       describedBy,
-      isEnabled: given => {
-        const found = find(given);
-        return found !== undefined && fits(found);
-      },
+      isEnabled: given => isOf(given, fits),
+      isToggled: isOn && (given => isOf(given, isOn)),
       execute: given => {
         const found = find(given);
-        return found && execute(found);
+        return found && run(found);
       }
     });
   };
-  const { openHit, openHitToSide, insert, copy, pin, forget } = CommandIDs;
+  const fits = ({ place }: IPlacedHit): boolean => place.path !== null;
+  const { edits, selection } = model;
   const open = (toSide: boolean) => (one: IPlacedHit) => actions.open(one.hit, one.place, toSide);
-  addForHit(openHit, [trans.__('Open the Selected Memory'), launchIcon], open(false), canOpen);
-  addForHit(openHitToSide, [trans.__('Open the Selected Memory to the Side'), launchIcon], open(true), canOpen);
-  addForHit(
-    insert,
-    [trans.__('Insert the Selected Memory into the Notebook'), addBelowIcon],
-    one => actions.insert(one.hit),
-    () => actions.hasNotebook
-  );
-  addForHit(copy, [trans.__('Copy the Selected Memory'), copyIcon], one => actions.copy(one.hit));
-  addForHit(pin, [trans.__('Pin or Unpin the Selected Memory'), pinIcon], ({ hit, place }) =>
-    model.edits.pin(hit.memory_id, !place.pinned)
-  );
-  addForHit(forget, [trans.__('Forget the Selected Memory'), deleteIcon], one => model.forget(one.hit.memory_id));
+  addForHit(CommandIDs.openHit, {
+    menu: () => trans.__('Open'),
+    label: trans.__('Open the Selected Memory'),
+    icon: launchIcon,
+    run: open(false),
+    fits
+  });
+  addForHit(CommandIDs.openHitToSide, {
+    menu: () => trans.__('Open to the Side'),
+    label: trans.__('Open the Selected Memory to the Side'),
+    icon: launchIcon,
+    run: open(true),
+    fits
+  });
+  addForHit(CommandIDs.preview, {
+    menu: () => trans.__('Preview'),
+    label: trans.__('Preview the Selected Memory'),
+    icon: caretDownIcon,
+    run: ({ hit }) => model.texts.toggle(hit.memory_id),
+    isOn: ({ hit }) => model.texts.all.has(hit.memory_id)
+  });
+  addForHit(CommandIDs.insert, {
+    menu: () => trans.__('Insert'),
+    label: trans.__('Insert the Selected Memory into the Notebook'),
+    icon: addBelowIcon,
+    run: ({ hit }) => actions.insert(hit),
+    fits: () => actions.hasNotebook
+  });
+  addForHit(CommandIDs.copy, {
+    menu: () => trans.__('Copy'),
+    label: trans.__('Copy the Selected Memory'),
+    icon: copyIcon,
+    run: ({ hit }) => actions.copy(hit)
+  });
+  addForHit(CommandIDs.copyLink, {
+    menu: () => trans.__('Copy Link'),
+    label: trans.__('Copy a Link to the Selected Memory'),
+    icon: linkIcon,
+    run: ({ hit, place }) => actions.copyLink(hit, place),
+    fits
+  });
+  addForHit(CommandIDs.related, {
+    menu: () => trans.__('More like this'),
+    label: trans.__('Find More like the Selected Memory'),
+    icon: relatedIcon,
+    run: ({ hit }) => model.related(hit.memory_id)
+  });
+  addForHit(CommandIDs.pin, {
+    menu: ({ place }) => (place.pinned ? trans.__('Unpin') : trans.__('Pin')),
+    label: trans.__('Pin or Unpin the Selected Memory'),
+    icon: pinIcon,
+    run: ({ hit, place }) => edits.pin(hit.memory_id, !place.pinned)
+  });
+  addForHit(CommandIDs.tag, {
+    menu: () => trans.__('Tag'),
+    label: trans.__('Tag the Selected Memory'),
+    icon: tagsIcon,
+    run: ({ hit }) => {
+      model.select(hit.memory_id);
+      selection.tag(hit.memory_id);
+    }
+  });
+  const feedback = (yes: boolean) => ({
+    run: ({ hit }: IPlacedHit) => edits.accept(hit.memory_id, yes),
+    isOn: ({ hit }: IPlacedHit) => edits.accepted(hit.memory_id) === yes
+  });
+  addForHit(CommandIDs.useful, {
+    menu: () => trans.__('Useful'),
+    label: trans.__('The Selected Memory Is Useful'),
+    icon: usefulIcon,
+    ...feedback(true)
+  });
+  addForHit(CommandIDs.useless, {
+    menu: () => trans.__('Not useful'),
+    label: trans.__('The Selected Memory Is Not Useful'),
+    icon: uselessIcon,
+    ...feedback(false)
+  });
+  addForHit(CommandIDs.forget, {
+    menu: () => trans.__('Forget'),
+    label: trans.__('Forget the Selected Memory'),
+    icon: deleteIcon,
+    run: ({ hit }) => model.forget(hit.memory_id)
+  });
+  addForHit(CommandIDs.why, {
+    menu: () => trans.__('Why it is here'),
+    label: trans.__('Why the Selected Memory Is Where It Is'),
+    icon: infoIcon,
+    run: ({ hit }) => {
+      model.select(hit.memory_id);
+      why();
+    }
+  });
 }
 
 export function text(given: unknown): string | undefined {

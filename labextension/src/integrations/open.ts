@@ -76,6 +76,13 @@ export class Opener {
     return widget !== undefined;
   }
 
+  /** The address of a memory's document in Lab, or in Notebook 7 where the memory is opened in that. */
+  link(memory_id: string, path: string): string {
+    const { app, hasTabs } = this._options;
+    const page = hasTabs ? 'lab/tree' : path.endsWith('.ipynb') ? 'notebooks' : 'edit';
+    return new URL(linkTo(app.serviceManager.serverSettings.baseUrl, page, path, memory_id), location.href).href;
+  }
+
   /** Go to the memory that the address of this page names, if any. */
   async openNamed(): Promise<void> {
     const { api, docs } = this._options;
@@ -179,10 +186,15 @@ function flash(node: HTMLElement): void {
   setTimeout(() => node.classList.remove('jp-Memory-flash'), FLASH);
 }
 
+/** The address of a document, which opens at a memory of it. */
+export function linkTo(baseUrl: string, page: string, path: string, memory_id: string): string {
+  return `${URLExt.join(baseUrl, page, URLExt.encodeParts(path))}${FRAGMENT}${encodeURIComponent(memory_id)}`;
+}
+
 /** Open a document in a page of its own. If the browser blocks it, a notification offers a second click. */
 function openPage(baseUrl: string, path: string, memory_id: string, trans: TranslationBundle): void {
   const page = path.endsWith('.ipynb') ? 'notebooks' : 'edit';
-  const url = `${URLExt.join(baseUrl, page, URLExt.encodeParts(path))}${FRAGMENT}${encodeURIComponent(memory_id)}`;
+  const url = linkTo(baseUrl, page, path, memory_id);
   if (!window.open(url)) {
     Notification.warning(trans.__('The browser blocked “%1”.', withMarks(path)), {
       actions: [{ label: trans.__('Open'), callback: () => void window.open(url) }],

@@ -8,25 +8,40 @@ import { hitNames } from '../shared/labels';
 import { inLines, type IPiece, withMarks, withoutMarkdown } from '../shared/text';
 
 /** Characters of a line that even the narrowest panel shows. */
-const SURELY_SHOWN = 24;
+export const SURELY_SHOWN = 24;
+/** Lines of code in a row of the dense list. */
+const DENSE_LINES = 2;
 /** Pieces up to this length are not shortened. */
 const SHORT = 4;
 
-export function Snippet(props: { pieces: IPiece[]; code: boolean; markdown: boolean }): JSX.Element {
-  const { pieces, code, markdown } = props;
+interface ISnippetProps {
+  pieces: IPiece[];
+  code: boolean;
+  markdown: boolean;
+  /** How many columns of code a row of the dense list surely shows; null in cards. */
+  columns: number | null;
+}
+
+export function Snippet({ pieces, code, markdown, columns }: ISnippetProps): JSX.Element {
   if (!code) {
+    const prose = markdown ? withoutMarkdown(pieces) : pieces;
     return (
       <div className="jp-Memory-snippet" dir="auto">
-        {marked(markdown ? withoutMarkdown(pieces) : pieces)}
+        {marked(columns === null ? prose : upTo(prose, DENSE_LINES * columns))}
       </div>
     );
   }
   return (
     <div className="jp-Memory-snippet jp-mod-code" dir="ltr">
       <code>
-        {inLines(pieces).map((line, i) => (
-          <Line key={i} pieces={line} isFirst={i === 0} />
-        ))}
+        {columns === null
+          ? inLines(pieces).map((line, i) => <Line key={i} pieces={line} isFirst={i === 0} />)
+          : telling(inLines(pieces), columns).map((line, i) => (
+              <span key={i} className="jp-Memory-line">
+                {marked(line)}
+                {'\n'}
+              </span>
+            ))}
       </code>
     </div>
   );
@@ -38,6 +53,49 @@ export function marked(pieces: IPiece[]): ReactNode[] {
     const text = withMarks(piece.text);
     return piece.marked ? <mark key={i}>{text}</mark> : text;
   });
+}
+
+/** The lines with most highlights, without the indentation that they share and what keeps a highlight out of sight. */
+export function telling(whole: IPiece[][], columns: number): IPiece[][] {
+  const lines = whole.filter(line => /[^\s…]/.test(textOf(line)));
+  const marks = lines.map(line => line.filter(({ marked }) => marked).length);
+  const at = Math.min(marks.indexOf(Math.max(...marks)), Math.max(0, lines.length - DENSE_LINES));
+  const shown = lines.slice(at, at + DENSE_LINES);
+  const indent = Math.min(...shown.map(line => /^\s*/.exec(textOf(line))![0].length));
+  return shown.map(line => {
+    const first = line.findIndex(({ marked }) => marked);
+    const before = first < 0 ? '' : textOf(line.slice(0, first));
+    if (before.length - indent + (line[first]?.text.length ?? 0) < columns) {
+      return within(line, indent);
+    }
+    const cut = before.length - Math.floor(columns / 3);
+    const word = [...before.matchAll(/(?<![\p{L}\p{N}_])[\p{L}\p{N}_]/gu)].find(({ index }) => index >= cut);
+    return [{ text: '…', marked: false }, ...within(line, word?.index ?? before.length)];
+  });
+}
+
+function textOf(pieces: readonly IPiece[]): string {
+  return pieces.map(({ text }) => text).join('');
+}
+
+/** Pieces up to the last word within a length. */
+function upTo(pieces: IPiece[], length: number): IPiece[] {
+  const whole = textOf(pieces);
+  const end = whole.slice(0, length).search(/\s+\S*$/);
+  return whole.length <= length
+    ? pieces
+    : [...within(pieces, 0, end < 0 ? length : end), { text: ' …', marked: false }];
+}
+
+/** What of the pieces is between two places in their text. */
+function within(pieces: readonly IPiece[], start: number, end = Infinity): IPiece[] {
+  let at = 0;
+  const cut = pieces.map(piece => {
+    const text = piece.text.slice(Math.max(0, start - at), Math.max(0, end - at));
+    at += piece.text.length;
+    return { ...piece, text };
+  });
+  return cut.filter(({ text }) => text);
 }
 
 /** A line of code, cut off at the edge of the card. An ellipsis before the first line is shown in its margin. */
@@ -59,7 +117,7 @@ function Line({ pieces: whole, isFirst }: { pieces: IPiece[]; isFirst: boolean }
   return (
     <span className="jp-Memory-line">
       {/* A screen reader would read the parts of the line with gaps. */}
-      <span className="jp-Memory-sr">{withMarks(whole.map(({ text }) => text).join(''))}</span>
+      <span className="jp-Memory-sr">{withMarks(textOf(whole))}</span>
       <span className="jp-Memory-far" aria-hidden="true">
         {ahead}
         {pieces.map(({ text, marked }, i) => {
