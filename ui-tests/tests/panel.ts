@@ -2,7 +2,7 @@
 
 import { expect, type Locator, type Page, type Request } from '@playwright/test';
 
-import type { IAnswer, ISearch } from '../../labextension/src/api/types';
+import type { IAnswer, IHit, ISearch } from '../../labextension/src/api/types';
 
 export class Panel {
   constructor(private readonly page: Page) {
@@ -77,6 +77,20 @@ export class Panel {
     await expect(async () => expect(await expected()).toEqual(seen)).toPass();
   }
 
+  /** The row of a hit, in whatever section it is. */
+  async row({ memory_id }: IHit): Promise<Locator> {
+    await this.openSections();
+    return this.results.locator(`[id="jp-Memory-hit-${memory_id}"]`);
+  }
+
+  /** Open every section, so that each hit has its row. */
+  async openSections(): Promise<void> {
+    const shut = this.root.locator('.jp-Memory-unfold.jp-mod-section[aria-expanded="false"]');
+    while (await shut.count()) {
+      await shut.first().click();
+    }
+  }
+
   hit(name: string | RegExp): Locator {
     return this.results.getByRole('option', { name });
   }
@@ -96,7 +110,12 @@ export class Panel {
       return icon.click();
     }
     await row.getByRole('button', { name: 'More actions' }).click();
-    await this.page.getByRole('menuitem', { name: action, exact: true }).click();
+    await this.inMenu(action).click();
+  }
+
+  /** What the open menu of a hit has for an action. */
+  inMenu(action: string): Locator {
+    return this.page.locator('.lm-Menu [role^=menuitem]').filter({ hasText: new RegExp(`^${action}$`) });
   }
 
   /** Fold a section open: `Results`, `Debugger` or `Index`. */

@@ -105,15 +105,7 @@ export function addCommands(options: ICommandOptions): void {
   addHitCommands(options);
 }
 
-interface IHitCommand {
-  /** What the context menu of a hit calls it; elsewhere it names the selected one. */
-  menu(found: IPlacedHit): string;
-  label: string;
-  icon: LabIcon;
-  run(found: IPlacedHit): Promise<void> | void;
-  fits?(found: IPlacedHit): boolean;
-  isOn?(found: IPlacedHit): boolean;
-}
+type Check = (found: IPlacedHit) => boolean;
 
 function addHitCommands({ commands, model, actions, why, trans }: ICommandOptions): void {
   const describedBy = args({
@@ -122,16 +114,19 @@ function addHitCommands({ commands, model, actions, why, trans }: ICommandOption
   });
   const find = (given: { memory_id?: unknown }): IPlacedHit | undefined =>
     model.find(text(given.memory_id) ?? model.selected ?? '');
-  const addForHit = (id: string, { menu, label, icon, run, fits, isOn }: IHitCommand): void => {
-    const isOf = (given: object, check?: (found: IPlacedHit) => boolean): boolean => {
+  /** `short` is what the context menu of a hit calls it; elsewhere the label names the selected one. */
+  const addForHit = (
+    id: string,
+    [short, label, icon]: [string, string, LabIcon],
+    run: (found: IPlacedHit) => Promise<void> | void,
+    { fits, isOn }: { fits?: Check; isOn?: Check } = {}
+  ): void => {
+    const isOf = (given: object, check: Check = () => true): boolean => {
       const found = find(given);
-      return found !== undefined && (check?.(found) ?? true);
+      return found !== undefined && check(found);
     };
     commands.addCommand(id, {
-      label: given => {
-        const found = given.isMenu ? find(given) : undefined;
-        return found ? menu(found) : label;
-      },
+      label: given => (given.isMenu ? short : label),
       icon,
       describedBy,
       isEnabled: given => isOf(given, fits),
@@ -142,102 +137,66 @@ function addHitCommands({ commands, model, actions, why, trans }: ICommandOption
       }
     });
   };
-  const fits = ({ place }: IPlacedHit): boolean => place.path !== null;
-  const { edits, selection } = model;
+  const ids = CommandIDs;
+  const inFile = { fits: ({ place }: IPlacedHit) => place.path !== null };
   const open = (toSide: boolean) => (one: IPlacedHit) => actions.open(one.hit, one.place, toSide);
-  addForHit(CommandIDs.openHit, {
-    menu: () => trans.__('Open'),
-    label: trans.__('Open the Selected Memory'),
-    icon: launchIcon,
-    run: open(false),
-    fits
-  });
-  addForHit(CommandIDs.openHitToSide, {
-    menu: () => trans.__('Open to the Side'),
-    label: trans.__('Open the Selected Memory to the Side'),
-    icon: launchIcon,
-    run: open(true),
-    fits
-  });
-  addForHit(CommandIDs.preview, {
-    menu: () => trans.__('Preview'),
-    label: trans.__('Preview the Selected Memory'),
-    icon: caretDownIcon,
-    run: ({ hit }) => model.texts.toggle(hit.memory_id),
-    isOn: ({ hit }) => model.texts.all.has(hit.memory_id)
-  });
-  addForHit(CommandIDs.insert, {
-    menu: () => trans.__('Insert'),
-    label: trans.__('Insert the Selected Memory into the Notebook'),
-    icon: addBelowIcon,
-    run: ({ hit }) => actions.insert(hit),
+  const accept = (yes: boolean) => (one: IPlacedHit) => model.edits.accept(one.hit.memory_id, yes);
+  const isAccepted = (yes: boolean) => ({ isOn: (one: IPlacedHit) => model.edits.accepted(one.hit.memory_id) === yes });
+  const more = trans.__('Find More like the Selected Memory');
+  const side = trans.__('Open the Selected Memory to the Side');
+  const insert = trans.__('Insert the Selected Memory into the Notebook');
+  addForHit(ids.openHit, [trans.__('Open'), trans.__('Open the Selected Memory'), launchIcon], open(false), inFile);
+  addForHit(ids.openHitToSide, [trans.__('Open to the Side'), side, launchIcon], open(true), inFile);
+  addForHit(
+    ids.preview,
+    [trans.__('Preview'), trans.__('Preview the Selected Memory'), caretDownIcon],
+    ({ hit }) => model.texts.toggle(hit.memory_id),
+    { isOn: ({ hit }) => model.texts.all.has(hit.memory_id) }
+  );
+  addForHit(ids.insert, [trans.__('Insert'), insert, addBelowIcon], one => actions.insert(one.hit), {
     fits: () => actions.hasNotebook
   });
-  addForHit(CommandIDs.copy, {
-    menu: () => trans.__('Copy'),
-    label: trans.__('Copy the Selected Memory'),
-    icon: copyIcon,
-    run: ({ hit }) => actions.copy(hit)
+  addForHit(ids.copy, [trans.__('Copy'), trans.__('Copy the Selected Memory'), copyIcon], one => actions.copy(one.hit));
+  addForHit(
+    ids.copyLink,
+    [trans.__('Copy Link'), trans.__('Copy a Link to the Selected Memory'), linkIcon],
+    one => actions.copyLink(one.hit, one.place),
+    inFile
+  );
+  addForHit(ids.related, [trans.__('More like this'), more, relatedIcon], one => model.related(one.hit.memory_id));
+  addForHit(
+    ids.pin,
+    [trans.__('Pin'), trans.__('Pin or Unpin the Selected Memory'), pinIcon],
+    ({ hit, place }) => model.edits.pin(hit.memory_id, !place.pinned),
+    { isOn: ({ place }) => place.pinned }
+  );
+  addForHit(ids.tag, [trans.__('Tag'), trans.__('Tag the Selected Memory'), tagsIcon], ({ hit }) => {
+    model.select(hit.memory_id);
+    model.selection.tag(hit.memory_id);
   });
-  addForHit(CommandIDs.copyLink, {
-    menu: () => trans.__('Copy Link'),
-    label: trans.__('Copy a Link to the Selected Memory'),
-    icon: linkIcon,
-    run: ({ hit, place }) => actions.copyLink(hit, place),
-    fits
-  });
-  addForHit(CommandIDs.related, {
-    menu: () => trans.__('More like this'),
-    label: trans.__('Find More like the Selected Memory'),
-    icon: relatedIcon,
-    run: ({ hit }) => model.related(hit.memory_id)
-  });
-  addForHit(CommandIDs.pin, {
-    menu: ({ place }) => (place.pinned ? trans.__('Unpin') : trans.__('Pin')),
-    label: trans.__('Pin or Unpin the Selected Memory'),
-    icon: pinIcon,
-    run: ({ hit, place }) => edits.pin(hit.memory_id, !place.pinned)
-  });
-  addForHit(CommandIDs.tag, {
-    menu: () => trans.__('Tag'),
-    label: trans.__('Tag the Selected Memory'),
-    icon: tagsIcon,
-    run: ({ hit }) => {
-      model.select(hit.memory_id);
-      selection.tag(hit.memory_id);
-    }
-  });
-  const feedback = (yes: boolean) => ({
-    run: ({ hit }: IPlacedHit) => edits.accept(hit.memory_id, yes),
-    isOn: ({ hit }: IPlacedHit) => edits.accepted(hit.memory_id) === yes
-  });
-  addForHit(CommandIDs.useful, {
-    menu: () => trans.__('Useful'),
-    label: trans.__('The Selected Memory Is Useful'),
-    icon: usefulIcon,
-    ...feedback(true)
-  });
-  addForHit(CommandIDs.useless, {
-    menu: () => trans.__('Not useful'),
-    label: trans.__('The Selected Memory Is Not Useful'),
-    icon: uselessIcon,
-    ...feedback(false)
-  });
-  addForHit(CommandIDs.forget, {
-    menu: () => trans.__('Forget'),
-    label: trans.__('Forget the Selected Memory'),
-    icon: deleteIcon,
-    run: ({ hit }) => model.forget(hit.memory_id)
-  });
-  addForHit(CommandIDs.why, {
-    menu: () => trans.__('Why it is here'),
-    label: trans.__('Why the Selected Memory Is Where It Is'),
-    icon: infoIcon,
-    run: ({ hit }) => {
+  addForHit(
+    ids.useful,
+    [trans.__('Useful'), trans.__('The Selected Memory Is Useful'), usefulIcon],
+    accept(true),
+    isAccepted(true)
+  );
+  addForHit(
+    ids.useless,
+    [trans.__('Not useful'), trans.__('The Selected Memory Is Not Useful'), uselessIcon],
+    accept(false),
+    isAccepted(false)
+  );
+  addForHit(ids.forget, [trans.__('Forget'), trans.__('Forget the Selected Memory'), deleteIcon], one =>
+    model.forget(one.hit.memory_id)
+  );
+  addForHit(
+    ids.why,
+    [trans.__('Why it is here'), trans.__('Why the Selected Memory Is Where It Is'), infoIcon],
+    ({ hit }) => {
       model.select(hit.memory_id);
       why();
     }
-  });
+  );
 }
 
 export function text(given: unknown): string | undefined {

@@ -6,6 +6,7 @@ import { URLExt } from '@jupyterlab/coreutils';
 import type { IDocumentManager } from '@jupyterlab/docmanager';
 import type { IDocumentWidget } from '@jupyterlab/docregistry';
 import type { FileEditor, IEditorTracker } from '@jupyterlab/fileeditor';
+import type { ICell } from '@jupyterlab/nbformat';
 import type { INotebookTracker, Notebook, NotebookPanel } from '@jupyterlab/notebook';
 import { ServerConnection } from '@jupyterlab/services';
 import type { TranslationBundle } from '@jupyterlab/translation';
@@ -13,6 +14,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { MemoryApi } from '../api/memoryApi';
 import type { IHit, IPlace } from '../api/types';
 import { withMarks } from '../components/shared/text';
+import type { ICellNearby } from '../tokens';
 
 /** Milliseconds for which the place is highlighted; as long as the animation in CSS. */
 const FLASH = 1600;
@@ -81,6 +83,28 @@ export class Opener {
     const { app, hasTabs } = this._options;
     const page = hasTabs ? 'lab/tree' : path.endsWith('.ipynb') ? 'notebooks' : 'edit';
     return new URL(linkTo(app.serviceManager.serverSettings.baseUrl, page, path, memory_id), location.href).href;
+  }
+
+  /** The cells before and after a place in its notebook: of the open one, else of the file. */
+  async around(place: IPlace): Promise<ICellNearby[]> {
+    const { app, docs } = this._options;
+    if (!place.path?.endsWith('.ipynb')) {
+      return [];
+    }
+    const model = (docs.findWidget(place.path) as NotebookPanel | undefined)?.content.model;
+    const file = model ?? (await app.serviceManager.contents.get(place.path, { type: 'notebook' })).content;
+    const { cells } = (model ? model.toJSON() : file) as { cells: (ICell & { id?: string })[] };
+    const sources = cells.map(({ id = '', source }) => ({ id, source: [source].flat().join('') }));
+    const found = findCell(sources, place, { snippet: '', highlights: [] });
+    const near = found?.sure ? [found.at - 1, found.at + 1] : [];
+    return near
+      .filter(index => sources[index]?.source.trim())
+      .map(index => ({
+        index,
+        isBefore: index < found!.at,
+        isCode: cells[index].cell_type === 'code',
+        source: sources[index].source
+      }));
   }
 
   /** Go to the memory that the address of this page names, if any. */

@@ -34,7 +34,10 @@ export async function renderResults(answer: IAnswer = found(), query = 'price', 
     copy: jest.fn(),
     drag: jest.fn(),
     toNotebook: jest.fn(),
+    around: jest.fn(async () => []),
+    insertCell: jest.fn(),
     render: null,
+    highlight: null,
     hasNotebook: true
   };
   const [onIndex, onLeave] = [jest.fn(), jest.fn()];

@@ -6,6 +6,7 @@ import { type HTMLAttributes, memo, useRef } from 'react';
 
 import type { IHit, IRun } from '../../api/types';
 import type { IPlacedHit } from '../../models/hits';
+import type { IActions } from '../../tokens';
 import { count, day, moment, percent } from '../shared/format';
 import { pinIcon } from '../shared/icons';
 import { hitNames, isCode, isMarkdown, kindTexts, outcomeName, runTitle, termName } from '../shared/labels';
@@ -38,6 +39,7 @@ interface IHitProps {
   onOpen(found: IPlacedHit, toSide: boolean): void;
   onDrag(hit: IHit, event: MouseEvent): void;
   onHover(id: string): void;
+  highlight: IActions['highlight'];
   pictureOf(id: string, place: number): string;
   onTurn(id: string): void;
 }
@@ -54,6 +56,8 @@ export const HitCard = memo(function HitCard(props: IHitProps): JSX.Element {
       pieces={titled?.rest ?? pieces(hit.snippet, hit.highlights)}
       code={code}
       columns={columns}
+      lang={place.lang}
+      highlight={props.highlight}
       markdown={isMarkdown(hit, place)}
     />
   );

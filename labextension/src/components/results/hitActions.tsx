@@ -14,6 +14,8 @@ interface IHitActionsProps extends IHitListProps {
   /** Name of the hit, for screen readers. */
   label: string;
   row: number;
+  /** Whether its row has one line above the excerpt instead of two. */
+  isMember: boolean;
   /** Id of the element whose context menu has all the actions. */
   menuOf: string;
 }
@@ -76,7 +78,7 @@ export function HitActions(props: IHitActionsProps & { below: number }): JSX.Ele
   if (dense) {
     return (
       <>
-        <div className="jp-Memory-hover jp-mod-selected" style={{ gridRow: props.row }} {...group}>
+        <div className={`${hover(props)} jp-mod-selected`} style={{ gridRow: props.row }} {...group}>
           <Icons {...props} />
         </div>
         {editor && (
@@ -107,10 +109,14 @@ export function HitActions(props: IHitActionsProps & { below: number }): JSX.Ele
 /** The icons over the hit under the mouse. The selected one has the same actions, so the keyboard skips them. */
 export function HoverActions(props: IHitActionsProps): JSX.Element {
   return (
-    <div className="jp-Memory-hover" aria-hidden="true" style={{ gridRow: props.row }}>
+    <div className={hover(props)} aria-hidden="true" style={{ gridRow: props.row }}>
       <Icons {...props} skipsTab />
     </div>
   );
+}
+
+function hover({ isMember }: IHitActionsProps): string {
+  return isMember ? 'jp-Memory-hover jp-mod-member' : 'jp-Memory-hover';
 }
 
 function Icons(props: IHitActionsProps & { skipsTab?: boolean }): JSX.Element {

@@ -61,6 +61,7 @@ export function HitList(props: IHitListProps): JSX.Element {
   const common = useMemo(
     () => ({
       trans,
+      highlight: actions.highlight,
       onSelect: (id: string) => model.select(id),
       onOpen: (one: IPlacedHit, toSide: boolean) => open(actions, one, toSide),
       onDrag: (hit: IHit, event: MouseEvent) => void actions.drag(hit, event),
@@ -166,7 +167,7 @@ export function HitList(props: IHitListProps): JSX.Element {
               row={one.whole}
               texts={texts}
               words={words}
-              render={actions.render}
+              actions={actions}
               selected={one === chosen}
             />
           )}
@@ -177,13 +178,21 @@ export function HitList(props: IHitListProps): JSX.Element {
               row={dense ? one.row : layout.actions}
               below={layout.actions}
               menuOf={optionId(one.found)}
+              isMember={one.isMember}
               label={hitNames(one.found.hit, one.found.place, trans).title}
             />
           )}
         </Fragment>
       ))}
       {under && (
-        <HoverActions {...actionProps} found={under.found} row={under.row} menuOf={optionId(under.found)} label="" />
+        <HoverActions
+          {...actionProps}
+          found={under.found}
+          row={under.row}
+          menuOf={optionId(under.found)}
+          isMember={under.isMember}
+          label=""
+        />
       )}
       <div className="jp-Memory-sr" role="status">
         {toggled && statusText(texts, toggled, trans)}

@@ -1,8 +1,8 @@
 /** The dense list: its lines of code, its sections, its icons. */
 
-import { act, fireEvent, screen, within } from '@testing-library/react';
+import { act, fireEvent, render, screen, within } from '@testing-library/react';
 
-import { telling } from '../../../components/results/snippet';
+import { Snippet, telling } from '../../../components/results/snippet';
 import { inLines, pieces } from '../../../components/shared/text';
 import { press, renderResults } from '../../helpers/renderResults';
 import { hit } from '../../helpers/samples';
@@ -30,7 +30,33 @@ describe('the code of a row', () => {
   ])('shows what matched %s in %i columns, cut at its ends alone', (word, columns, first) => {
     const at = code.indexOf(word);
     const lines = telling(inLines(pieces(code, [[at, at + word.length]])), columns);
-    expect(lines.map(line => line.map(({ text }) => text).join(''))).toEqual([first, '    check(prices)']);
+    const shown = lines.map(({ line, from, isCut }) => (isCut ? '…' : '') + code.split('\n')[line].slice(from));
+    expect(shown).toEqual([first, '    check(prices)']);
+  });
+});
+
+describe('the colours of code', () => {
+  it('come when the highlighter has them, beside the marks', async () => {
+    const [text, tokens] = [
+      'def total(λ):',
+      [
+        { from: 0, to: 3, look: 'keyword' },
+        { from: 4, to: 9, look: 'name' }
+      ]
+    ];
+    const highlight = jest.fn(async () => tokens);
+    const props = { code: true, markdown: false, columns: 40, lang: 'python', highlight };
+    const { container } = render(<Snippet {...props} pieces={pieces(`${text}\nOut:\n3`, [[6, 9]])} />);
+    expect(container.querySelector('.keyword')).toBeNull();
+    await act(async () => undefined);
+    expect(highlight.mock.calls).toEqual([[text, 'python']]);
+    const looks = [...container.querySelectorAll('.keyword, .name')].map(one => [one.tagName, one.textContent]);
+    expect(looks).toEqual([
+      ['SPAN', 'def'],
+      ['SPAN', 'to'],
+      ['MARK', 'tal']
+    ]);
+    expect(container.textContent).toBe(`${text}\n3\n`);
   });
 });
 
