@@ -141,15 +141,14 @@ export function HitList(props: IHitListProps): JSX.Element {
       </div>
       {layout.seen.map(one => (
         <Fragment key={one.found.hit.memory_id}>
-          {(!dense || one === chosen || one === under || one.whole !== null) && (
-            <WholeTextToggle
-              {...common}
-              found={one.found}
-              row={one.row}
-              isOpen={one.whole !== null}
-              isStop={one === chosen || one.whole !== null}
-            />
-          )}
+          <WholeTextToggle
+            {...common}
+            found={one.found}
+            row={one.row}
+            isOpen={one.whole !== null}
+            isStop={one === chosen || one.whole !== null}
+            isNear={one === under}
+          />
           {one.section && (
             <SectionToggle
               section={one.section}

@@ -34,6 +34,8 @@ interface IToggleProps {
   row: number;
   isOpen: boolean;
   isStop: boolean;
+  /** Whether the mouse is over the hit; elsewhere the dense list hides it. */
+  isNear: boolean;
   trans: TranslationBundle;
   onTurn(id: string): void;
   onLeave(id: string): void;
@@ -46,7 +48,7 @@ export const WholeTextToggle = memo(function WholeTextSign(props: IToggleProps):
   return (
     <button
       type="button"
-      className="jp-Memory-unfold"
+      className={props.isStop || props.isNear ? 'jp-Memory-unfold jp-mod-near' : 'jp-Memory-unfold'}
       style={{ gridRow: props.row }}
       tabIndex={props.isStop ? 0 : -1}
       title={isOpen ? trans.__('Fold the text (Space)') : trans.__('Show the whole text (Space)')}
