@@ -15,6 +15,7 @@ import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 
 import { MemoryApi } from './api/memoryApi';
 import { MemoryPanel, PANEL_ID } from './components/panel';
+import { focusList } from './components/results/results';
 import { codeHighlighter, LabActions, markdownRenderer, notifyErrors } from './integrations/actions';
 import { addCommands, CommandIDs } from './integrations/commands';
 import { addContextCommands } from './integrations/contextMenu';
@@ -115,7 +116,8 @@ function activate(
   app.shell.add(panel, 'left', { rank: RANK, type: 'Memory' });
   restorer?.add(panel, PANEL_ID);
   const why = (): void => panel.reveal('debugger');
-  addCommands({ commands: app.commands, model, actions, show, selected, why, trans });
+  const back = (): void => void focusList(panel.section('results')?.node);
+  addCommands({ commands: app.commands, model, actions, show, selected, back, why, trans });
   addContextCommands({ commands: app.commands, api, model, index, pointer, files, show, trans });
   for (const command of Object.values(CommandIDs)) {
     palette?.addItem({ command, category: trans.__('Memory') });

@@ -64,7 +64,7 @@ test.describe('Without a mouse', () => {
     await expect(panel.hits.first()).toHaveAttribute('aria-selected', 'true');
     await choose('More like this');
     const back = panel.root.getByRole('button', { name: /^Like “/ });
-    await expect(panel.box).toBeFocused();
+    await expect(panel.results).toBeFocused();
     await back.press('Enter');
     await expect(back).toBeHidden();
     await expect(panel.box).toBeFocused();

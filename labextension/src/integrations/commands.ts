@@ -52,6 +52,8 @@ export interface ICommandOptions {
   show(query?: string): Promise<void>;
   /** The selected text of the document in front, for the search box. */
   selected(): string | undefined;
+  /** Give the keyboard back to the results, which a menu took it from. */
+  back(): void;
   /** Show what put the selected hit where it is. */
   why(): void;
   trans: TranslationBundle;
@@ -107,7 +109,7 @@ export function addCommands(options: ICommandOptions): void {
 
 type Check = (found: IPlacedHit) => boolean;
 
-function addHitCommands({ commands, model, actions, why, trans }: ICommandOptions): void {
+function addHitCommands({ commands, model, actions, back, why, trans }: ICommandOptions): void {
   const describedBy = args({
     memory_id: { type: 'string', description: trans.__('Which of the results; the selected one if left out') },
     isMenu: { type: 'boolean', description: trans.__('Whether the menu names the hit already') }
@@ -133,6 +135,9 @@ function addHitCommands({ commands, model, actions, why, trans }: ICommandOption
       isToggled: isOn && (given => isOf(given, isOn)),
       execute: given => {
         const found = find(given);
+        if (given.isMenu) {
+          back();
+        }
         return found && run(found);
       }
     });

@@ -8,6 +8,7 @@ import { MimeData } from '@lumino/coreutils';
 import { Drag } from '@lumino/dragdrop';
 
 import type { IItem } from '../api/types';
+import { splitTitle } from '../components/shared/labels';
 import { withMarks } from '../components/shared/text';
 import { codeCell, fenced, isProse, magicLine, markdownCell, sourceOf, supportsLanguage } from '../models/cells';
 
@@ -23,7 +24,7 @@ export async function insertItem(panel: NotebookPanel, item: IItem, trans: Trans
     }
     cell = chosen === 'code' ? cell : markdownCell(fenced(source, item.lang));
   }
-  return insertBelow(panel, cell, trans, item.title || source.trimStart().split('\n', 1)[0]);
+  return insertBelow(panel, cell, trans, splitTitle(item.title).name || source.trimStart().split('\n', 1)[0]);
 }
 
 /** Insert a `%memsearch` cell for a query, without running it. */

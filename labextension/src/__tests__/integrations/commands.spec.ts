@@ -34,7 +34,16 @@ async function lab(hasNotebook = true) {
   } as unknown as LabActions;
   const show = note('show');
   const pointer = new Pointer({ notebooks: null, editors: null, clicked: () => undefined });
-  addCommands({ commands, model, actions, show, selected: () => undefined, why: () => void note('why')(), trans });
+  addCommands({
+    commands,
+    model,
+    actions,
+    show,
+    selected: () => undefined,
+    back: () => undefined,
+    why: () => void note('why')(),
+    trans
+  });
   addContextCommands({ commands, api, model, index: new IndexModel({ api }), pointer, files: null, show, trans });
   await model.answers.browse();
   return { commands, model, server, done };
