@@ -310,11 +310,12 @@ def _place(memory: Memory, location: str, root: Root, changed: bool = False, con
     # In a notebook a line says nothing, in any other file a cell does not.
     is_notebook = source.lower().endswith(".ipynb")
     by_index = is_notebook and cell.startswith("#") and cell[1:].isdecimal()
+    index = int(cell[1:]) if by_index else told.get("index") if is_notebook and cell else None
     place: dict[str, Any] = {
         "path": path,
         "closed": closed,
         "cell": cell if is_notebook and cell and not by_index else None,
-        "index": int(cell[1:]) if by_index else None,
+        "index": index if isinstance(index, int) else None,
         "line": int(location) if memory.source and not is_notebook and location.isdecimal() else None,
         "begins": memory.text.lstrip().split("\n", 1)[0][:200],
         "changed": path is not None and changed,

@@ -2,6 +2,7 @@
 
 import { ILabShell, ILayoutRestorer, type JupyterFrontEnd, type JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { ICommandPalette } from '@jupyterlab/apputils';
+import { IEditorLanguageRegistry } from '@jupyterlab/codemirror';
 import { IDocumentManager } from '@jupyterlab/docmanager';
 import { FileDialog, IDefaultFileBrowser } from '@jupyterlab/filebrowser';
 import { IEditorTracker } from '@jupyterlab/fileeditor';
@@ -14,7 +15,8 @@ import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 
 import { MemoryApi } from './api/memoryApi';
 import { MemoryPanel, PANEL_ID } from './components/panel';
-import { LabActions, markdownRenderer, notifyErrors } from './integrations/actions';
+import { focusList } from './components/results/results';
+import { codeHighlighter, LabActions, markdownRenderer, notifyErrors } from './integrations/actions';
 import { addCommands, CommandIDs } from './integrations/commands';
 import { addContextCommands } from './integrations/contextMenu';
 import { followHistory } from './integrations/history';
@@ -51,7 +53,8 @@ const plugin: JupyterFrontEndPlugin<IMemoryPanel> = {
     IStateDB,
     IStatusBar,
     ITranslator,
-    IRenderMimeRegistry
+    IRenderMimeRegistry,
+    IEditorLanguageRegistry
   ],
   activate
 };
@@ -72,7 +75,8 @@ function activate(
   state: IStateDB | null,
   statusBar: IStatusBar | null,
   translator: ITranslator | null,
-  rendermime: IRenderMimeRegistry | null
+  rendermime: IRenderMimeRegistry | null,
+  languages: IEditorLanguageRegistry | null
 ): IMemoryPanel {
   const trans = (translator ?? nullTranslator).load('jupyter_memory');
   const api = new MemoryApi(app.serviceManager.serverSettings);
@@ -80,7 +84,9 @@ function activate(
   const index = new IndexModel({ api, events: app.serviceManager.events });
   const opener = new Opener({ app, api, docs, notebooks, editors, hasTabs: labShell !== null, trans });
   const render = rendermime && markdownRenderer(rendermime);
-  const actions = new LabActions({ api, opener, notebooks, render, trans, onMissing: id => model.drop(id) });
+  const highlight = languages && codeHighlighter(languages);
+  const onMissing = (id: string): void => model.drop(id);
+  const actions = new LabActions({ api, opener, notebooks, render, highlight, trans, onMissing });
   const pointer = new Pointer({ notebooks, editors, clicked: fits => app.contextMenuHitTest(fits) });
   const related = new RelatedCells({ api, search: model, isSeen: () => panel.isSeen });
   const panel: MemoryPanel = new MemoryPanel({
@@ -109,7 +115,9 @@ function activate(
 
   app.shell.add(panel, 'left', { rank: RANK, type: 'Memory' });
   restorer?.add(panel, PANEL_ID);
-  addCommands({ commands: app.commands, model, actions, show, selected, trans });
+  const why = (): void => panel.reveal('debugger');
+  const back = (): void => void focusList(panel.section('results')?.node);
+  addCommands({ commands: app.commands, model, actions, show, selected, back, why, trans });
   addContextCommands({ commands: app.commands, api, model, index, pointer, files, show, trans });
   for (const command of Object.values(CommandIDs)) {
     palette?.addItem({ command, category: trans.__('Memory') });

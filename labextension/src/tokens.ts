@@ -13,14 +13,35 @@ export interface IActions {
   /** Insert the memory's text below the active cell of the notebook in front. */
   insert(hit: IHit): Promise<void>;
   copy(hit: IHit): Promise<void>;
+  /** The cells before and after a hit in its notebook, as they are now. */
+  around(place: IPlace): Promise<ICellNearby[]>;
+  /** Insert such a cell below the active cell of the notebook in front. */
+  insertCell(cell: ICellNearby): Promise<void>;
   /** Start to drag a hit, to be dropped into a notebook. */
   drag(hit: IHit, event: MouseEvent): Promise<void>;
   /** Put `%memsearch …` for this query into the notebook in front. */
   toNotebook(query: string): Promise<void>;
   /** Render Markdown as Lab does, or null where Lab has no renderer. */
   readonly render: ((text: string) => Promise<IRendered>) | null;
+  /** The tokens of code as Lab colours them, or null where Lab has no highlighter. */
+  readonly highlight: ((code: string, language: string) => Promise<IToken[]>) | null;
   /** Whether a notebook is in front that can take cells. */
   readonly hasNotebook: boolean;
+}
+
+export interface ICellNearby {
+  /** 0-based. */
+  index: number;
+  isBefore: boolean;
+  isCode: boolean;
+  source: string;
+}
+
+/** A part of a text, in UTF-16 units, and the CSS class that colours it. */
+export interface IToken {
+  from: number;
+  to: number;
+  look: string;
 }
 
 /** A rendered text; its formulas are set once it is on the page. */

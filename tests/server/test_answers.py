@@ -67,11 +67,11 @@ async def test_what_is_told_of_the_store(ask, fits, week_in, store_file, jp_root
 
 
 async def test_a_cell_opens_at_its_id(ask, week_in, notebook):
-    """A cell of a notebook below Lab's root has a contents path, its id, and the line that it begins with."""
+    """A cell of a notebook below Lab's root has a contents path, its id and place, and the line that it begins with."""
     week_in.index(notebook, progress=False)
     answer = (await ask("search", {"query": "price of electricity plot", "filters": {"kind": ["cell"]}})).json
     place = answer["places"][0]
-    assert (place["path"], place["cell"], place["index"]) == ("prices/orders.ipynb", "plot", None)
+    assert (place["path"], place["cell"], place["index"]) == ("prices/orders.ipynb", "plot", 2)
     assert place["begins"] == "prices.plot(title='price of electricity')"
 
 

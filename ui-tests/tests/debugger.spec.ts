@@ -67,8 +67,8 @@ test.describe('Debugger', () => {
   test('Contributions add up to the score, and ranks without a signal are the server’s', async ({ panel, memory }) => {
     const answer = await memory.search(question, { limit: 20, lists: true });
     for (const i of [0, 3]) {
-      await panel.select(panel.hits.nth(i));
       const hit = answer.hits[i];
+      await panel.select(await panel.row(hit));
       const why = panel.root.getByRole('table', { name: new RegExp(`^Why rank ${hit.rank}:`) });
       await settled(async () => {
         const shown = await rows(why);

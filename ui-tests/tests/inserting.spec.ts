@@ -30,19 +30,22 @@ test.describe('Into the notebook', () => {
   }) => {
     const answer = await memory.search('clip_outliers main fuse');
     const i = answer.hits.findIndex(hit => hit.snippet.includes('def clip_outliers'));
-    await panel.act(panel.hits.nth(i), 'Insert');
+    await panel.act(await panel.row(answer.hits[i]), 'Insert');
     await expect
       .poll(() => cells(page))
       .toEqual(['first = 1', expect.stringContaining('def clip_outliers'), 'last = 2']);
     expect((await cells(page))[1]).toBe(sourceOf('2026-07-15_meter_cleaning.ipynb', 15));
     expect(await page.notebook.getCellType(1)).toBe('code');
     expect((await activeCell(page))?.index).toBe(1);
+    await expect(page.getByText(/^Inserted “.*clip_outliers” as cell 2\.$/)).toBeVisible();
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await expect.poll(() => cells(page)).toEqual(['first = 1', 'last = 2']);
   });
 
   test('Prose is inserted as a Markdown cell', async ({ page, panel }) => {
     const answer = await panel.ask('"watt-hours" firmware');
     const i = answer.places.findIndex(place => place.lang === 'markdown');
-    await panel.act(panel.hits.nth(i), 'Insert');
+    await panel.act(await panel.row(answer.hits[i]), 'Insert');
     await expect.poll(async () => (await cells(page)).length).toBe(3);
     expect(await page.notebook.getCellType(1)).toBe('markdown');
   });

@@ -19,7 +19,7 @@ test.describe('Keeping and forgetting', () => {
     await expect(hit).toHaveAccessibleName(/pinned/);
     const { hits, places } = await memory.search('Box-Cox');
     expect(places[hits.findIndex(one => one.title === 'Box-Cox λ')].pinned).toBe(true);
-    await panel.act(hit, 'Unpin');
+    await panel.act(hit, 'Pin');
     await expect(hit).not.toHaveAccessibleName(/pinned/);
   });
 
@@ -59,10 +59,8 @@ test.describe('Keeping and forgetting', () => {
     const sent = page.waitForRequest('**/jupyter-memory/feedback*');
     await panel.act(panel.hit(/Box-Cox λ/), 'Useful');
     expect((await sent).postDataJSON()).toMatchObject({ accepted: true, query: 'Box-Cox' });
-    await expect(panel.root.getByRole('button', { name: 'Useful', exact: true })).toHaveAttribute(
-      'aria-pressed',
-      'true'
-    );
+    await panel.root.getByRole('button', { name: 'More actions' }).click();
+    await expect(panel.inMenu('Useful')).toHaveAttribute('aria-checked', 'true');
   });
 
   test('What is selected in a cell, or in a file, is remembered from the context menu', async ({
@@ -88,6 +86,11 @@ test.describe('Keeping and forgetting', () => {
     await line.click({ button: 'right', position: { x: 20, y: 5 } });
     await page.getByRole('menuitem', { name: 'Remember the Selection' }).click();
     await expect.poll(async () => (await memory.status()).store.memories).toBe(4);
+
+    await line.click({ button: 'right', position: { x: 20, y: 5 } });
+    await page.getByRole('menuitem', { name: 'Search Memory for the Selection' }).click();
+    await expect(panel.box).toHaveValue('surcharge = 0.25 # Überprüfung');
+    await expect(panel.hit(/surcharge/)).toBeVisible();
 
     await panel.open();
     await panel.ask('never checked');

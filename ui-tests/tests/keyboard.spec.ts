@@ -32,6 +32,8 @@ test.describe('Without a mouse', () => {
       await page.notebook.createNew('week.ipynb', { kernel: null });
       await panel.open();
       const answer = await panel.ask('clip_outliers main fuse');
+      await panel.openSections();
+      await panel.box.focus();
       const { text } = await memory.item(answer.hits[0].memory_id);
       await page.keyboard.press('ArrowDown');
       await page.keyboard.press('c');
@@ -53,13 +55,16 @@ test.describe('Without a mouse', () => {
     await page.route('**/jupyter-memory/forget*', route => route.fulfill({ json: { forgotten: 1 } }));
     await panel.ask('clip_outliers main fuse');
     await page.keyboard.press('ArrowDown');
-    const actions = panel.root.getByRole('group', { name: /^Actions for/ });
-    await actions.getByRole('button', { name: 'Forget' }).press('Enter');
+    const choose = async (action: string): Promise<void> => {
+      await panel.root.getByRole('button', { name: 'More actions' }).press('Enter');
+      await panel.inMenu(action).press('Enter');
+    };
+    await choose('Forget');
     await expect(panel.results).toBeFocused();
     await expect(panel.hits.first()).toHaveAttribute('aria-selected', 'true');
-    await actions.getByRole('button', { name: 'More like this' }).press('Enter');
+    await choose('More like this');
     const back = panel.root.getByRole('button', { name: /^Like “/ });
-    await expect(panel.box).toBeFocused();
+    await expect(panel.results).toBeFocused();
     await back.press('Enter');
     await expect(back).toBeHidden();
     await expect(panel.box).toBeFocused();
@@ -68,6 +73,7 @@ test.describe('Without a mouse', () => {
   test('A notebook is folded and unfolded where it stands', async ({ page, panel }) => {
     await panel.open();
     const answer = await panel.ask('clip_outliers main fuse');
+    await panel.openSections();
     await panel.root.getByRole('button', { name: 'Group by notebook' }).click();
     await panel.box.press('ArrowDown');
     const first = panel.hits.first();

@@ -70,7 +70,7 @@ test.describe('Looks', () => {
     await expect.poll(beyond).toEqual([]);
   });
 
-  test('From right to left the ranks stand before the titles, and nothing goes beyond the edge', async ({
+  test('From right to left the marks stand before the titles, and nothing goes beyond the edge', async ({
     page,
     panel,
     memory
@@ -82,8 +82,8 @@ test.describe('Looks', () => {
     await panel.select(panel.hits.first());
     const apart = await panel.root.evaluate(root =>
       [...root.querySelectorAll('.jp-Memory-hitTitle')].map(line => {
-        const [rank, name] = ['.jp-Memory-rank', '.jp-Memory-name'].map(part => line.querySelector(part)!);
-        return rank.getBoundingClientRect().left - name.getBoundingClientRect().right;
+        const [marks, name] = ['.jp-Memory-badges', '.jp-Memory-name'].map(part => line.querySelector(part)!);
+        return marks.getBoundingClientRect().left - name.getBoundingClientRect().right;
       })
     );
     expect(apart.length).toBeGreaterThan(1);

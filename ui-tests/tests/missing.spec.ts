@@ -66,6 +66,7 @@ test.describe('When the server cannot answer', () => {
     await panel.box.fill('parquet codec');
     await panel.box.press('Enter');
     await expect(panel.root.getByRole('alert')).toContainText('does not answer');
+    await panel.openSections();
     await expect(panel.hits).toHaveCount(answer.hits.length);
   });
 

@@ -2,7 +2,7 @@
 
 import { expect, type Locator, type Page, type Request } from '@playwright/test';
 
-import type { IAnswer, ISearch } from '../../labextension/src/api/types';
+import type { IAnswer, IHit, ISearch } from '../../labextension/src/api/types';
 
 export class Panel {
   constructor(private readonly page: Page) {
@@ -51,7 +51,10 @@ export class Panel {
     return (await request.response())!.json();
   }
 
-  /** Wait until these hits are on the screen, in this order and with their badges, and nothing is on its way. */
+  /**
+   * Wait until these hits are on the screen, in this order and with their badges, and nothing is on its way. Of a
+   * section there is but the first, unless it is open.
+   */
   async shows({ hits }: IAnswer): Promise<void> {
     await expect(this.root.locator('.jp-Memory-resultsBody')).toHaveAttribute('aria-busy', 'false');
     const cards = (): Promise<string[]> =>
@@ -60,7 +63,32 @@ export class Panel {
           Array.from(card.querySelectorAll('.jp-Memory-badge > [aria-hidden]'), badge => badge.textContent).join('+');
         return all.map(card => `${card.id} ${badges(card)}`);
       });
-    await expect.poll(cards).toEqual(hits.map(hit => `jp-Memory-hit-${hit.memory_id} ${hit.badges}`));
+    const isFolded = (id: string): boolean => !seen.some(card => card.startsWith(`jp-Memory-hit-${id} `));
+    let seen: string[] = [];
+    const expected = async (): Promise<string[]> => {
+      seen = await cards();
+      const more = await this.results.locator('.jp-Memory-cells').allTextContents();
+      const folded = hits.filter(hit => isFolded(hit.memory_id));
+      const all = more.reduce((sum, text) => sum + Number(/\d+/.exec(text)) - 1, 0);
+      return folded.length > all
+        ? []
+        : hits.filter(hit => !folded.includes(hit)).map(hit => `jp-Memory-hit-${hit.memory_id} ${hit.badges}`);
+    };
+    await expect(async () => expect(await expected()).toEqual(seen)).toPass();
+  }
+
+  /** The row of a hit, in whatever section it is. */
+  async row({ memory_id }: IHit): Promise<Locator> {
+    await this.openSections();
+    return this.results.locator(`[id="jp-Memory-hit-${memory_id}"]`);
+  }
+
+  /** Open every section, so that each hit has its row. */
+  async openSections(): Promise<void> {
+    const shut = this.root.locator('.jp-Memory-unfold.jp-mod-section[aria-expanded="false"]');
+    while (await shut.count()) {
+      await shut.first().click();
+    }
   }
 
   hit(name: string | RegExp): Locator {
@@ -74,10 +102,20 @@ export class Panel {
     return this.root.getByRole('group', { name: /^Actions for/ });
   }
 
-  /** Click one of the selected hit's actions. */
+  /** Do something with a hit: click one of its icons, or choose it from its menu. */
   async act(hit: Locator, action: string): Promise<void> {
     const row = await this.select(hit);
-    await row.getByRole('button', { name: action, exact: true }).click();
+    const icon = row.getByRole('button', { name: action, exact: true });
+    if (await icon.isVisible()) {
+      return icon.click();
+    }
+    await row.getByRole('button', { name: 'More actions' }).click();
+    await this.inMenu(action).click();
+  }
+
+  /** What the open menu of a hit has for an action. */
+  inMenu(action: string): Locator {
+    return this.page.locator('.lm-Menu [role^=menuitem]').filter({ hasText: new RegExp(`^${action}$`) });
   }
 
   /** Fold a section open: `Results`, `Debugger` or `Index`. */

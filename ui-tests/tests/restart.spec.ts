@@ -45,6 +45,7 @@ test.describe('A server that is started again', () => {
     await panel.box.fill('tz_localize Stockholm');
     await panel.box.press('Enter');
     await expect(panel.root.getByRole('alert')).toContainText('does not answer');
+    await panel.openSections();
     await expect(panel.hits).toHaveCount(answer.hits.length);
     await server.start();
     await expect(panel.results).toContainText('tz_localize', { timeout: 180_000 });

@@ -45,6 +45,7 @@ test.describe('Two windows', () => {
     await memory.samples();
     const { other, second } = await secondWindow(page);
     const { hits } = await second.ask('parquet');
+    await second.openSections();
     await forget(memory, hits[0].memory_id);
     await second.act(second.hits.first(), 'Pin');
     await expect(second.root.getByRole('alert')).toContainText('This memory no longer exists');

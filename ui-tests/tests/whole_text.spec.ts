@@ -22,6 +22,7 @@ test.describe('The whole text of a result', () => {
     await expect(sign).toHaveAttribute('aria-expanded', 'true');
     await expect.poll(() => whole.evaluate(block => block.textContent)).toBe(text.trimEnd());
     await expect(whole.locator('mark').first()).toBeVisible();
+    await expect(panel.root.locator('.jp-Memory-nearby')).toContainText([/^cell 15/, /^cell 17/]);
     // At its most some twenty lines, and what is wider is scrolled within it.
     expect((await whole.boundingBox())!.height).toBeLessThan(400);
     const { scrollWidth, clientWidth } = await panel.root
@@ -106,10 +107,10 @@ test.describe('The whole text of a result', () => {
 
     await page.emulateMedia({ forcedColors: 'active' });
     const edges = await panel.root.evaluate(root =>
-      ['.jp-Memory-hit[aria-selected="true"]', '.jp-Memory-whole', '.jp-Memory-actions'].map(
+      ['.jp-Memory-hit[aria-selected="true"]', '.jp-Memory-whole'].map(
         part => getComputedStyle(root.querySelector(part)!).borderInlineStartWidth
       )
     );
-    expect(edges).toEqual(['3px', '3px', '3px']);
+    expect(edges).toEqual(['3px', '3px']);
   });
 });

@@ -48,7 +48,7 @@ export interface IPlace {
   /** Why `path` is null, in a sentence for a person; else null. */
   closed: string | null;
   cell: string | null;
-  /** 0-based index of the cell, where the notebook has no ids. */
+  /** 0-based index of the cell when it was indexed. */
   index: number | null;
   /** 1-based line of a text file, or null. */
   line: number | null;

@@ -81,6 +81,12 @@ export class MemoryPanel extends SidePanel {
     return this._sections.find(widget => widget.section.id === id);
   }
 
+  /** Open a section, and bring it into view. */
+  reveal(id: string): void {
+    this._accordion.expand(this._sections.findIndex(widget => widget.section.id === id));
+    this.section(id)?.node.scrollIntoView({ block: 'nearest' });
+  }
+
   /** Search for a query as if it had been typed and entered. */
   search(query: string): void {
     const { model } = this._options;

@@ -1,6 +1,7 @@
 /** The actions for a hit in Lab: open, insert, copy, drag, and render as Markdown. */
 
 import { Clipboard, Notification } from '@jupyterlab/apputils';
+import { type IEditorLanguageRegistry, jupyterHighlightStyle } from '@jupyterlab/codemirror';
 import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import { type IRenderMimeRegistry, MimeModel } from '@jupyterlab/rendermime';
 import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
@@ -9,8 +10,8 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { ApiError, type MemoryApi, NO_MEMORY, refusalOf } from '../api/memoryApi';
 import type { IHit, IItem, IPlace } from '../api/types';
 import { errorText } from '../components/shared/elements';
-import { codeCell } from '../models/cells';
-import type { IActions, IRendered } from '../tokens';
+import { codeCell, markdownCell } from '../models/cells';
+import type { IActions, ICellNearby, IRendered } from '../tokens';
 import { drag, insertBelow, insertItem, insertQuery } from './insert';
 import type { Opener } from './open';
 
@@ -19,6 +20,7 @@ interface IActionsOptions {
   opener: Opener;
   notebooks: INotebookTracker | null;
   render: IActions['render'];
+  highlight: IActions['highlight'];
   trans: TranslationBundle;
   /** Called with the id of a memory that no longer exists. */
   onMissing(id: string): void;
@@ -28,9 +30,11 @@ interface IActionsOptions {
 export class LabActions implements IActions {
   constructor(private readonly _options: IActionsOptions) {
     this.render = _options.render;
+    this.highlight = _options.highlight;
   }
 
   readonly render: IActions['render'];
+  readonly highlight: IActions['highlight'];
 
   get hasNotebook(): boolean {
     return this._notebook !== null;
@@ -63,6 +67,25 @@ export class LabActions implements IActions {
       Notification.success(this._options.trans.__('Copied “%1”.', item.title || hit.title), { autoClose: 2500 });
       return true;
     });
+  }
+
+  /** Copy the address of the memory in its document. */
+  async copyLink({ memory_id, title }: IHit, { path }: IPlace): Promise<void> {
+    Clipboard.copyToSystem(this._options.opener.link(memory_id, path ?? ''));
+    Notification.success(this._options.trans.__('Copied a link to “%1”.', title), { autoClose: 2500 });
+  }
+
+  /** The cells around are an extra of a preview: it does without them where they cannot be read. */
+  around(place: IPlace): Promise<ICellNearby[]> {
+    return this._options.opener.around(place).catch(() => []);
+  }
+
+  async insertCell({ source, isCode }: ICellNearby): Promise<void> {
+    const panel = this._target(this._notebook);
+    if (panel) {
+      const name = source.trimStart().split('\n', 1)[0];
+      await insertBelow(panel, isCode ? codeCell(source) : markdownCell(source), this._options.trans, name);
+    }
   }
 
   drag(hit: IHit, event: MouseEvent): Promise<void> {
@@ -129,6 +152,25 @@ export async function notifyErrors(trans: TranslationBundle, task: () => Promise
   } catch (error) {
     Notification.error(errorText(refusalOf(error), trans), { autoClose: 8000 });
   }
+}
+
+/** Lab's highlighter. It loads the parser of a language when that is first needed. */
+export function codeHighlighter(languages: IEditorLanguageRegistry): IActions['highlight'] {
+  // Lab adds the rules of its colours to the page only with its first editor.
+  const rules = document.createElement('style');
+  rules.textContent = jupyterHighlightStyle.module?.getRules() ?? '';
+  document.head.append(rules);
+  return async (code, language) => {
+    const box = document.createElement('div');
+    await languages.highlight(code, languages.findBest(language), box);
+    let at = 0;
+    const tokens = Array.from(box.childNodes, node => {
+      const from = at;
+      at += node.textContent!.length;
+      return { from, to: at, look: node instanceof Element ? node.className : '' };
+    });
+    return tokens.filter(({ look }) => look);
+  };
 }
 
 const MARKDOWN = 'text/markdown';

@@ -4,15 +4,18 @@ import type { CommandRegistry } from '@lumino/commands';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import {
   addBelowIcon,
+  caretDownIcon,
   copyIcon,
   deleteIcon,
+  infoIcon,
   type LabIcon,
   launchIcon,
+  linkIcon,
   notebookIcon,
   searchIcon
 } from '@jupyterlab/ui-components';
 
-import { pinIcon } from '../components/shared/icons';
+import { pinIcon, relatedIcon, tagsIcon, usefulIcon, uselessIcon } from '../components/shared/icons';
 import type { IPlacedHit } from '../models/hits';
 import type { SearchModel } from '../models/searchModel';
 import type { LabActions } from './actions';
@@ -22,10 +25,17 @@ export const CommandIDs = {
   search: 'jupyter-memory:search',
   openHit: 'jupyter-memory:open-hit',
   openHitToSide: 'jupyter-memory:open-hit-to-side',
+  preview: 'jupyter-memory:preview',
   insert: 'jupyter-memory:insert',
   insertBelow: 'jupyter-memory:insert-below',
   copy: 'jupyter-memory:copy',
+  copyLink: 'jupyter-memory:copy-link',
+  related: 'jupyter-memory:related',
   pin: 'jupyter-memory:pin',
+  tag: 'jupyter-memory:tag',
+  useful: 'jupyter-memory:useful',
+  useless: 'jupyter-memory:useless',
+  why: 'jupyter-memory:why',
   forget: 'jupyter-memory:forget',
   rememberCell: 'jupyter-memory:remember-cell',
   rememberSelection: 'jupyter-memory:remember-selection',
@@ -42,6 +52,10 @@ export interface ICommandOptions {
   show(query?: string): Promise<void>;
   /** The selected text of the document in front, for the search box. */
   selected(): string | undefined;
+  /** Give the keyboard back to the results, which a menu took it from. */
+  back(): void;
+  /** Show what put the selected hit where it is. */
+  why(): void;
   trans: TranslationBundle;
 }
 
@@ -62,10 +76,16 @@ export function addCommands(options: ICommandOptions): void {
     execute: given => show(text(given.query) ?? selected())
   });
   commands.addCommand(CommandIDs.search, {
-    label: given => (given.query ? trans.__('Search Memory for “%1”', String(given.query)) : trans.__('Search Memory')),
+    label: given =>
+      given.isMenu
+        ? trans.__('Search Memory for the Selection')
+        : given.query
+          ? trans.__('Search Memory for “%1”', String(given.query))
+          : trans.__('Search Memory'),
     caption: trans.__('Search for a text in the Memory panel'),
     icon: searchIcon,
-    describedBy: args(query),
+    describedBy: args({ ...query, isMenu: { type: 'boolean', description: trans.__('Search for what is selected') } }),
+    isVisible: given => !given.isMenu || selected() !== undefined,
     execute: given => show(text(given.query) ?? selected() ?? model.query)
   });
   commands.addCommand(CommandIDs.searchInNotebook, {
@@ -87,48 +107,101 @@ export function addCommands(options: ICommandOptions): void {
   addHitCommands(options);
 }
 
-function addHitCommands({ commands, model, actions, trans }: ICommandOptions): void {
-  const canOpen = ({ place }: IPlacedHit): boolean => place.path !== null;
+type Check = (found: IPlacedHit) => boolean;
+
+function addHitCommands({ commands, model, actions, back, why, trans }: ICommandOptions): void {
   const describedBy = args({
-    memory_id: { type: 'string', description: trans.__('Which of the results; the selected one if left out') }
+    memory_id: { type: 'string', description: trans.__('Which of the results; the selected one if left out') },
+    isMenu: { type: 'boolean', description: trans.__('Whether the menu names the hit already') }
   });
+  const find = (given: { memory_id?: unknown }): IPlacedHit | undefined =>
+    model.find(text(given.memory_id) ?? model.selected ?? '');
+  /** `short` is what the context menu of a hit calls it; elsewhere the label names the selected one. */
   const addForHit = (
     id: string,
-    [label, icon]: [string, LabIcon],
-    execute: (found: IPlacedHit) => Promise<void> | void,
-    fits: (found: IPlacedHit) => boolean = () => true
+    [short, label, icon]: [string, string, LabIcon],
+    run: (found: IPlacedHit) => Promise<void> | void,
+    { fits, isOn }: { fits?: Check; isOn?: Check } = {}
   ): void => {
-    const find = (given: { memory_id?: unknown }): IPlacedHit | undefined =>
-      model.find(text(given.memory_id) ?? model.selected ?? '');
+    const isOf = (given: object, check: Check = () => true): boolean => {
+      const found = find(given);
+      return found !== undefined && check(found);
+    };
     commands.addCommand(id, {
-      label,
+      label: given => (given.isMenu ? short : label),
       icon,
       describedBy,
-      isEnabled: given => {
-        const found = find(given);
-        return found !== undefined && fits(found);
-      },
+      isEnabled: given => isOf(given, fits),
+      isToggled: isOn && (given => isOf(given, isOn)),
       execute: given => {
         const found = find(given);
-        return found && execute(found);
+        if (given.isMenu) {
+          back();
+        }
+        return found && run(found);
       }
     });
   };
-  const { openHit, openHitToSide, insert, copy, pin, forget } = CommandIDs;
+  const ids = CommandIDs;
+  const inFile = { fits: ({ place }: IPlacedHit) => place.path !== null };
   const open = (toSide: boolean) => (one: IPlacedHit) => actions.open(one.hit, one.place, toSide);
-  addForHit(openHit, [trans.__('Open the Selected Memory'), launchIcon], open(false), canOpen);
-  addForHit(openHitToSide, [trans.__('Open the Selected Memory to the Side'), launchIcon], open(true), canOpen);
+  const accept = (yes: boolean) => (one: IPlacedHit) => model.edits.accept(one.hit.memory_id, yes);
+  const isAccepted = (yes: boolean) => ({ isOn: (one: IPlacedHit) => model.edits.accepted(one.hit.memory_id) === yes });
+  const more = trans.__('Find More like the Selected Memory');
+  const side = trans.__('Open the Selected Memory to the Side');
+  const insert = trans.__('Insert the Selected Memory into the Notebook');
+  addForHit(ids.openHit, [trans.__('Open'), trans.__('Open the Selected Memory'), launchIcon], open(false), inFile);
+  addForHit(ids.openHitToSide, [trans.__('Open to the Side'), side, launchIcon], open(true), inFile);
   addForHit(
-    insert,
-    [trans.__('Insert the Selected Memory into the Notebook'), addBelowIcon],
-    one => actions.insert(one.hit),
-    () => actions.hasNotebook
+    ids.preview,
+    [trans.__('Preview'), trans.__('Preview the Selected Memory'), caretDownIcon],
+    ({ hit }) => model.texts.toggle(hit.memory_id),
+    { isOn: ({ hit }) => model.texts.all.has(hit.memory_id) }
   );
-  addForHit(copy, [trans.__('Copy the Selected Memory'), copyIcon], one => actions.copy(one.hit));
-  addForHit(pin, [trans.__('Pin or Unpin the Selected Memory'), pinIcon], ({ hit, place }) =>
-    model.edits.pin(hit.memory_id, !place.pinned)
+  addForHit(ids.insert, [trans.__('Insert'), insert, addBelowIcon], one => actions.insert(one.hit), {
+    fits: () => actions.hasNotebook
+  });
+  addForHit(ids.copy, [trans.__('Copy'), trans.__('Copy the Selected Memory'), copyIcon], one => actions.copy(one.hit));
+  addForHit(
+    ids.copyLink,
+    [trans.__('Copy Link'), trans.__('Copy a Link to the Selected Memory'), linkIcon],
+    one => actions.copyLink(one.hit, one.place),
+    inFile
   );
-  addForHit(forget, [trans.__('Forget the Selected Memory'), deleteIcon], one => model.forget(one.hit.memory_id));
+  addForHit(ids.related, [trans.__('More like this'), more, relatedIcon], one => model.related(one.hit.memory_id));
+  addForHit(
+    ids.pin,
+    [trans.__('Pin'), trans.__('Pin or Unpin the Selected Memory'), pinIcon],
+    ({ hit, place }) => model.edits.pin(hit.memory_id, !place.pinned),
+    { isOn: ({ place }) => place.pinned }
+  );
+  addForHit(ids.tag, [trans.__('Tag'), trans.__('Tag the Selected Memory'), tagsIcon], ({ hit }) => {
+    model.select(hit.memory_id);
+    model.selection.tag(hit.memory_id);
+  });
+  addForHit(
+    ids.useful,
+    [trans.__('Useful'), trans.__('The Selected Memory Is Useful'), usefulIcon],
+    accept(true),
+    isAccepted(true)
+  );
+  addForHit(
+    ids.useless,
+    [trans.__('Not useful'), trans.__('The Selected Memory Is Not Useful'), uselessIcon],
+    accept(false),
+    isAccepted(false)
+  );
+  addForHit(ids.forget, [trans.__('Forget'), trans.__('Forget the Selected Memory'), deleteIcon], one =>
+    model.forget(one.hit.memory_id)
+  );
+  addForHit(
+    ids.why,
+    [trans.__('Why it is here'), trans.__('Why the Selected Memory Is Where It Is'), infoIcon],
+    ({ hit }) => {
+      model.select(hit.memory_id);
+      why();
+    }
+  );
 }
 
 export function text(given: unknown): string | undefined {

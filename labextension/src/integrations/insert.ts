@@ -8,6 +8,7 @@ import { MimeData } from '@lumino/coreutils';
 import { Drag } from '@lumino/dragdrop';
 
 import type { IItem } from '../api/types';
+import { splitTitle } from '../components/shared/labels';
 import { withMarks } from '../components/shared/text';
 import { codeCell, fenced, isProse, magicLine, markdownCell, sourceOf, supportsLanguage } from '../models/cells';
 
@@ -23,7 +24,7 @@ export async function insertItem(panel: NotebookPanel, item: IItem, trans: Trans
     }
     cell = chosen === 'code' ? cell : markdownCell(fenced(source, item.lang));
   }
-  return insertBelow(panel, cell, trans);
+  return insertBelow(panel, cell, trans, splitTitle(item.title).name || source.trimStart().split('\n', 1)[0]);
 }
 
 /** Insert a `%memsearch` cell for a query, without running it. */
@@ -43,8 +44,16 @@ export function languageOf(panel: NotebookPanel): string {
   return language || panel.model?.getMetadata('kernelspec')?.language || '';
 }
 
-/** Insert a cell below the active one, or replace that one if it is empty. Resolves to whether that was possible. */
-export async function insertBelow(panel: NotebookPanel, cell: ICell, trans: TranslationBundle): Promise<boolean> {
+/**
+ * Insert a cell below the active one, or replace that one if it is empty. Resolves to whether that was possible. What
+ * has a name is named by a notification, which can take it out again.
+ */
+export async function insertBelow(
+  panel: NotebookPanel,
+  cell: ICell,
+  trans: TranslationBundle,
+  name = ''
+): Promise<boolean> {
   const { content: notebook, model } = panel;
   if (!model || model.readOnly) {
     Notification.warning(trans.__('This notebook cannot be changed.'), { autoClose: 5000 });
@@ -64,7 +73,28 @@ export async function insertBelow(panel: NotebookPanel, cell: ICell, trans: Tran
   notebook.deselectAll();
   notebook.activeCellIndex = at;
   await notebook.scrollToItem(at, 'smart');
+  if (name) {
+    const id = model.sharedModel.cells[at].getId();
+    Notification.success(trans.__('Inserted “%1” as cell %2.', withMarks(name), at + 1), {
+      autoClose: 8000,
+      actions: [{ label: trans.__('Undo'), callback: () => takeOut(panel, id, isBlank) }]
+    });
+  }
   return true;
+}
+
+/** Take an inserted cell out again, wherever it is now; the empty one that it replaced comes back. */
+function takeOut({ model }: NotebookPanel, id: string, isReplaced: boolean): void {
+  const cells = model?.sharedModel;
+  const at = cells?.cells.findIndex(cell => cell.getId() === id) ?? -1;
+  if (cells && at >= 0) {
+    cells.transact(() => {
+      cells.deleteCell(at);
+      if (isReplaced) {
+        cells.insertCell(at, { cell_type: 'code', source: '', metadata: {} });
+      }
+    });
+  }
 }
 
 async function askFor(language: string, kernel: string, trans: TranslationBundle): Promise<'code' | 'markdown' | null> {

@@ -6,6 +6,7 @@ import { URLExt } from '@jupyterlab/coreutils';
 import type { IDocumentManager } from '@jupyterlab/docmanager';
 import type { IDocumentWidget } from '@jupyterlab/docregistry';
 import type { FileEditor, IEditorTracker } from '@jupyterlab/fileeditor';
+import type { ICell } from '@jupyterlab/nbformat';
 import type { INotebookTracker, Notebook, NotebookPanel } from '@jupyterlab/notebook';
 import { ServerConnection } from '@jupyterlab/services';
 import type { TranslationBundle } from '@jupyterlab/translation';
@@ -13,6 +14,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { MemoryApi } from '../api/memoryApi';
 import type { IHit, IPlace } from '../api/types';
 import { withMarks } from '../components/shared/text';
+import type { ICellNearby } from '../tokens';
 
 /** Milliseconds for which the place is highlighted; as long as the animation in CSS. */
 const FLASH = 1600;
@@ -74,6 +76,35 @@ export class Opener {
       await this._goTo(widget, hit, place);
     }
     return widget !== undefined;
+  }
+
+  /** The address of a memory's document in Lab, or in Notebook 7 where the memory is opened in that. */
+  link(memory_id: string, path: string): string {
+    const { app, hasTabs } = this._options;
+    const page = hasTabs ? 'lab/tree' : path.endsWith('.ipynb') ? 'notebooks' : 'edit';
+    return new URL(linkTo(app.serviceManager.serverSettings.baseUrl, page, path, memory_id), location.href).href;
+  }
+
+  /** The cells before and after a place in its notebook: of the open one, else of the file. */
+  async around(place: IPlace): Promise<ICellNearby[]> {
+    const { app, docs } = this._options;
+    if (!place.path?.endsWith('.ipynb')) {
+      return [];
+    }
+    const model = (docs.findWidget(place.path) as NotebookPanel | undefined)?.content.model;
+    const file = model ?? (await app.serviceManager.contents.get(place.path, { type: 'notebook' })).content;
+    const { cells } = (model ? model.toJSON() : file) as { cells: (ICell & { id?: string })[] };
+    const sources = cells.map(({ id = '', source }) => ({ id, source: [source].flat().join('') }));
+    const found = findCell(sources, place, { snippet: '', highlights: [] });
+    const near = found?.sure ? [found.at - 1, found.at + 1] : [];
+    return near
+      .filter(index => sources[index]?.source.trim())
+      .map(index => ({
+        index,
+        isBefore: index < found!.at,
+        isCode: cells[index].cell_type === 'code',
+        source: sources[index].source
+      }));
   }
 
   /** Go to the memory that the address of this page names, if any. */
@@ -179,10 +210,15 @@ function flash(node: HTMLElement): void {
   setTimeout(() => node.classList.remove('jp-Memory-flash'), FLASH);
 }
 
+/** The address of a document, which opens at a memory of it. */
+export function linkTo(baseUrl: string, page: string, path: string, memory_id: string): string {
+  return `${URLExt.join(baseUrl, page, URLExt.encodeParts(path))}${FRAGMENT}${encodeURIComponent(memory_id)}`;
+}
+
 /** Open a document in a page of its own. If the browser blocks it, a notification offers a second click. */
 function openPage(baseUrl: string, path: string, memory_id: string, trans: TranslationBundle): void {
   const page = path.endsWith('.ipynb') ? 'notebooks' : 'edit';
-  const url = `${URLExt.join(baseUrl, page, URLExt.encodeParts(path))}${FRAGMENT}${encodeURIComponent(memory_id)}`;
+  const url = linkTo(baseUrl, page, path, memory_id);
   if (!window.open(url)) {
     Notification.warning(trans.__('The browser blocked “%1”.', withMarks(path)), {
       actions: [{ label: trans.__('Open'), callback: () => void window.open(url) }],

@@ -54,10 +54,17 @@ export class Selection {
   grouped = false;
   /** Sources whose hits are hidden. */
   folded: ReadonlySet<string> = new Set();
+  /** Whether hits are rows of a dense list, those of a section folded into one, or cards. */
+  dense = true;
+  /** Sections whose hits are all shown. */
+  opened: ReadonlySet<string> = new Set();
+  /** Id of the memory whose tags are being written, or null. */
+  tagging: string | null = null;
 
   select(id: string | null): void {
     if (id !== this.id) {
       this.id = id;
+      this.tagging = null;
       this.changed.emit();
     }
   }
@@ -65,6 +72,22 @@ export class Selection {
   setGrouped(grouped: boolean): void {
     this.grouped = grouped;
     this.foldAll([]);
+  }
+
+  setDense(dense: boolean): void {
+    this.dense = dense;
+    this.changed.emit();
+  }
+
+  tag(id: string | null): void {
+    this.tagging = id;
+    this.changed.emit();
+  }
+
+  openSection(section: string, on: boolean): void {
+    const others = [...this.opened].filter(one => one !== section);
+    this.opened = new Set(on ? [...others, section] : others);
+    this.changed.emit();
   }
 
   fold(source: string, on: boolean): void {

@@ -21,11 +21,13 @@ export async function followSettings(
   if (settings) {
     let grouped: unknown;
     const apply = (): void => {
-      const { searchDelay, pageSize, groupByNotebook, rememberQuery, undoSeconds, relatedCells } = settings.composite;
+      const { density, searchDelay, pageSize, groupByNotebook, rememberQuery, undoSeconds, relatedCells } =
+        settings.composite;
       model.answers.configure({ delay: searchDelay as number, page: pageSize as number });
       if (typeof undoSeconds === 'number') {
         model.undo.delay = 1000 * undoSeconds;
       }
+      model.selection.setDense(density !== 'comfortable');
       // A choice in the panel holds until the setting itself changes.
       if (groupByNotebook !== grouped) {
         grouped = groupByNotebook;

@@ -22,18 +22,22 @@ export interface IRendered {
   options: () => HTMLElement[];
 }
 
-/** Search, and show what is found. */
-export async function renderResults(answer: IAnswer = found(), query = 'price'): Promise<IRendered> {
+/** Search, and show what is found: as cards, or as rows of the dense list. */
+export async function renderResults(answer: IAnswer = found(), query = 'price', dense = false): Promise<IRendered> {
   const server = new Server();
   server.on('POST search', () => answer);
   const model = new SearchModel({ api: server.api });
+  model.selection.setDense(dense);
   const actions: Doing = {
     open: jest.fn(),
     insert: jest.fn(),
     copy: jest.fn(),
     drag: jest.fn(),
     toNotebook: jest.fn(),
+    around: jest.fn(async () => []),
+    insertCell: jest.fn(),
     render: null,
+    highlight: null,
     hasNotebook: true
   };
   const [onIndex, onLeave] = [jest.fn(), jest.fn()];

@@ -28,7 +28,10 @@ export const actions = {
   copy: jest.fn(),
   drag: jest.fn(),
   toNotebook: jest.fn(),
+  around: jest.fn(async () => []),
+  insertCell: jest.fn(),
   render: null,
+  highlight: null,
   hasNotebook: false
 };
 

@@ -28,12 +28,22 @@ async function lab(hasNotebook = true) {
     open: note('open'),
     insert: note('insert'),
     copy: note('copy'),
+    copyLink: note('copyLink'),
     toNotebook: note('toNotebook'),
     insertText: note('insertText')
   } as unknown as LabActions;
   const show = note('show');
   const pointer = new Pointer({ notebooks: null, editors: null, clicked: () => undefined });
-  addCommands({ commands, model, actions, show, selected: () => undefined, trans });
+  addCommands({
+    commands,
+    model,
+    actions,
+    show,
+    selected: () => undefined,
+    back: () => undefined,
+    why: () => void note('why')(),
+    trans
+  });
   addContextCommands({ commands, api, model, index: new IndexModel({ api }), pointer, files: null, show, trans });
   await model.answers.browse();
   return { commands, model, server, done };
@@ -49,6 +59,39 @@ describe('the commands', () => {
       expect(commands.icon(id) === undefined).toBe(id === CommandIDs.open);
       expect((await commands.describedBy(id)).args).toMatchObject({ type: 'object' });
     }
+  });
+
+  it('of a hit have short names in its menu, and act on the selected one', async () => {
+    const { commands, model, server, done } = await lab();
+    model.select('bb02');
+    const items = schema['jupyter.lab.menus'].context.filter(({ selector }: any) => selector === '.jp-Memory-hit'); // eslint-disable-line @typescript-eslint/no-explicit-any
+    const ids: string[] = items.flatMap(({ command }: { command?: string }) => command ?? []);
+    expect(ids.map(id => commands.label(id, { isMenu: true }))).toEqual([
+      'Open',
+      'Open to the Side',
+      'Preview',
+      'Insert',
+      'Copy',
+      'Copy Link',
+      'More like this',
+      'Pin',
+      'Tag',
+      'Useful',
+      'Not useful',
+      'Forget',
+      'Why it is here'
+    ]);
+    const { hit, place } = model.hits[1];
+    await commands.execute(CommandIDs.copyLink);
+    await commands.execute(CommandIDs.why, { memory_id: 'aa01' });
+    expect(done).toEqual([['copyLink', hit, place], ['why']]);
+    expect(model.selected).toBe('aa01');
+    await commands.execute(CommandIDs.tag, { memory_id: 'bb02' });
+    expect(model.selection.tagging).toBe('bb02');
+    await commands.execute(CommandIDs.preview);
+    expect(commands.isToggled(CommandIDs.preview)).toBe(true);
+    await commands.execute(CommandIDs.useful);
+    expect(server.bodies('POST feedback')).toMatchObject([{ memory_id: 'bb02', accepted: true }]);
   });
 
   it('are the ones of the menus and shortcuts, whose selectors are single', async () => {

@@ -6,9 +6,10 @@ import { type HTMLAttributes, memo, useRef } from 'react';
 
 import type { IHit, IRun } from '../../api/types';
 import type { IPlacedHit } from '../../models/hits';
+import type { IActions } from '../../tokens';
 import { count, day, moment, percent } from '../shared/format';
 import { pinIcon } from '../shared/icons';
-import { basename, hitNames, isCode, isMarkdown, kindTexts, outcomeName, runTitle, termName } from '../shared/labels';
+import { hitNames, isCode, isMarkdown, kindTexts, outcomeName, runTitle, termName } from '../shared/labels';
 import { opening, pieces, withMarks } from '../shared/text';
 import { marked, Picture, pictureLabel, Snippet } from './snippet';
 
@@ -23,6 +24,12 @@ interface IHitProps {
   selected: boolean;
   /** Its whole text is shown below it, in place of the snippet. */
   whole: boolean;
+  /** How many columns of code a row of the dense list surely shows; null in cards. */
+  columns: number | null;
+  /** How many hits of its section are folded into this one. */
+  more: number;
+  /** Whether it is shown below the hit into which its section is folded. */
+  isMember: boolean;
   accepted: boolean | undefined;
   row: number;
   /** Whether the heading above it names its file. */
@@ -32,12 +39,13 @@ interface IHitProps {
   onOpen(found: IPlacedHit, toSide: boolean): void;
   onDrag(hit: IHit, event: MouseEvent): void;
   onHover(id: string): void;
+  highlight: IActions['highlight'];
   pictureOf(id: string, place: number): string;
   onTurn(id: string): void;
 }
 
 export const HitCard = memo(function HitCard(props: IHitProps): JSX.Element {
-  const { found, trans } = props;
+  const { found, columns, trans } = props;
   const { hit, place } = found;
   const label = hitNames(hit, place, trans);
   const code = isCode(hit, place);
@@ -47,14 +55,19 @@ export const HitCard = memo(function HitCard(props: IHitProps): JSX.Element {
     <Snippet
       pieces={titled?.rest ?? pieces(hit.snippet, hit.highlights)}
       code={code}
+      columns={columns}
+      lang={place.lang}
+      highlight={props.highlight}
       markdown={isMarkdown(hit, place)}
     />
   );
+  // The section's title stands above it already.
+  const isPart = props.isMember && label.at !== '';
   const drag = useDrag(event => props.onDrag(hit, event));
   const feedback = props.accepted === undefined ? '' : props.accepted ? ' jp-mod-useful' : ' jp-mod-useless';
   return (
     <div
-      className={`jp-Memory-hit${feedback}`}
+      className={`jp-Memory-hit${feedback}${props.isMember ? ' jp-mod-member' : ''}`}
       role="option"
       id={props.id}
       aria-selected={props.selected}
@@ -71,11 +84,14 @@ export const HitCard = memo(function HitCard(props: IHitProps): JSX.Element {
       <div className="jp-Memory-hitTitle">
         <span className="jp-Memory-rank">{hit.rank}</span>
         <bdi className="jp-Memory-name" title={label.title}>
-          {titled ? marked(titled.title) : label.title}
+          {isPart ? label.at : titled ? marked(titled.title) : label.title}
         </bdi>
+        {props.more > 0 && (
+          <span className="jp-Memory-cells">{trans._n('· %1 cell', '· %1 cells', props.more + 1)}</span>
+        )}
         <Badges found={found} trans={trans} />
       </div>
-      <Location found={found} grouped={props.grouped} trans={trans} />
+      <Location found={found} grouped={props.grouped || isPart} isPart={isPart} trans={trans} />
       {!props.whole && hit.thumbnails === 0 && snippet}
       {!props.whole && hit.thumbnails > 0 && (
         <div className="jp-Memory-illustrated">
@@ -119,6 +135,9 @@ function Badges({ found, trans }: { found: IPlacedHit; trans: TranslationBundle 
     { mark: 'KW', retriever: 'keyword', label: trans.__('keyword match'), rank: hit.kw_rank },
     { mark: 'SEM', retriever: 'vector', label: trans.__('match by meaning'), rank: hit.sem_rank }
   ].filter(({ mark }) => hit.badges.includes(mark));
+  const tooltip = matches.map(({ mark, label, rank }) =>
+    rank === null ? `${mark}: ${label}` : trans.__('%1: %2, rank %3', mark, label, rank)
+  );
   return (
     <>
       {place.pinned && (
@@ -127,28 +146,33 @@ function Badges({ found, trans }: { found: IPlacedHit; trans: TranslationBundle 
           <span className="jp-Memory-sr">{trans.__('pinned')}</span>
         </span>
       )}
-      {matches.map(({ mark, retriever, label, rank }) => (
-        <span
-          key={mark}
-          className="jp-Memory-badge"
-          data-retriever={retriever}
-          title={rank === null ? label : trans.__('%1, rank %2', label, rank)}
-        >
-          <span aria-hidden="true">{mark}</span>
-          <span className="jp-Memory-sr">{label}</span>
+      {matches.length > 0 && (
+        <span className="jp-Memory-badges" title={tooltip.join('\n')}>
+          {matches.map(({ mark, retriever, label }) => (
+            <span key={mark} className="jp-Memory-badge" data-retriever={retriever}>
+              <span aria-hidden="true">{mark}</span>
+              <span className="jp-Memory-sr">{label}</span>
+            </span>
+          ))}
         </span>
-      ))}
+      )}
     </>
   );
 }
 
-function Location(props: { found: IPlacedHit; grouped: boolean; trans: TranslationBundle }): JSX.Element {
-  const { found, grouped, trans } = props;
+interface ILocationProps extends Pick<IHitProps, 'found' | 'grouped' | 'trans'> {
+  /** Whether its section and its cell are named already. */
+  isPart: boolean;
+}
+
+function Location({ found, grouped, isPart, trans }: ILocationProps): JSX.Element {
   const { hit, place } = found;
-  const { file, context, at } = hitNames(hit, place, trans);
+  const names = hitNames(hit, place, trans);
+  const { file } = names;
+  const [context, at] = isPart ? ['', ''] : [names.context, names.at];
   const inside = [context, at].filter(step => step);
   const nowhere = place.run ? trans.__('run') : trans.__('note');
-  const steps = [...(grouped && inside.length ? [] : [file || nowhere]), ...(context ? [context] : [])];
+  const steps = [...(grouped && (inside.length || isPart) ? [] : [file || nowhere]), ...(context ? [context] : [])];
   const Icon = iconOf(hit).react;
   const whole = withMarks([hit.source, ...inside, place.closed].filter(line => line).join('\n'));
   return (
@@ -158,7 +182,7 @@ function Location(props: { found: IPlacedHit; grouped: boolean; trans: Translati
         {steps.length > 0 && (
           <span className="jp-Memory-steps">
             {steps.map((step, i) => (
-              <span key={i}>
+              <span key={i} className={steps[i] === context ? 'jp-Memory-context' : undefined}>
                 {i > 0 && ' › '}
                 <bdi>{i === 0 && steps[i] === file && inside.length > 0 ? <File path={step} /> : step}</bdi>
               </span>
@@ -204,13 +228,14 @@ function Runs({ run, trans }: { run: IRun; trans: TranslationBundle }): JSX.Elem
   );
 }
 
-/** A file; in a narrow panel, CSS hides its folder. */
+/** A file; in a narrow panel CSS hides its folder, and in the dense list what all notebooks end with. */
 function File({ path }: { path: string }): JSX.Element {
-  const name = basename(path);
+  const [, folder, stem, end] = /^(.*?)([^\\/]*?)(\.ipynb)?$/s.exec(path)!;
   return (
     <>
-      <span className="jp-Memory-inFolder">{path.slice(0, path.length - name.length)}</span>
-      {name}
+      <span className="jp-Memory-inFolder">{folder}</span>
+      {stem}
+      {end && <span className="jp-Memory-ending">{end}</span>}
     </>
   );
 }

@@ -1,8 +1,8 @@
-/** The actions for a hit: a row below the selected one, icons over the one under the mouse. */
+/** The actions for a hit: a row below the selected card, icons over the one under the mouse; icons alone in the dense list. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
-import { addBelowIcon, copyIcon, deleteIcon, launchIcon, refreshIcon } from '@jupyterlab/ui-components';
-import { useEffect, useRef, useState } from 'react';
+import { addBelowIcon, copyIcon, deleteIcon, ellipsesIcon, launchIcon, refreshIcon } from '@jupyterlab/ui-components';
+import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 
 import type { IPlacedHit } from '../../models/hits';
 import { Action, type IAction } from '../shared/elements';
@@ -14,18 +14,28 @@ interface IHitActionsProps extends IHitListProps {
   /** Name of the hit, for screen readers. */
   label: string;
   row: number;
+  /** Whether its row has one line above the excerpt instead of two. */
+  isMember: boolean;
+  /** Id of the element whose context menu has all the actions. */
+  menuOf: string;
 }
 
-export function HitActions(props: IHitActionsProps): JSX.Element {
+export function HitActions(props: IHitActionsProps & { below: number }): JSX.Element {
   const { found, model, trans } = props;
   const { hit, place } = found;
+  const { dense, tagging } = model.selection;
   const id = hit.memory_id;
-  const [isTagging, setTagging] = useState(false);
+  const isTagging = tagging === id;
   const [open, insert, copy, related, pin, forget] = common(props);
   const accepted = model.edits.accepted(id);
   const icons: IAction[] = [
     pin,
-    { label: trans.__('Tag'), icon: tagsIcon, pressed: isTagging, run: () => setTagging(!isTagging) },
+    {
+      label: trans.__('Tag'),
+      icon: tagsIcon,
+      pressed: isTagging,
+      run: () => model.selection.tag(isTagging ? null : id)
+    },
     forget,
     {
       label: trans.__('Useful'),
@@ -47,14 +57,40 @@ export function HitActions(props: IHitActionsProps): JSX.Element {
     icon: refreshIcon,
     run: () => place.path !== null && props.onIndex(place.path)
   };
+  const group = {
+    role: 'group',
+    'aria-label': trans.__('Actions for %1', props.label),
+    onKeyDown: (event: KeyboardEvent) => event.key === 'Escape' && props.onLeave()
+  };
+  const editor = isTagging && (
+    <TagEditor
+      tags={hit.tags}
+      trans={trans}
+      onDone={tags => {
+        model.selection.tag(null);
+        if (tags) {
+          void model.edits.tag(id, tags);
+        }
+        props.onLeave();
+      }}
+    />
+  );
+  if (dense) {
+    return (
+      <>
+        <div className={`${hover(props)} jp-mod-selected`} style={{ gridRow: props.row }} {...group}>
+          <Icons {...props} />
+        </div>
+        {editor && (
+          <div className="jp-Memory-actions" style={{ gridRow: props.below }}>
+            {editor}
+          </div>
+        )}
+      </>
+    );
+  }
   return (
-    <div
-      className="jp-Memory-actions"
-      role="group"
-      aria-label={trans.__('Actions for %1', props.label)}
-      style={{ gridRow: props.row }}
-      onKeyDown={event => event.key === 'Escape' && props.onLeave()}
-    >
+    <div className="jp-Memory-actions" style={{ gridRow: props.row }} {...group}>
       <div className="jp-Memory-actionRow">
         {[open, insert, copy, related, ...(place.changed ? [again] : [])].map(one => (
           <Action key={one.label} {...one} />
@@ -65,32 +101,44 @@ export function HitActions(props: IHitActionsProps): JSX.Element {
           ))}
         </span>
       </div>
-      {isTagging && (
-        <TagEditor
-          tags={hit.tags}
-          trans={trans}
-          onDone={tags => {
-            setTagging(false);
-            if (tags) {
-              void model.edits.tag(id, tags);
-            }
-            props.onLeave();
-          }}
-        />
-      )}
+      {editor}
     </div>
   );
 }
 
-/** The icons over the hit under the mouse. The row has the same actions, so the keyboard skips them. */
+/** The icons over the hit under the mouse. The selected one has the same actions, so the keyboard skips them. */
 export function HoverActions(props: IHitActionsProps): JSX.Element {
   return (
-    <div className="jp-Memory-hover" aria-hidden="true" style={{ gridRow: props.row }}>
-      {common(props).map(one => (
-        <Action key={one.label} {...one} iconOnly skipsTab />
-      ))}
+    <div className={hover(props)} aria-hidden="true" style={{ gridRow: props.row }}>
+      <Icons {...props} skipsTab />
     </div>
   );
+}
+
+function hover({ isMember }: IHitActionsProps): string {
+  return isMember ? 'jp-Memory-hover jp-mod-member' : 'jp-Memory-hover';
+}
+
+function Icons(props: IHitActionsProps & { skipsTab?: boolean }): JSX.Element {
+  const { trans, model, menuOf, skipsTab } = props;
+  const menu: IAction = { label: trans.__('More actions'), icon: ellipsesIcon, run: () => openMenu(menuOf) };
+  // The dense list has no room for the last: they are in the menu.
+  const shown = model.selection.dense ? [...common(props).slice(0, -1), menu] : common(props);
+  return (
+    <>
+      {shown.map(one => (
+        <Action key={one.label} {...one} iconOnly skipsTab={skipsTab} />
+      ))}
+    </>
+  );
+}
+
+/** Open the context menu of an element as a right click does. */
+export function openMenu(id: string): void {
+  const element = document.getElementById(id)!;
+  const { right, top } = element.getBoundingClientRect();
+  const at = { clientX: right - 30, clientY: top + 42 };
+  element.dispatchEvent(new MouseEvent('contextmenu', { bubbles: true, cancelable: true, ...at }));
 }
 
 function common({ found, model, actions, trans }: IHitActionsProps): IAction[] {

@@ -7,12 +7,14 @@ import type { IPlacedHit } from '../../models/hits';
 import type { SearchModel } from '../../models/searchModel';
 import type { IActions } from '../../tokens';
 import type { IProps } from '../shared/elements';
-import { basename, hitNames } from '../shared/labels';
+import { basename, hitNames, sectionOf } from '../shared/labels';
 import { withMarks } from '../shared/text';
 import { matchedWords } from './excerpt';
 import { HitCard, support } from './hit';
-import { HitActions, HoverActions } from './hitActions';
+import { HitActions, HoverActions, openMenu } from './hitActions';
+import { SectionToggle } from './sectionToggle';
 import { statusText, WholeText, wholeTextId, WholeTextToggle } from './wholeText';
+import { useWordEnds } from './wordEnds';
 
 export interface IHitListProps extends IProps<SearchModel> {
   actions: IActions;
@@ -23,7 +25,7 @@ export interface IHitListProps extends IProps<SearchModel> {
 export function HitList(props: IHitListProps): JSX.Element {
   const { model, actions, trans } = props;
   const { hits, selected, texts } = model;
-  const { grouped, folded } = model.selection;
+  const { dense, grouped, folded, opened } = model.selection;
   const unfolded = texts.all;
   const box = useRef<HTMLDivElement>(null);
   const pressed = useRef(false);
@@ -31,9 +33,10 @@ export function HitList(props: IHitListProps): JSX.Element {
   // Checks whether there is a notebook to insert into whenever the mouse or the focus comes here.
   const [, near] = useReducer((times: number) => times + 1, 0);
   const layout = useMemo(
-    () => rows(hits, grouped, folded, selected, unfolded),
-    [hits, grouped, folded, selected, unfolded]
+    () => rows(hits, { grouped, folded, selected, unfolded, opened: dense ? opened : null }),
+    [hits, grouped, folded, selected, unfolded, dense, opened]
   );
+  const columns = useWordEnds(box, dense, layout);
   const words = useMemo(() => (unfolded.size ? matchedWords(hits.map(one => one.hit)) : null), [hits, unfolded.size]);
   const longest = useMemo(() => Math.max(...hits.map(one => support(one.hit)), 0), [hits]);
   const chosen = layout.seen.find(one => one.found.hit.memory_id === selected);
@@ -58,6 +61,7 @@ export function HitList(props: IHitListProps): JSX.Element {
   const common = useMemo(
     () => ({
       trans,
+      highlight: actions.highlight,
       onSelect: (id: string) => model.select(id),
       onOpen: (one: IPlacedHit, toSide: boolean) => open(actions, one, toSide),
       onDrag: (hit: IHit, event: MouseEvent) => void actions.drag(hit, event),
@@ -71,11 +75,17 @@ export function HitList(props: IHitListProps): JSX.Element {
     }),
     [model, actions, texts, trans, onBack]
   );
-  const card = { ...common, terms: model.answer?.terms ?? [], longest, onHover: setHovered };
+  const card = {
+    ...common,
+    terms: model.answer?.terms ?? [],
+    longest,
+    onHover: setHovered,
+    columns: dense ? columns : null
+  };
   const actionProps = { ...props, onLeave: onBack };
   return (
     <div
-      className="jp-Memory-grid"
+      className={dense ? 'jp-Memory-grid jp-mod-dense' : 'jp-Memory-grid'}
       style={{ gridTemplateRows: `repeat(${layout.length}, auto)` }}
       onMouseEnter={near}
       onFocus={near}
@@ -97,16 +107,29 @@ export function HitList(props: IHitListProps): JSX.Element {
           }
         }}
         onKeyDown={event => onKey(event, props, layout)}
+        onContextMenu={event => {
+          const option = (event.target as Element).closest('[role="option"]');
+          if (option) {
+            model.select(option.id.slice(OPTION.length));
+          } else if (event.target === event.currentTarget && chosen) {
+            // The menu key means the selected hit.
+            event.preventDefault();
+            event.stopPropagation();
+            openMenu(optionId(chosen.found));
+          }
+        }}
       >
         {layout.groups.map(group => (
           <Group key={group.source} group={group} {...props}>
-            {group.hits.map(({ found, row }) => (
+            {group.hits.map(({ found, row, section, isMember }) => (
               <HitCard
                 key={found.hit.memory_id}
                 {...card}
                 found={found}
                 id={optionId(found)}
                 row={row}
+                more={section?.more ?? 0}
+                isMember={isMember}
                 grouped={group.heading !== null}
                 selected={found.hit.memory_id === selected}
                 whole={!!unfolded.get(found.hit.memory_id)?.item}
@@ -124,7 +147,18 @@ export function HitList(props: IHitListProps): JSX.Element {
             row={one.row}
             isOpen={one.whole !== null}
             isStop={one === chosen || one.whole !== null}
+            isNear={one === under}
           />
+          {one.section && (
+            <SectionToggle
+              section={one.section}
+              row={one.row}
+              title={hitNames(one.found.hit, one.found.place, trans).title}
+              isStop={one === chosen}
+              trans={trans}
+              onTurn={isOpen => openSection(model, one, isOpen)}
+            />
+          )}
           {one.whole !== null && (
             <WholeText
               {...common}
@@ -132,7 +166,7 @@ export function HitList(props: IHitListProps): JSX.Element {
               row={one.whole}
               texts={texts}
               words={words}
-              render={actions.render}
+              actions={actions}
               selected={one === chosen}
             />
           )}
@@ -140,13 +174,25 @@ export function HitList(props: IHitListProps): JSX.Element {
             <HitActions
               {...actionProps}
               found={one.found}
-              row={layout.actions}
+              row={dense ? one.row : layout.actions}
+              below={layout.actions}
+              menuOf={optionId(one.found)}
+              isMember={one.isMember}
               label={hitNames(one.found.hit, one.found.place, trans).title}
             />
           )}
         </Fragment>
       ))}
-      {under && <HoverActions {...actionProps} found={under.found} row={under.row} label="" />}
+      {under && (
+        <HoverActions
+          {...actionProps}
+          found={under.found}
+          row={under.row}
+          menuOf={optionId(under.found)}
+          isMember={under.isMember}
+          label=""
+        />
+      )}
       <div className="jp-Memory-sr" role="status">
         {toggled && statusText(texts, toggled, trans)}
       </div>
@@ -179,8 +225,10 @@ function Group(props: IHitListProps & { group: Rows['groups'][number]; children:
   );
 }
 
+const OPTION = 'jp-Memory-hit-';
+
 function optionId({ hit }: IPlacedHit): string {
-  return `jp-Memory-hit-${hit.memory_id}`;
+  return OPTION + hit.memory_id;
 }
 
 function open(actions: IActions, { hit, place }: IPlacedHit, toSide: boolean): void {
@@ -213,7 +261,7 @@ function onKey(event: KeyboardEvent, props: IHitListProps, layout: Rows): void {
       }
       return props.onLeave();
     case 'fold':
-      return fold(intended.open, props, chosen, found !== undefined);
+      return fold(intended.open, props, layout, chosen);
     case 'turn':
       return found && model.texts.toggle(found.hit.memory_id);
     case 'open':
@@ -227,22 +275,42 @@ function onKey(event: KeyboardEvent, props: IHitListProps, layout: Rows): void {
   }
 }
 
-/** One step from a group to a hit, to its whole text and into it, or one step back. */
-function fold(open: boolean, { model }: IHitListProps, chosen: IPlacedHit | undefined, isSeen: boolean): void {
+/** One step from a group to a section, to a hit, to its whole text and into it, or one step back. */
+function fold(open: boolean, { model }: IHitListProps, layout: Rows, chosen: IPlacedHit | undefined): void {
   if (!chosen) {
     return;
   }
   const { memory_id, source } = chosen.hit;
+  const at = layout.seen.findIndex(({ found }) => found === chosen);
+  const isSeen = at >= 0;
   const isUnfolded = isSeen && model.texts.all.has(memory_id);
+  const lead = layout.seen
+    .slice(0, at + 1)
+    .reverse()
+    .find(one => !one.isMember);
   if (open && isUnfolded) {
     document.getElementById(wholeTextId(memory_id))?.focus();
+  } else if (open && lead?.found === chosen && lead.section && !lead.section.isOpen) {
+    openSection(model, lead, true);
   } else if (open && isSeen) {
     model.texts.unfold(memory_id);
   } else if (isUnfolded) {
     model.texts.fold(memory_id);
+  } else if (lead?.section?.isOpen) {
+    openSection(model, lead, false);
   } else if (model.selection.grouped) {
     // This includes a folded group: otherwise no key would unfold it.
     model.selection.fold(source, !open);
+  }
+}
+
+/** Show the hits of a section, or fold them into its first; that one is selected where one of them was. */
+function openSection(model: SearchModel, { found, section }: Rows['seen'][number], isOpen: boolean): void {
+  if (!isOpen && model.selected !== null) {
+    model.select(found.hit.memory_id);
+  }
+  if (section) {
+    model.selection.openSection(section.key, isOpen);
   }
 }
 
@@ -267,24 +335,52 @@ function byFile(hits: readonly IPlacedHit[]): { source: string; hits: readonly I
   return sources.map(source => ({ source, hits: hits.filter(one => one.hit.source === source) }));
 }
 
+/** A section of a notebook with several hits: `more` are folded into its best one, or shown below it. */
+export interface ISection {
+  key: string;
+  more: number;
+  isOpen: boolean;
+}
+
+/** The hits with those of a section behind its best one, and without them unless it is open or one is selected. */
+function bySection(hits: readonly IPlacedHit[], opened: ReadonlySet<string>, selected: string | null) {
+  const sections = new Map<string, IPlacedHit[]>();
+  for (const one of hits) {
+    const key = sectionOf(one.hit, one.place) ?? one.hit.memory_id;
+    sections.set(key, [...(sections.get(key) ?? []), one]);
+  }
+  return [...sections].flatMap(([key, [lead, ...others]]) => {
+    const isOpen = opened.has(key) || others.some(one => one.hit.memory_id === selected);
+    const section = others.length ? { key, more: others.length, isOpen } : null;
+    const members = isOpen ? others.map(found => ({ found, section: null, isMember: true })) : [];
+    return [{ found: lead, section, isMember: false }, ...members];
+  });
+}
+
+interface ILayout {
+  grouped?: boolean;
+  folded?: ReadonlySet<string>;
+  selected?: string | null;
+  unfolded?: Pick<ReadonlyMap<string, unknown>, 'has'>;
+  /** The sections that are open; null where they are not folded. */
+  opened?: ReadonlySet<string> | null;
+}
+
 /** The 1-based rows of the grid from top to bottom: headings of files, hits, whole texts, actions of the selected hit. */
-export function rows(
-  hits: readonly IPlacedHit[],
-  grouped: boolean,
-  folded: ReadonlySet<string>,
-  selected: string | null,
-  unfolded: Pick<ReadonlyMap<string, unknown>, 'has'> = new Map()
-) {
+export function rows(hits: readonly IPlacedHit[], layout: ILayout) {
+  const { grouped = false, folded = new Set(), selected = null, unfolded = new Map(), opened = null } = layout;
   let row = 0;
   let actions = null as number | null;
   const groups = (grouped ? byFile(hits) : [{ source: '', hits }]).map(group => {
     const isFolded = grouped && folded.has(group.source);
     const heading = grouped ? ++row : null;
-    const seen = (isFolded ? [] : group.hits).map(found => {
+    const whole = group.hits.map(found => ({ found, section: null as ISection | null, isMember: false }));
+    const seen = (isFolded ? [] : opened ? bySection(group.hits, opened, selected) : whole).map(one => {
+      const { memory_id } = one.found.hit;
       const at = ++row;
-      const whole = unfolded.has(found.hit.memory_id) ? ++row : null;
-      actions = found.hit.memory_id === selected ? ++row : actions;
-      return { found, row: at, whole };
+      const whole = unfolded.has(memory_id) ? ++row : null;
+      actions = memory_id === selected ? ++row : actions;
+      return { ...one, row: at, whole };
     });
     return { source: group.source, heading, count: group.hits.length, folded: isFolded, hits: seen };
   });

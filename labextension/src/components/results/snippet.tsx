@@ -1,43 +1,151 @@
 /** What a card shows of its memory: the snippet, prose as running text and code line by line, and the pictures. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
-import { type MouseEvent, type ReactNode, useState } from 'react';
+import { type MouseEvent, type ReactNode, useEffect, useReducer, useState } from 'react';
 
 import type { IPlacedHit } from '../../models/hits';
+import type { IActions, IToken } from '../../tokens';
 import { hitNames } from '../shared/labels';
-import { inLines, type IPiece, withMarks, withoutMarkdown } from '../shared/text';
+import { coloured, inLines, type IPiece, withMarks, withoutMarkdown } from '../shared/text';
 
 /** Characters of a line that even the narrowest panel shows. */
-const SURELY_SHOWN = 24;
+export const SURELY_SHOWN = 24;
+/** The line above the outputs of a cell. */
+const OUTPUTS = 'Out:';
+/** Lines of code in a row of the dense list. */
+const DENSE_LINES = 2;
 /** Pieces up to this length are not shortened. */
 const SHORT = 4;
 
-export function Snippet(props: { pieces: IPiece[]; code: boolean; markdown: boolean }): JSX.Element {
-  const { pieces, code, markdown } = props;
+interface ISnippetProps {
+  pieces: IPiece[];
+  code: boolean;
+  markdown: boolean;
+  /** How many columns of code a row of the dense list surely shows; null in cards. */
+  columns: number | null;
+  lang: string;
+  highlight: IActions['highlight'];
+}
+
+export function Snippet({ pieces, code, markdown, columns, lang, highlight }: ISnippetProps): JSX.Element {
+  const tokens = useTokens(highlight, code ? textOf(pieces) : null, lang);
   if (!code) {
+    const prose = markdown ? withoutMarkdown(pieces) : pieces;
     return (
       <div className="jp-Memory-snippet" dir="auto">
-        {marked(markdown ? withoutMarkdown(pieces) : pieces)}
+        {marked(columns === null ? prose : upTo(prose, DENSE_LINES * columns))}
       </div>
     );
   }
+  const lines = inLines(coloured(pieces, tokens));
   return (
     <div className="jp-Memory-snippet jp-mod-code" dir="ltr">
       <code>
-        {inLines(pieces).map((line, i) => (
-          <Line key={i} pieces={line} isFirst={i === 0} />
-        ))}
+        {columns === null
+          ? lines.map((line, i) => <Line key={i} pieces={line} isFirst={i === 0} />)
+          : telling(inLines(pieces), columns).map(({ line, from, isCut }) => (
+              <span key={line} className="jp-Memory-line">
+                {isCut && '…'}
+                {marked(within(lines[line], from))}
+                {'\n'}
+              </span>
+            ))}
       </code>
     </div>
   );
+}
+
+/** Tokens by language and code: what was coloured once is drawn in colour at once. */
+const known = new Map<string, readonly IToken[]>();
+const MANY = 500;
+const NONE: readonly IToken[] = [];
+
+/** The tokens of a code, once the highlighter has them; it is shown without colours until then, in the same letters. */
+export function useTokens(highlight: IActions['highlight'], text: string | null, lang: string): readonly IToken[] {
+  const [, draw] = useReducer((times: number) => times + 1, 0);
+  // What a cell printed is not code.
+  const code = text && text.split(`\n${OUTPUTS}\n`, 1)[0];
+  const key = `${lang}\n${code}`;
+  useEffect(() => {
+    let isGone = false;
+    if (highlight && code !== null && !known.has(key)) {
+      void highlight(code, lang).then(tokens => {
+        if (known.size > MANY) {
+          known.clear();
+        }
+        known.set(key, tokens);
+        if (!isGone) {
+          draw();
+        }
+      });
+    }
+    return () => {
+      isGone = true;
+    };
+  }, [highlight, key]);
+  return (code !== null && known.get(key)) || NONE;
 }
 
 /** Pieces as elements, with the highlights in `<mark>`. */
 export function marked(pieces: IPiece[]): ReactNode[] {
   return pieces.map((piece, i) => {
     const text = withMarks(piece.text);
-    return piece.marked ? <mark key={i}>{text}</mark> : text;
+    const look = piece.look ?? '';
+    return piece.marked ? (
+      <mark key={i} className={look}>
+        {text}
+      </mark>
+    ) : look ? (
+      <span key={i} className={look}>
+        {text}
+      </span>
+    ) : (
+      text
+    );
   });
+}
+
+/** Where the lines with most highlights begin, without their shared indentation and what keeps a highlight out of sight. */
+export function telling(lines: IPiece[][], columns: number): { line: number; from: number; isCut: boolean }[] {
+  const told = lines.flatMap((line, i) => (/[^\s…]/.test(textOf(line)) && textOf(line) !== OUTPUTS ? [i] : []));
+  const marks = told.map(i => lines[i].filter(({ marked }) => marked).length);
+  const at = Math.min(marks.indexOf(Math.max(...marks)), Math.max(0, told.length - DENSE_LINES));
+  const shown = told.slice(at, at + DENSE_LINES);
+  const indent = Math.min(...shown.map(i => /^\s*/.exec(textOf(lines[i]))![0].length));
+  return shown.map(i => {
+    const first = lines[i].findIndex(({ marked }) => marked);
+    const before = first < 0 ? '' : textOf(lines[i].slice(0, first));
+    if (before.length - indent + (lines[i][first]?.text.length ?? 0) < columns) {
+      return { line: i, from: indent, isCut: false };
+    }
+    const cut = before.length - Math.floor(columns / 3);
+    const word = [...before.matchAll(/(?<![\p{L}\p{N}_])[\p{L}\p{N}_]/gu)].find(({ index }) => index >= cut);
+    return { line: i, from: word?.index ?? before.length, isCut: true };
+  });
+}
+
+function textOf(pieces: readonly IPiece[]): string {
+  return pieces.map(({ text }) => text).join('');
+}
+
+/** Pieces up to the last word within a length. */
+function upTo(pieces: IPiece[], length: number): IPiece[] {
+  const whole = textOf(pieces);
+  const end = whole.slice(0, length).search(/\s+\S*$/);
+  return whole.length <= length
+    ? pieces
+    : [...within(pieces, 0, end < 0 ? length : end), { text: ' …', marked: false }];
+}
+
+/** What of the pieces is between two places in their text. */
+function within(pieces: readonly IPiece[], start: number, end = Infinity): IPiece[] {
+  let at = 0;
+  const cut = pieces.map(piece => {
+    const text = piece.text.slice(Math.max(0, start - at), Math.max(0, end - at));
+    at += piece.text.length;
+    return { ...piece, text };
+  });
+  return cut.filter(({ text }) => text);
 }
 
 /** A line of code, cut off at the edge of the card. An ellipsis before the first line is shown in its margin. */
@@ -59,16 +167,18 @@ function Line({ pieces: whole, isFirst }: { pieces: IPiece[]; isFirst: boolean }
   return (
     <span className="jp-Memory-line">
       {/* A screen reader would read the parts of the line with gaps. */}
-      <span className="jp-Memory-sr">{withMarks(whole.map(({ text }) => text).join(''))}</span>
+      <span className="jp-Memory-sr">{withMarks(textOf(whole))}</span>
       <span className="jp-Memory-far" aria-hidden="true">
         {ahead}
-        {pieces.map(({ text, marked }, i) => {
+        {pieces.map(({ text, marked, look = '' }, i) => {
           // CSS shortens the pieces without highlights, first of all the last one.
           const part = i > last ? 'jp-mod-rest' : text.length > SHORT ? 'jp-mod-between' : undefined;
           return marked ? (
-            <mark key={i}>{withMarks(text)}</mark>
+            <mark key={i} className={look}>
+              {withMarks(text)}
+            </mark>
           ) : (
-            <span key={i} className={part}>
+            <span key={i} className={[part, look].filter(one => one).join(' ') || undefined}>
               {withMarks(text)}
             </span>
           );

@@ -2,17 +2,20 @@
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { caretRightIcon } from '@jupyterlab/ui-components';
-import { type KeyboardEvent, memo, useEffect, useLayoutEffect, useMemo, useRef } from 'react';
+import { type KeyboardEvent, memo, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 
 import type { IPlacedHit } from '../../models/hits';
 import type { WholeTexts } from '../../models/wholeTexts';
-import type { IActions, IRendered } from '../../tokens';
+import type { IActions, ICellNearby, IRendered, IToken } from '../../tokens';
 import { errorText, TextButton } from '../shared/elements';
 import { count } from '../shared/format';
 import { hitNames, isCode, isMarkdown } from '../shared/labels';
-import { withMarks } from '../shared/text';
+import { coloured, withMarks, withoutMarkdown } from '../shared/text';
 import { type IExcerpt, excerpt, markWords } from './excerpt';
-import { marked, Pictures } from './snippet';
+import { marked, Pictures, useTokens } from './snippet';
+
+/** Lines of the cells before and after. */
+const NEARBY_LINES = 5;
 
 interface IWholeTextProps {
   found: IPlacedHit;
@@ -22,7 +25,7 @@ interface IWholeTextProps {
   selected: boolean;
   words: RegExp | null;
   pictureOf(id: string, place: number): string;
-  render: IActions['render'];
+  actions: IActions;
   onLeave(id: string): void;
 }
 
@@ -31,6 +34,8 @@ interface IToggleProps {
   row: number;
   isOpen: boolean;
   isStop: boolean;
+  /** Whether the mouse is over the hit; elsewhere the dense list hides it. */
+  isNear: boolean;
   trans: TranslationBundle;
   onTurn(id: string): void;
   onLeave(id: string): void;
@@ -43,7 +48,7 @@ export const WholeTextToggle = memo(function WholeTextSign(props: IToggleProps):
   return (
     <button
       type="button"
-      className="jp-Memory-unfold"
+      className={props.isStop || props.isNear ? 'jp-Memory-unfold jp-mod-near' : 'jp-Memory-unfold'}
       style={{ gridRow: props.row }}
       tabIndex={props.isStop ? 0 : -1}
       title={isOpen ? trans.__('Fold the text (Space)') : trans.__('Show the whole text (Space)')}
@@ -60,25 +65,41 @@ export const WholeTextToggle = memo(function WholeTextSign(props: IToggleProps):
 
 /** The text of an unfolded card, outside of it: there the mouse selects text instead of dragging the card. */
 export function WholeText(props: IWholeTextProps): JSX.Element {
-  const { found, texts, trans } = props;
+  const { found, texts, actions, trans } = props;
   const { hit, place } = found;
+  const [around, setAround] = useState<ICellNearby[]>([]);
   const { item, problem } = texts.all.get(hit.memory_id) ?? { item: null, problem: null };
   const text = item?.text ?? null;
   const shown = useMemo(() => (text === null ? null : excerpt(text.trimEnd(), hit.snippet)), [text, hit.snippet]);
   const isWhole = shown !== null && !shown.before && !shown.behind;
-  const render = isWhole && isMarkdown(hit, place) ? props.render : null;
+  const render = isWhole && isMarkdown(hit, place) ? actions.render : null;
   const code = !render && isCode(hit, place);
+  const tokens = useTokens(actions.highlight, code ? (shown?.text ?? null) : null, place.lang);
   const block = useRef<HTMLDivElement>(null);
   useLayoutEffect(
     () => bringIntoView(block.current, block.current?.querySelector('.jp-Memory-foundHere')),
     [shown?.text]
   );
+  useEffect(() => {
+    let isGone = false;
+    void actions.around(place).then(cells => !isGone && setAround(cells));
+    return () => {
+      isGone = true;
+    };
+  }, [actions, place.path, place.cell, place.index]);
+  const nearby = (isBefore: boolean): JSX.Element[] =>
+    around
+      .filter(cell => shown !== null && cell.isBefore === isBefore)
+      .map(cell => (
+        <Nearby key={cell.index} cell={cell} lang={place.lang} words={props.words} {...{ actions, trans }} />
+      ));
   return (
     <div
       className={props.selected ? 'jp-Memory-whole jp-mod-selected' : 'jp-Memory-whole'}
       style={{ gridRow: props.row }}
       onKeyDown={event => event.key === 'Escape' && props.onLeave(hit.memory_id)}
     >
+      {nearby(true)}
       <div
         ref={block}
         id={wholeTextId(hit.memory_id)}
@@ -96,11 +117,12 @@ export function WholeText(props: IWholeTextProps): JSX.Element {
           (render ? (
             <RenderedMarkdown text={withMarks(shown.text)} words={props.words} render={render} />
           ) : (
-            <Passage shown={shown} words={props.words} />
+            <Passage shown={shown} words={props.words} tokens={tokens} />
           ))}
       </div>
       {shown !== null && <Pictures found={found} pictureOf={props.pictureOf} trans={trans} />}
       {shown !== null && <OmittedText shown={shown} canOpen={place.path !== null} trans={trans} />}
+      {nearby(false)}
       {problem && <TextButton look="action" label={trans.__('Retry')} run={() => texts.read(hit.memory_id)} />}
     </div>
   );
@@ -124,12 +146,45 @@ export function statusText(texts: WholeTexts, { hit, place }: IPlacedHit, trans:
   return trans._n('Whole text of %2: %1 line', 'Whole text of %2: %1 lines', lines, title);
 }
 
-function Passage({ shown, words }: { shown: IExcerpt; words: RegExp | null }): JSX.Element {
-  const at = shown.at ?? 0;
-  const [before, after] = useMemo(
-    () => [markWords(shown.text.slice(0, at), words), markWords(shown.text.slice(at), words)],
-    [shown, at, words]
+interface INearbyProps extends Pick<IWholeTextProps, 'actions' | 'words' | 'trans'> {
+  cell: ICellNearby;
+  lang: string;
+}
+
+/** The beginning of a cell before or after the one that was found. */
+function Nearby({ cell, lang, words, actions, trans }: INearbyProps): JSX.Element {
+  const { index, isCode, source } = cell;
+  const text = source.trim().split('\n').slice(0, NEARBY_LINES).join('\n');
+  const tokens = useTokens(actions.highlight, isCode ? text : null, lang === 'markdown' ? 'python' : lang);
+  const parts = markWords(text, words);
+  return (
+    <div className={isCode ? 'jp-Memory-nearby jp-mod-code' : 'jp-Memory-nearby'}>
+      <p>
+        <span>{trans.__('cell %1', index + 1)}</span>
+        {actions.hasNotebook && (
+          <TextButton look="action" label={trans.__('Insert')} run={() => void actions.insertCell(cell)} />
+        )}
+      </p>
+      <div dir={isCode ? 'ltr' : 'auto'}>{marked(isCode ? coloured(parts, tokens) : withoutMarkdown(parts))}</div>
+    </div>
   );
+}
+
+interface IPassageProps {
+  shown: IExcerpt;
+  words: RegExp | null;
+  tokens: readonly IToken[];
+}
+
+function Passage({ shown, words, tokens }: IPassageProps): JSX.Element {
+  const at = shown.at ?? 0;
+  const [before, after] = useMemo(() => {
+    const rest = tokens.map(({ from, to, look }) => ({ from: from - at, to: to - at, look }));
+    return [
+      coloured(markWords(shown.text.slice(0, at), words), tokens),
+      coloured(markWords(shown.text.slice(at), words), rest)
+    ];
+  }, [shown, at, words, tokens]);
   return (
     <div className="jp-Memory-passage">
       {marked(before)}

@@ -138,6 +138,12 @@ export function hitNames(hit: IHit, place: IPlace, trans: TranslationBundle) {
   };
 }
 
+/** What the hits of one section of a notebook share; null where a cell stands below no heading. */
+export function sectionOf({ kind, source, title }: IHit, { context }: IPlace): string | null {
+  const heading = splitTitle(title).file && `${context} > ${title}`;
+  return kind === 'cell' && source.endsWith('.ipynb') && heading ? `${source}\n${heading}` : null;
+}
+
 /** The indexer titles a cell `notebook.ipynb – heading`, and a document with its path. */
 export function splitTitle(title: string): { name: string; file: string } {
   const [, notebook, heading] = /^(.+?\.ipynb) – (.+)$/s.exec(title) ?? [];

@@ -1,8 +1,12 @@
 /** Texts of memories as a person reads them: highlighted, without Markdown, and with what nobody sees made visible. */
 
+import type { IToken } from '../../tokens';
+
 export interface IPiece {
   text: string;
   marked: boolean;
+  /** The CSS class that colours it. */
+  look?: string;
 }
 
 type Ranges = readonly (readonly [number, number])[];
@@ -22,11 +26,26 @@ export function pieces(text: string, ranges: Ranges): IPiece[] {
   return found;
 }
 
+/** Pieces cut where the tokens of their text are, and coloured as these are. */
+export function coloured(pieces: IPiece[], tokens: readonly IToken[]): IPiece[] {
+  let at = 0;
+  return pieces.flatMap(({ text, marked }) => {
+    const start = at;
+    at += text.length;
+    const ends = tokens.filter(({ from, to }) => from < at && to > start).flatMap(({ from, to }) => [from, to]);
+    const cuts = [...new Set([start, ...ends.filter(end => start < end && end < at), at])];
+    return cuts.slice(1).map((end, i) => {
+      const look = tokens.find(({ from, to }) => from <= cuts[i] && end <= to)?.look;
+      return { text: text.slice(cuts[i] - start, end - start), marked, ...(look && { look }) };
+    });
+  });
+}
+
 /** Pieces split into lines, without the line breaks. */
 export function inLines(pieces: IPiece[]): IPiece[][] {
   const lines: IPiece[][] = [[]];
-  for (const { text, marked } of pieces) {
-    const [first, ...others] = text.split('\n').map(part => (part ? [{ text: part, marked }] : []));
+  for (const piece of pieces) {
+    const [first, ...others] = piece.text.split('\n').map(text => (text ? [{ ...piece, text }] : []));
     lines[lines.length - 1].push(...first);
     lines.push(...others);
   }

@@ -113,13 +113,13 @@ describe('rows', () => {
   const hits = [at('a', 'x.ipynb'), at('b', ''), at('c', 'x.ipynb')];
 
   it('follow each other, with one for the actions of the selected hit', () => {
-    const laid = rows(hits, false, new Set(), 'b');
+    const laid = rows(hits, { selected: 'b' });
     expect(laid.seen.map(one => one.row)).toEqual([1, 2, 4]);
     expect([laid.actions, laid.length]).toEqual([3, 4]);
   });
 
   it('stand under their file, the one with the best hit first', () => {
-    const laid = rows(hits, true, new Set(), null);
+    const laid = rows(hits, { grouped: true });
     expect(laid.groups.map(group => [group.source, group.heading, group.count])).toEqual([
       ['x.ipynb', 1, 2],
       ['', 4, 1]
@@ -132,7 +132,7 @@ describe('rows', () => {
   });
 
   it('leave out what is folded', () => {
-    const laid = rows(hits, true, new Set(['x.ipynb']), 'a');
+    const laid = rows(hits, { grouped: true, folded: new Set(['x.ipynb']), selected: 'a' });
     expect(laid.seen.map(one => one.found.hit.memory_id)).toEqual(['b']);
     expect([laid.actions, laid.length, laid.groups[0].count]).toEqual([null, 3, 2]);
   });

@@ -5,7 +5,9 @@ import { inLines, pieces } from '../../../components/shared/text';
 
 /** What a snippet is shown as. */
 function shown(text: string, ranges: [number, number][] = [], code = true): HTMLElement {
-  return render(<Snippet pieces={pieces(text, ranges)} code={code} markdown={false} />).container;
+  return render(
+    <Snippet pieces={pieces(text, ranges)} code={code} columns={null} markdown={false} lang="" highlight={null} />
+  ).container;
 }
 
 const lines = (root: HTMLElement): HTMLElement[] => [...root.querySelectorAll<HTMLElement>('.jp-Memory-line')];

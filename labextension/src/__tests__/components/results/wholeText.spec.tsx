@@ -47,6 +47,18 @@ describe('the sign of a card', () => {
     expect(server.bodies('POST access')).toHaveLength(1);
   });
 
+  it('shows the cells before and after, as they are in the notebook now', async () => {
+    const { actions } = await read();
+    const source = 'for λ in prices:\n    print(λ)';
+    const cells = [2, 4].map(index => ({ index, isBefore: index < 3, isCode: true, source }));
+    actions.around.mockResolvedValue(cells);
+    await turn(1);
+    const whole = texts()[0].parentElement!;
+    expect([...whole.children].map(part => part.textContent?.slice(0, 6))).toEqual(['cell 3', 'df["pr', 'cell 5']);
+    fireEvent.click(within(whole).getAllByRole('button', { name: 'Insert' })[1]);
+    expect(actions.insertCell).toHaveBeenCalledWith(cells[1]);
+  });
+
   it('marks the question’s words in all of the text, which stands outside the list', async () => {
     const { list } = await read();
     await turn(1);
