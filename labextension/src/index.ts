@@ -92,7 +92,8 @@ function activate(
     events: app.serviceManager.events,
     translator: translator ?? nullTranslator,
     folderNow: () => files?.model.path ?? '',
-    pickFolder: () => pickFolder(docs, translator)
+    pickFolder: () => pick(FileDialog.getExistingDirectory, docs, translator),
+    pickFile: () => pick(FileDialog.getOpenFiles, docs, translator)
   });
   const show = async (query?: string): Promise<void> => {
     // The command palette returns the focus to the document when it closes: take it after that.
@@ -145,7 +146,14 @@ function activate(
   return { registry: panel.registry };
 }
 
-async function pickFolder(docs: IDocumentManager, translator: ITranslator | null): Promise<string | null> {
-  const answer = await FileDialog.getExistingDirectory({ manager: docs, translator: translator ?? nullTranslator });
-  return answer.button.accept ? (answer.value?.[0]?.path ?? null) : null;
+/** The contents path that a person picks in one of Lab's dialogs; null if they cancel. */
+async function pick(
+  ask: typeof FileDialog.getOpenFiles,
+  docs: IDocumentManager,
+  translator: ITranslator | null
+): Promise<string | null> {
+  const answer = await ask({ manager: docs, translator: translator ?? nullTranslator });
+  const path = answer.button.accept ? answer.value?.[0]?.path : undefined;
+  // Drives of other extensions prefix the path with their name.
+  return path === undefined ? null : docs.services.contents.localPath(path);
 }

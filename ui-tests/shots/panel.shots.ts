@@ -92,10 +92,10 @@ for (const [name, theme] of Object.entries(themes)) {
       await shoot('51-long');
       await page.sidebar.setWidth(230, 'left');
       await shoot('52-long-narrow');
-      await panel.section('Debugger');
+      await panel.section('Why this order');
       await panel.title('Results').click();
       await shoot('53-debugger-narrow');
-      await panel.title('Debugger').click();
+      await panel.title('Why this order').click();
       const index = await panel.section('Index');
       await expect(index.getByText('Change it')).toBeVisible();
       await shoot('54-index-narrow');
@@ -113,7 +113,7 @@ for (const [name, theme] of Object.entries(themes)) {
       await page.sidebar.setWidth(350, 'left');
       await panel.ask('why do the residuals of the forecast drift');
       await panel.select(panel.hits.first());
-      await panel.section('Debugger');
+      await panel.section('Why this order');
       await panel.title('Results').click();
       await expect(panel.root.getByRole('table', { name: /^Why rank 1/ })).toBeVisible();
       await shoot('21-debugger');
@@ -126,7 +126,7 @@ for (const [name, theme] of Object.entries(themes)) {
       await page.sidebar.setWidth(350, 'left');
       await panel.root.getByRole('heading', { name: 'Recent searches' }).scrollIntoViewIfNeeded();
       await shoot('25-recent');
-      await panel.title('Debugger').click();
+      await panel.title('Why this order').click();
       const index = await panel.section('Index');
       await shoot('31-index');
       await index.getByRole('button', { name: 'Check the store' }).click();

@@ -80,7 +80,7 @@ export class Panel {
     await row.getByRole('button', { name: action, exact: true }).click();
   }
 
-  /** Fold a section open: `Results`, `Debugger` or `Index`. */
+  /** Fold a section open: `Results`, `Why this order` or `Index`. */
   async section(name: string): Promise<Locator> {
     const title = this.title(name);
     if ((await title.getAttribute('aria-expanded')) === 'false') {
@@ -88,6 +88,13 @@ export class Panel {
     }
     await expect(title).toHaveAttribute('aria-expanded', 'true');
     return this.root.getByRole('region', { name });
+  }
+
+  /** Open what few people need, and return the section that it is in. */
+  async advanced(): Promise<Locator> {
+    const section = await this.section('Why this order');
+    await section.locator('summary', { hasText: 'Advanced' }).click();
+    return section;
   }
 
   /** The title of a section, which folds it. */

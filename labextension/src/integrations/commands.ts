@@ -116,19 +116,19 @@ function addHitCommands({ commands, model, actions, trans }: ICommandOptions): v
   };
   const { openHit, openHitToSide, insert, copy, pin, forget } = CommandIDs;
   const open = (toSide: boolean) => (one: IPlacedHit) => actions.open(one.hit, one.place, toSide);
-  addForHit(openHit, [trans.__('Open the Selected Memory'), launchIcon], open(false), canOpen);
-  addForHit(openHitToSide, [trans.__('Open the Selected Memory to the Side'), launchIcon], open(true), canOpen);
+  addForHit(openHit, [trans.__('Open the Selected Result'), launchIcon], open(false), canOpen);
+  addForHit(openHitToSide, [trans.__('Open the Selected Result to the Side'), launchIcon], open(true), canOpen);
   addForHit(
     insert,
-    [trans.__('Insert the Selected Memory into the Notebook'), addBelowIcon],
+    [trans.__('Insert the Selected Result into the Notebook'), addBelowIcon],
     one => actions.insert(one.hit),
     () => actions.hasNotebook
   );
-  addForHit(copy, [trans.__('Copy the Selected Memory'), copyIcon], one => actions.copy(one.hit));
-  addForHit(pin, [trans.__('Pin or Unpin the Selected Memory'), pinIcon], ({ hit, place }) =>
+  addForHit(copy, [trans.__('Copy the Selected Result'), copyIcon], one => actions.copy(one.hit));
+  addForHit(pin, [trans.__('Pin or Unpin the Selected Result'), pinIcon], ({ hit, place }) =>
     model.edits.pin(hit.memory_id, !place.pinned)
   );
-  addForHit(forget, [trans.__('Forget the Selected Memory'), deleteIcon], one => model.forget(one.hit.memory_id));
+  addForHit(forget, [trans.__('Forget the Selected Result'), deleteIcon], one => model.forget(one.hit.memory_id));
 }
 
 export function text(given: unknown): string | undefined {

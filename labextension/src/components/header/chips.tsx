@@ -116,6 +116,13 @@ function Removable({ model, trans }: IProps<SearchModel>): JSX.Element {
           onRemove={() => model.answers.setSince(null)}
         />
       )}
+      {model.profile && (
+        <RemovableChip
+          label={trans.__('profile %1', model.profile)}
+          title={trans.__('Ranked by this profile. Click for the usual order.')}
+          onRemove={() => model.answers.setProfile('')}
+        />
+      )}
       {(['path', 'space', 'session'] as (keyof IFilters)[]).flatMap(facet =>
         (filters[facet] ?? []).map(value => (
           <RemovableChip

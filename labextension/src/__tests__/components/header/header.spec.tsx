@@ -4,7 +4,7 @@ import { UseSignal } from '@jupyterlab/ui-components';
 import type { IAnswer } from '../../../api/types';
 import { Header } from '../../../components/header/header';
 import { SearchModel } from '../../../models/searchModel';
-import { profiles, status, trans } from '../../helpers/samples';
+import { status, trans } from '../../helpers/samples';
 import { found, advance, RawResponse, Server } from '../../helpers/server';
 
 beforeEach(() => jest.useFakeTimers());
@@ -22,7 +22,7 @@ async function shown(more: Partial<IAnswer> = {}): Promise<IShown> {
   server.on('POST search', ({ body }) => found({ query: body.query, ...more }));
   const model = new SearchModel({ api: server.api });
   const onDown = jest.fn();
-  const props = { model, trans, profiles, onDown };
+  const props = { model, trans, onDown };
   render(<UseSignal signal={model.stateChanged}>{() => <Header {...props} />}</UseSignal>);
   await act(async () => {
     await Promise.all([model.refresh(), advance()]);
@@ -125,35 +125,19 @@ describe('the search box', () => {
   it('does not call a memory that is still empty one without an answer', async () => {
     const { box, model } = await shown({ verdict: 'none', hits: [] });
     await type(box, 'price');
-    expect(screen.getByText('no answer')).toBeTruthy();
+    expect(screen.getByText('not found')).toBeTruthy();
     act(() => model.setStatus(status({ store: { ...status().store, memories: 0 } })));
-    expect(screen.queryByText('no answer')).toBeNull();
-  });
-
-  it('ranks by another profile', async () => {
-    const { box, server } = await shown();
-    await type(box, 'price');
-    const choice = screen.getByRole('combobox', { name: 'Profile' }) as HTMLSelectElement;
-    expect(choice.value).toBe('auto');
-    await act(async () => {
-      fireEvent.change(choice, { target: { value: 'trovella' } });
-      await advance();
-    });
-    expect(server.bodies('POST search').map(one => one.profile)).toEqual([undefined, 'trovella']);
+    expect(screen.queryByText('not found')).toBeNull();
   });
 });
 
-describe('the choice of a profile', () => {
-  it('names one that is not there, so that another can be chosen', async () => {
+describe('a profile that was chosen under Advanced', () => {
+  it('is a chip that a click takes out', async () => {
     const { model } = await shown();
     act(() => model.restore({ profile: 'my λ' }));
-    const choice = screen.getByRole('combobox', { name: 'Profile' }) as HTMLSelectElement;
-    expect([choice.value, choice.title]).toEqual(['my λ', 'There is no such profile']);
-    await act(async () => {
-      fireEvent.change(choice, { target: { value: 'auto' } });
-      await advance();
-    });
-    expect([model.profile, choice.value]).toEqual(['', 'auto']);
+    await click('profile my λ');
+    expect(model.profile).toBe('');
+    expect(screen.queryByRole('button', { name: /^profile/ })).toBeNull();
   });
 });
 
@@ -269,30 +253,22 @@ describe('the chips', () => {
 });
 
 describe('the line on the answer', () => {
-  it('says how good, of what kind, how many and how fast', async () => {
-    const { box } = await shown({ timings: { total: 9.04 } });
-    await type(box, 'price');
-    expect(screen.getByText('strong').getAttribute('data-verdict')).toBe('strong');
-    expect(screen.getByText('semantic')).toBeTruthy();
-    expect(screen.getByText('2 of 61 · 9.0 ms')).toBeTruthy();
-  });
-
   it.each([
-    ['keyword', /^One to three words\./],
-    ['balanced', /^Four to six words\./],
-    ['semantic', /^Seven words or more\./]
-  ] as const)('says what the class %s is, and that it does not rank', async (kind, length) => {
-    const { box } = await shown({ query_class: kind });
+    ['strong', 'found'],
+    ['weak', 'perhaps'],
+    ['none', 'not found']
+  ] as const)('says of a %s answer that it is %s, and how many results there are', async (verdict, word) => {
+    const { box } = await shown({ verdict, timings: { total: 9.04 } });
     await type(box, 'price');
-    const { title } = screen.getByText(kind);
-    expect(title).toMatch(length);
-    expect(title).toMatch(/does not change the ranking/);
+    const line = screen.getByText(word).parentElement!;
+    expect(line.firstElementChild!.getAttribute('data-verdict')).toBe(verdict);
+    expect(line.textContent).toBe(`${word}2 of 61`);
   });
 
   it('says what the newest memories are', async () => {
     await shown();
     expect(screen.getByText('newest first')).toBeTruthy();
-    expect(screen.queryByText('strong')).toBeNull();
+    expect(screen.queryByText('found')).toBeNull();
   });
 
   it('leads back from what is like a memory', async () => {
