@@ -2,6 +2,7 @@
 
 import { ILabShell, ILayoutRestorer, type JupyterFrontEnd, type JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { ICommandPalette } from '@jupyterlab/apputils';
+import { PathExt } from '@jupyterlab/coreutils';
 import { IDocumentManager } from '@jupyterlab/docmanager';
 import { FileDialog, IDefaultFileBrowser } from '@jupyterlab/filebrowser';
 import { IEditorTracker } from '@jupyterlab/fileeditor';
@@ -120,9 +121,17 @@ function activate(
   }
 
   // The actions for a hit depend on whether a notebook is in front.
-  const changed = (): void => model.stateChanged.emit();
+  const changed = (): void => {
+    model.stateChanged.emit();
+    const { currentWidget } = app.shell;
+    const path = (currentWidget && docs.contextForWidget(currentWidget)?.localPath) ?? null;
+    const folder = path === null ? (files?.model.path ?? null) : PathExt.dirname(path);
+    model.answers.setHere({ notebook: path, folder });
+  };
   notebooks?.currentChanged.connect(changed);
   labShell?.currentChanged.connect(changed);
+  files?.model.pathChanged.connect(changed);
+  void app.restored.then(changed);
   followOutputs({
     search: query => void show(query),
     insert: (source, button) => actions.insertText(source, button),

@@ -41,9 +41,9 @@ for (const [name, theme] of Object.entries(themes)) {
       await shoot('06-tagging');
       await page.keyboard.press('Enter');
       await expect(panel.hits.nth(1)).toContainText('#clocks');
-      await panel.filters.getByRole('button', { name: /^Language/ }).click();
+      await (await panel.menu(/^Language/)).click();
       await shoot('07-filter-menu');
-      await panel.filters.getByRole('button', { name: /^Language/ }).click();
+      await (await panel.menu(/^Language/)).click();
       await panel.filters.getByRole('button', { name: /^Date/ }).click();
       await shoot('08-date-menu');
       await page.keyboard.press('Escape');

@@ -20,7 +20,7 @@ test.describe('Looks', () => {
       await panel.section('Results');
       await panel.act(panel.hits.nth(1), 'Tag');
       await panel.root.getByRole('button', { name: 'Group by notebook' }).click();
-      await panel.filters.getByRole('button', { name: /^Date/ }).click();
+      await (await panel.menu(/^Date/)).click();
       await expect(panel.filters.getByRole('button', { name: 'Last 7 days' })).toBeVisible();
       await expect.poll(() => breaches(page, '#jupyter-memory\\:panel')).toEqual([]);
       await panel.root.getByRole('button', { name: 'Group by notebook' }).click();

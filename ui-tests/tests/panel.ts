@@ -90,6 +90,16 @@ export class Panel {
     return this.root.getByRole('region', { name });
   }
 
+  /** The chip of a menu of filters, `Kind`, `Language` or `Date`; a narrow panel hides it behind a sign. */
+  async menu(name: string | RegExp): Promise<Locator> {
+    const chip = this.filters.getByRole('button', { name });
+    const sign = this.filters.getByRole('button', { name: 'More filters' });
+    if (!(await chip.isVisible()) && (await sign.getAttribute('aria-expanded')) === 'false') {
+      await sign.click();
+    }
+    return chip;
+  }
+
   /** Open what few people need, and return the section that it is in. */
   async advanced(): Promise<Locator> {
     const section = await this.section('Why this order');

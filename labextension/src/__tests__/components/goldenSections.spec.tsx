@@ -89,7 +89,7 @@ describe('the golden status', () => {
     expect(row.textContent).toContain(`${folders[0].memories} memories in ${folders[0].files} files`);
     expect(row.textContent).toContain(`${folders[0].changed} file changed, new or gone`);
     for (const one of models.filter(one => !one.active)) {
-      expect(screen.getByText(`%memory model use ${one.name}`)).toBeTruthy();
+      expect(screen.getByRole('button', { name: `Fetch ${one.name}…` })).toBeTruthy();
     }
     expect(screen.getByText(status.store.path)).toBeTruthy();
     model.dispose();

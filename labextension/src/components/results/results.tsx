@@ -13,7 +13,7 @@ import { errorText, type IProps, KeepFocus, TextButton } from '../shared/element
 import { count } from '../shared/format';
 import { splitTitle } from '../shared/labels';
 import { withMarks } from '../shared/text';
-import { Empty, emptyReason } from './empty';
+import { Elsewhere, Empty, emptyReason } from './empty';
 import { HitList, type IHitListProps } from './hitList';
 import { resultsToolbar } from './toolbar';
 
@@ -88,6 +88,7 @@ export function Results(props: IHitListProps): JSX.Element {
         <Empty model={model} trans={trans} onIndex={onIndex} onRetry={() => void model.refresh()} />
         {model.hits.length > 0 && !isShut && (
           <>
+            <Elsewhere model={model} trans={trans} />
             <HitList {...props} />
             {model.answers.hasMore && (
               <button type="button" className="jp-Memory-more" onClick={event => void more(event.detail === 0)}>

@@ -2,7 +2,7 @@
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import type { IHit, IPlace, IRun, QueryClass, Verdict } from '../../api/types';
+import type { IFilters, IHit, IPlace, IRun, QueryClass, Verdict } from '../../api/types';
 import { isProse } from '../../models/cells';
 import type { Facet } from '../../models/filters';
 import { count, moment } from './format';
@@ -43,7 +43,7 @@ export function runTitle(run: IRun, trans: TranslationBundle): string {
   return lines.filter(line => line).join('\n');
 }
 
-export function tierName(tier: string, trans: TranslationBundle): string {
+function tierName(tier: string, trans: TranslationBundle): string {
   const known: Record<string, string> = {
     core: trans.__('pinned'),
     file: trans.__('from files'),
@@ -51,6 +51,11 @@ export function tierName(tier: string, trans: TranslationBundle): string {
     note: trans.__('notes')
   };
   return Object.hasOwn(known, tier) ? known[tier] : tier;
+}
+
+/** A value of a facet as its menu shows it. */
+export function valueName(facet: keyof IFilters, value: string, trans: TranslationBundle): string {
+  return facet === 'tier' ? tierName(value, trans) : withMarks(facet === 'kind' ? kindTexts(value, trans)[0] : value);
 }
 
 export function facetName(facet: Facet, trans: TranslationBundle): string {

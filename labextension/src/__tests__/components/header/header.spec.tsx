@@ -4,7 +4,7 @@ import { UseSignal } from '@jupyterlab/ui-components';
 import type { IAnswer } from '../../../api/types';
 import { Header } from '../../../components/header/header';
 import { SearchModel } from '../../../models/searchModel';
-import { status, trans } from '../../helpers/samples';
+import { ROOT, status, trans } from '../../helpers/samples';
 import { found, advance, RawResponse, Server } from '../../helpers/server';
 
 beforeEach(() => jest.useFakeTimers());
@@ -63,10 +63,10 @@ describe('the keyboard', () => {
     const { box, model } = await shown();
     await type(box, 'prices');
     await act(async () => {
-      model.answers.setSince('2026-10-01');
+      model.answers.setProfile('trovella');
       await advance();
     });
-    const chip = screen.getByTitle('Click to search all dates.');
+    const chip = screen.getByRole('button', { name: 'profile trovella' });
     chip.focus();
     await act(async () => {
       fireEvent.click(chip);
@@ -143,15 +143,52 @@ describe('a profile that was chosen under Advanced', () => {
 
 describe('the chips', () => {
   it('count what there is of each kind, and take any of the chosen ones', async () => {
-    const { box, server, model } = await shown();
+    const { box, server } = await shown();
     await type(box, 'price');
-    expect(screen.getByRole('button', { name: 'All' }).getAttribute('aria-pressed')).toBe('true');
-    await click('Cells 9');
-    await click('Notes 2');
+    await click('Kind');
+    for (const name of ['Cells 9', 'Notes 2']) {
+      await act(async () => {
+        fireEvent.click(screen.getByRole('checkbox', { name }));
+        await advance();
+      });
+    }
     expect(server.bodies('POST search').at(-1)?.filters).toEqual({ kind: ['cell', 'note'] });
-    expect(screen.getByRole('button', { name: 'Notes 2' }).getAttribute('aria-pressed')).toBe('true');
-    await click('All');
-    expect(model.filters).toEqual({});
+    expect(screen.getByRole('button', { name: 'Kind 2' }).className).toContain('jp-mod-on');
+  });
+
+  it('choose where to search, also with the arrows, and follow the document in front', async () => {
+    const { box, server, model } = await shown();
+    const radio = (name: string): HTMLElement => screen.getByRole('radio', { name });
+    const paths = (): unknown => server.bodies('POST search').at(-1)?.filters.path;
+    await type(box, 'price');
+    await act(async () => model.answers.setHere({ notebook: null, folder: 'zürich' }));
+    expect(radio('This notebook').getAttribute('aria-disabled')).toBe('true');
+    radio('All').focus();
+    await act(async () => {
+      fireEvent.keyDown(radio('All'), { key: 'ArrowLeft' });
+      await advance();
+    });
+    expect([paths(), document.activeElement]).toEqual([[`${ROOT}/zürich`], radio('Folder')]);
+    expect(
+      [radio('Folder'), radio('All')].map(one => [one.ariaChecked ?? one.getAttribute('aria-checked'), one.tabIndex])
+    ).toEqual([
+      ['true', 0],
+      ['false', -1]
+    ]);
+    await act(async () => {
+      model.answers.setHere({ notebook: 'zürich/a.ipynb', folder: 'zürich' });
+      fireEvent.click(radio('This notebook'));
+      await advance();
+      model.answers.setHere({ notebook: 'b/c.py', folder: 'b' });
+      await advance();
+    });
+    expect([paths(), radio('This file').title]).toEqual([[`${ROOT}/b/c.py`], `${ROOT}/b/c.py`]);
+    act(() => model.answers.setHere({ notebook: null, folder: null }));
+    await act(async () => {
+      fireEvent.keyDown(radio('This file'), { key: 'ArrowRight' });
+      await advance();
+    });
+    expect([paths(), model.scope]).toEqual([undefined, null]);
   });
 
   it('have the values of a facet behind them', async () => {
@@ -212,8 +249,10 @@ describe('the chips', () => {
     });
     expect(server.bodies('POST search').at(-1)?.since).toBe('2026-11-15');
     expect(screen.queryByRole('button', { name: 'Today' })).toBeNull();
-    expect(document.activeElement).toBe(screen.getByRole('button', { name: 'Date' }));
+    const chip = screen.getByRole('button', { name: /2026/ });
+    expect([chip.className.includes('jp-mod-on'), document.activeElement]).toEqual([true, chip]);
     await click(/2026/);
+    await click('Any time');
     expect(model.since).toBeNull();
   });
 
