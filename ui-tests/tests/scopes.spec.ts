@@ -6,7 +6,7 @@ const notebook = 'samples/2026-07-15_meter_cleaning.ipynb';
 test.describe('Where to search', () => {
   test.beforeAll(async ({ memory }) => memory.samples());
 
-  test('This notebook, its folder or all: by the mouse, by the arrows, and after a reload; in no address', async ({
+  test('This notebook, its folder or all: by the mouse and by the arrows; in no address', async ({
     page,
     panel,
     memory
@@ -32,14 +32,19 @@ test.describe('Where to search', () => {
     // Another document in front: the scope goes with it.
     const other = await panel.answered(() => openFile(page, 'samples/2026-07-06_price_history.ipynb'));
     expect(other.hits.every(hit => hit.source.endsWith('price_history.ipynb'))).toBe(true);
-    // Without it the notebook stays the scope, also after a reload.
-    await page.evaluate(() => window.jupyterapp.commands.execute('application:close-all'));
-    await page.reload();
-    await panel.show();
-    await expect(radio('This notebook')).toBeChecked();
     const again = await panel.answered(() => radio('All').click());
     expect(again.hits.map(hit => hit.memory_id)).toEqual(all.hits.map(hit => hit.memory_id));
     expect(addresses.filter(url => url.includes('jupyter-memory/') && /samples|readings/.test(url))).toEqual([]);
+  });
+
+  test('The session remembers it', async ({ page, panel }) => {
+    await panel.open();
+    await panel.ask('readings');
+    const folder = panel.filters.getByRole('radio', { name: 'Folder' });
+    await panel.answered(() => folder.click());
+    await page.reload();
+    await panel.show();
+    await expect(folder).toBeChecked();
   });
 
   test('Where a chip leaves nothing, it is named and can be lifted', async ({ page, panel }) => {

@@ -174,8 +174,8 @@ export function Elsewhere({ model, trans }: IProps<SearchModel>): JSX.Element | 
   }
   const place = withMarks(basename(scope.path));
   return (
-    <div className="jp-Memory-notice">
-      <span>{trans.__('No cell or note here is about this. It may lie outside of %1.', place)}</span>
+    <div className="jp-Memory-notices">
+      {trans.__('No cell or note here is about this. It may lie outside of %1.', place)}{' '}
       <TextButton look="action" label={trans.__('Search everywhere')} run={() => model.answers.setScope(null)} />
     </div>
   );
