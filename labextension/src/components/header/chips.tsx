@@ -213,7 +213,7 @@ export function useMenu<Name>(
   }, [box]);
   /** The focus moves to the chip of the menu. */
   const close = (): void => {
-    box.current?.querySelector<HTMLElement>('[aria-expanded="true"]')?.focus();
+    box.current?.querySelector<HTMLElement>('[aria-controls][aria-expanded="true"]')?.focus();
     setOpen(null);
   };
   return {

@@ -260,6 +260,7 @@ describe('the chips', () => {
     const { box } = await shown({ time_read: null });
     const isOpen = (): boolean => screen.queryByRole('button', { name: 'Today' }) !== null;
     await type(box, 'price');
+    await click('More filters');
     await click('Date');
     expect(isOpen()).toBe(true);
     fireEvent.keyDown(screen.getByRole('button', { name: 'Today' }), { key: 'Escape' });
