@@ -117,6 +117,7 @@ function Scopes({ model, trans }: IProps<SearchModel>): JSX.Element {
       {choices.map(({ what, label, path }) => {
         const isOn = what === (scope?.what ?? null);
         const place = isOn && scope ? scope.path : path;
+        const title = what && trans.__('Only in %1', withMarks(place || '/'));
         return (
           <button
             key={label}
@@ -127,7 +128,7 @@ function Scopes({ model, trans }: IProps<SearchModel>): JSX.Element {
             aria-checked={isOn}
             aria-disabled={(path === null && !isOn) || undefined}
             tabIndex={isOn ? 0 : -1}
-            title={place === null ? trans.__('No document is open') : withMarks(place) || undefined}
+            title={place === null ? trans.__('No document is open') : (title ?? undefined)}
             onClick={() => answers.setScope(what)}
           >
             {label}

@@ -182,7 +182,7 @@ describe('the chips', () => {
       model.answers.setHere({ notebook: 'b/c.py', folder: 'b' });
       await advance();
     });
-    expect([paths(), radio('This file').title]).toEqual([[`${ROOT}/b/c.py`], `${ROOT}/b/c.py`]);
+    expect([paths(), radio('This file').title]).toEqual([[`${ROOT}/b/c.py`], `Only in ${ROOT}/b/c.py`]);
     act(() => model.answers.setHere({ notebook: null, folder: null }));
     await act(async () => {
       fireEvent.keyDown(radio('This file'), { key: 'ArrowRight' });
