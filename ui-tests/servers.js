@@ -28,6 +28,9 @@ function environment(name) {
     JUPYTERLAB_SETTINGS_DIR: join(folder, 'settings'),
     JUPYTERLAB_WORKSPACES_DIR: join(folder, 'workspaces'),
     IPYTHONDIR: join(folder, 'ipython'),
+    // No test reaches the network: pip asks an index where nobody listens.
+    PIP_INDEX_URL: 'http://127.0.0.1:9/simple',
+    PIP_RETRIES: '0',
     JUPYTER_MEMORY_PATH: join(folder, 'memory.sqlite')
   };
 }

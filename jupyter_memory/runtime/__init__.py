@@ -14,6 +14,8 @@ from threading import Lock
 from typing import TypeVar
 
 Item = TypeVar("Item")
+# Whether to show a bar; or a function of how many are done and how many there are, which may stop it by an exception.
+Progress = bool | Callable[[int, "int | None"], object]
 
 
 def shown(items: Iterable[Item], progress: bool, what: str) -> Iterator[Item]:
@@ -25,8 +27,19 @@ def shown(items: Iterable[Item], progress: bool, what: str) -> Iterator[Item]:
 
 
 @contextmanager
-def counted(total: int | None, progress: bool, what: str, unit: str) -> Iterator[Callable[[int], object]]:
+def counted(total: int | None, progress: Progress, what: str, unit: str) -> Iterator[Callable[[int], object]]:
     """Yield a function that takes how many more are done; if ``progress``, a notebook or terminal shows a bar."""
+    if callable(progress):
+        told = 0
+
+        def tell(more: int) -> None:
+            nonlocal told
+            told += more
+            progress(told, total)
+
+        tell(0)
+        yield tell
+        return
     stream = sys.stderr
     # A kernel's stream is no terminal, but a notebook shows it.
     is_seen = stream is not None and (stream.isatty() or type(stream).__module__.startswith("ipykernel."))

@@ -299,8 +299,10 @@ def _profiles(handler: _MemoryHandler) -> _Json:
 
 @_route("models", "read", "get")
 def _models(handler: _MemoryHandler) -> _Json:
-    from jupyter_memory.interface.models import listed
+    from jupyter_memory.embedders.registry import MODELS, CachedModel
+    from jupyter_memory.interface.models import cost, listed
 
+    folder = models_folder(handler.service.settings)
     try:
         stats = handler.store.stats()
     except JupyterMemoryError:
@@ -313,9 +315,33 @@ def _models(handler: _MemoryHandler) -> _Json:
             "dimensions": one["default_dimensions"],
             **{name: one[name] for name in ("state", "bytes", "licence", "languages")},
         }
-        for one in listed(models_folder(handler.service.settings), stats)
+        for one in listed(folder, stats)
     ]
+    for one in models:
+        one |= cost(CachedModel(folder, MODELS[one["name"]]))
     return {"models": models}
+
+
+# Nothing is fetched unless the client names how many bytes a person agreed to.
+@_route("models", "write")
+def _use_model(handler: _MemoryHandler, body: _Json) -> _Json:
+    from jupyter_memory.embedders.registry import MODELS, CachedModel
+    from jupyter_memory.interface.models import cost
+
+    service, name = handler.service, body["name"]
+    if name not in MODELS:
+        raise invalid("name", f"there is no model of this name. Known: {', '.join(MODELS)}")
+    if (chosen := service.settings.embedder) not in ("auto", name):
+        raise ClientError(409, f"The setting embedder names {chosen}: remove it to change the model here.", "Fixed")
+    costs = cost(CachedModel(models_folder(service.settings), MODELS[name]))
+    download = costs["download"]
+    if costs["problem"]:
+        raise ClientError(409, costs["problem"], "FetchError")
+    if download != body.get("download", 0):
+        raise ClientError(
+            409, f"This would fetch {download:,} bytes: to do it, send this number as download.", "CountDiffers"
+        )
+    return service.jobs.add("", model=name).to_json()
 
 
 @_route("doctor", "read", "get", scans=True)

@@ -16,7 +16,7 @@ from jupyter_server.services.contents.filemanager import FileContentsManager
 from traitlets import Bool, Bunch, Int, TraitError, Unicode, validate
 from traitlets.config import Configurable
 
-from jupyter_memory.config import load_config
+from jupyter_memory.config import load_config, models_folder
 from jupyter_memory.errors import NoStore
 from jupyter_memory.interface.running import Change, FolderWatch, StoreProvider, apply_changes
 from jupyter_memory.server.exchange import ClientError, Root
@@ -151,7 +151,7 @@ class Service:
         self.scan_pool = Pool(2, name="look")
         # One thread: folders are indexed one after the other.
         self.index_pool = Pool(1, waiting=1_000, name="index")
-        self.jobs = Jobs(self.index_pool, self._index, self._job_changed, self.log_error)
+        self.jobs = Jobs(self.index_pool, self._do, self._job_changed, self.log_error)
         self.watcher = Watcher(self)
         # Follows what other programs do to the files, from the first request on.
         self._folder_watch: FolderWatch | None = None
@@ -212,9 +212,32 @@ class Service:
             del self._told[job.job_id]
         self.publish("index", {"job_id": job.job_id, "phase": job.state, "done": job.done, "total": job.total})
 
-    def _index(self, job: Job, progress: Progress) -> IndexReport:
+    def _do(self, job: Job, progress: Progress) -> IndexReport | str:
+        if job.model:
+            return self._use_model(job, progress)
         store = self.provider.store(create=True)
         report = store.index(job.path, progress=progress)
         if job.watch is not None:
             store.watch(job.path, job.watch)
         return report
+
+    def _use_model(self, job: Job, progress: Progress) -> str:
+        # While it runs, the summary says which of the steps is counted.
+        from jupyter_memory.embedders.download import install_extra
+        from jupyter_memory.interface import models
+        from jupyter_memory.interface.commands.command import as_typed
+
+        folder = models_folder(self.settings)
+        _, dimensions, cached = models.wanted(job.model, None, folder)
+        if cached is not None:
+            to_fetch = cached.entry.is_fetched and not cached.is_here
+            if models.lacking(cached.entry, to_fetch=to_fetch):
+                job.summary = "installing"
+                install_extra(cached.entry, to_fetch=to_fetch)
+            if to_fetch:
+                job.summary = "fetching"
+                models.get(cached, None, progress=progress)
+        job.summary = "embedding"
+        progress(0, None)
+        store = self.provider.store(create=True)
+        return as_typed(models.switch(store, job.model, dimensions, folder, progress=progress))

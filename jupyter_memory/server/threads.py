@@ -155,10 +155,11 @@ class _Stopped(Exception):
 
 @dataclass(slots=True)
 class Job:
-    """One indexing; ``path`` is absolute, ``done`` and ``total`` count files."""
+    """One indexing of an absolute path, counted in files; or the change to a model, in bytes and then in vectors."""
 
     path: str
     watch: bool | None = None
+    model: str = ""
     job_id: str = field(default_factory=lambda: uuid4().hex)
     state: State = "waiting"
     done: int = 0
@@ -173,7 +174,7 @@ class Job:
         return self.state not in ("waiting", "running")
 
     def to_json(self) -> dict[str, Any]:
-        told = ("job_id", "path", "state", "done", "total", "summary", "failed", "skipped")
+        told = ("job_id", "path", "model", "state", "done", "total", "summary", "failed", "skipped")
         return {name: getattr(self, name) for name in told}
 
 
@@ -183,22 +184,22 @@ class Jobs:
     def __init__(
         self,
         pool: Pool,
-        index: Callable[[Job, Progress], IndexReport],
+        work: Callable[[Job, Progress], IndexReport | str],
         notify: Callable[[Job], object],
         log: Callable[[BaseException], object],
     ) -> None:
-        self._pool, self._index, self._notify, self._log = pool, index, notify, log
+        self._pool, self._do, self._notify, self._log = pool, work, notify, log
         self._jobs: dict[str, Job] = {}
         self._lock = threading.Lock()
 
-    def add(self, path: str, watch: bool | None) -> Job:
-        """Put a folder into the line, and return its job: the one that waits already, if there is one."""
+    def add(self, path: str, watch: bool | None = None, *, model: str = "") -> Job:
+        """Put a folder or a model into the line, and return its job: the one that waits already, if there is one."""
         with self._lock:
             for job in self._jobs.values():
-                if (job.path, job.state) == (path, "waiting"):
+                if (job.path, job.model, job.state) == (path, model, "waiting"):
                     job.watch = job.watch if watch is None else watch
                     return job
-            job = Job(path, watch)
+            job = Job(path, watch, model)
             # Under the lock: it begins when it is in the list, and is in the list only if it will begin.
             self._pool.put(lambda: self._run(job))
             self._jobs[job.job_id] = job
@@ -249,18 +250,21 @@ class Jobs:
 
         state: State = "failed"
         try:
-            report = self._index(job, progress)
+            report = self._do(job, progress)
         except _Stopped:
-            state, summary = "cancelled", f"Stopped at file {job.done:,} of {job.total or 0:,}; what was indexed stays."
+            summary = f"Stopped at file {job.done:,} of {job.total or 0:,}; what was indexed stays."
+            state, summary = "cancelled", "Stopped: the model before it stays in use." if job.model else summary
         except JupyterMemoryError as error:
             summary = str(error)
         except Exception as error:  # noqa: BLE001  nothing above a thread would report it
             self._log(error)
             summary = "Something went wrong in the server; its log says where."
         else:
+            state, summary = "done", str(report)
+        if state == "done" and not isinstance(report, str):
             job.failed, job.skipped = _first(report.failed), _first(report.skipped)
             left = f" Left out: {kinds}." if (kinds := report.kinds_left_out) else ""
-            state, summary = "done", f"{str(report).splitlines()[0]}.{left}"
+            summary = f"{summary.splitlines()[0]}.{left}"
         with self._lock:
             job.state, job.summary = state, summary
         self._notify(job)

@@ -13,7 +13,7 @@ from jupyter_memory.config import budget, load_config, store_path
 from jupyter_memory.embedders import base
 from jupyter_memory.embedders.base import chunk_tokens
 from jupyter_memory.errors import InputError, StoreDamaged, StoreError
-from jupyter_memory.runtime import counted
+from jupyter_memory.runtime import Progress, counted
 from jupyter_memory.storage import databases
 from jupyter_memory.storage.journal import recording
 from jupyter_memory.storage.snapshot import Snapshot
@@ -78,13 +78,14 @@ class Maintenance(Part):
             problems += self._model.for_searching()[1]
         return [*problems, *self._storage.notices]  # not its budget: a store that outgrows it is sound
 
-    def reembed(self, embedder: str | Embedder | None = None, *, progress: bool = True, keep: bool = True) -> int:
+    def reembed(self, embedder: str | Embedder | None = None, *, progress: Progress = True, keep: bool = True) -> int:
         """Write a model's vectors for every chunk that lacks them, then search with that model; return how many.
 
         Until then, searches use the old vectors. If it is interrupted, the next call continues from there.
 
         Args:
             embedder: The model to change to; by default the store's own, for chunks that were stored without one.
+            progress: Whether to show a bar; or a function of how many chunks are done, and how many there are.
             keep: Keep the other models' vectors, so that changing back takes a moment; ``drop_vectors`` removes them.
 
         Raises:
@@ -143,7 +144,7 @@ class Maintenance(Part):
         if embedder is not None:
             self._embed(embedder, progress=False)
 
-    def _embed(self, embedder: Embedder, progress: bool) -> int:
+    def _embed(self, embedder: Embedder, progress: Progress) -> int:
         storage, written, last = self._storage, 0, 0
         model = storage.writer.register_model(embedder)
         storage.writer.drop_damaged_vectors(embedder)

@@ -3,6 +3,7 @@
 import { ILabShell, ILayoutRestorer, type JupyterFrontEnd, type JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { ICommandPalette } from '@jupyterlab/apputils';
 import { IEditorLanguageRegistry } from '@jupyterlab/codemirror';
+import { PathExt } from '@jupyterlab/coreutils';
 import { IDocumentManager } from '@jupyterlab/docmanager';
 import { FileDialog, IDefaultFileBrowser } from '@jupyterlab/filebrowser';
 import { IEditorTracker } from '@jupyterlab/fileeditor';
@@ -98,7 +99,8 @@ function activate(
     events: app.serviceManager.events,
     translator: translator ?? nullTranslator,
     folderNow: () => files?.model.path ?? '',
-    pickFolder: () => pickFolder(docs, translator)
+    pickFolder: () => pick(FileDialog.getExistingDirectory, docs, translator),
+    pickFile: () => pick(FileDialog.getOpenFiles, docs, translator)
   });
   const show = async (query?: string): Promise<void> => {
     // The command palette returns the focus to the document when it closes: take it after that.
@@ -127,9 +129,17 @@ function activate(
   }
 
   // The actions for a hit depend on whether a notebook is in front.
-  const changed = (): void => model.stateChanged.emit();
+  const changed = (): void => {
+    model.stateChanged.emit();
+    const { currentWidget } = app.shell;
+    const path = (currentWidget && docs.contextForWidget(currentWidget)?.localPath) ?? null;
+    const folder = path === null ? (files?.model.path ?? null) : PathExt.dirname(path);
+    model.answers.setHere({ notebook: path, folder });
+  };
   notebooks?.currentChanged.connect(changed);
   labShell?.currentChanged.connect(changed);
+  files?.model.pathChanged.connect(changed);
+  void app.restored.then(changed);
   followOutputs({
     search: query => void show(query),
     insert: (source, button) => actions.insertText(source, button),
@@ -153,7 +163,14 @@ function activate(
   return { registry: panel.registry };
 }
 
-async function pickFolder(docs: IDocumentManager, translator: ITranslator | null): Promise<string | null> {
-  const answer = await FileDialog.getExistingDirectory({ manager: docs, translator: translator ?? nullTranslator });
-  return answer.button.accept ? (answer.value?.[0]?.path ?? null) : null;
+/** The contents path that a person picks in one of Lab's dialogs; null if they cancel. */
+async function pick(
+  ask: typeof FileDialog.getOpenFiles,
+  docs: IDocumentManager,
+  translator: ITranslator | null
+): Promise<string | null> {
+  const answer = await ask({ manager: docs, translator: translator ?? nullTranslator });
+  const path = answer.button.accept ? answer.value?.[0]?.path : undefined;
+  // Drives of other extensions prefix the path with their name.
+  return path === undefined ? null : docs.services.contents.localPath(path);
 }

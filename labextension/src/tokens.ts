@@ -59,7 +59,7 @@ export interface ISectionModel extends VDomRenderer.IModel {
 
 export interface ISection {
   readonly id: string;
-  /** Its place: Results have 100, the debugger 200, the index 300. */
+  /** Its place: Results have 100, “Why this order” 200, the index 300. */
   readonly rank: number;
   /** The title, read again after each change of the model. */
   label(): string;

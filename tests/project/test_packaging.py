@@ -48,7 +48,7 @@ def test_installing_names_the_package_to_remove() -> None:
     assert told["packageName"] == PROJECT["project"]["name"]
 
 
-VERDICT = Path(__file__).parents[2] / "labextension/src/components/header/verdict.tsx"
+VERDICT = Path(__file__).parents[2] / "labextension/src/components/shared/labels.ts"
 
 
 def test_the_panel_says_what_python_says() -> None:

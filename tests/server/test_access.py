@@ -16,7 +16,10 @@ READ = {
     *(("POST", name) for name in ("search", "explain", "related", "related-to", "item", "browse", "recent")),
 }
 WRITE = {
-    *(("POST", name) for name in ("add", "update", "pin", "forget", "index", "jobs", "folders", "feedback", "access")),
+    *(
+        ("POST", name)
+        for name in ("add", "update", "pin", "forget", "index", "jobs", "folders", "models", "feedback", "access")
+    ),
     ("DELETE", "recent"),
 }
 

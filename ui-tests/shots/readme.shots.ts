@@ -39,7 +39,7 @@ test.describe('README', () => {
     await page.sidebar.setWidth(720, 'left');
     await panel.ask('how did we cap readings above the main fuse');
     await panel.select(panel.hits.first());
-    await panel.section('Debugger');
+    await panel.section('Why this order');
     await panel.title('Results').click();
     await expect(panel.root.getByRole('table', { name: /^Why rank 1/ })).toBeVisible();
     // The section went to the explanation; the picture is to begin with the question.

@@ -2,7 +2,7 @@ import { join } from 'path';
 
 import type { Locator } from '@playwright/test';
 
-import type { IListed } from '../../labextension/src/api/types';
+import type { IAnswer, IListed } from '../../labextension/src/api/types';
 import { breaches } from './axe';
 import { expect, test } from './test';
 
@@ -32,17 +32,17 @@ const shots = process.env.SHOTS;
 
 const question = 'why do the residuals of the forecast drift';
 
-test.describe('Debugger', () => {
+test.describe('Why this order', () => {
   test.beforeAll(async ({ memory }) => memory.samples());
   test.beforeEach(async ({ panel }) => {
     await panel.open();
-    await panel.section('Debugger');
+    await panel.section('Why this order');
     await panel.ask(question);
   });
 
   test('The three lists are those of the server', async ({ panel, memory }) => {
     const { lists, counts } = await memory.search(question, { limit: 20, lists: true });
-    const found = panel.root.getByRole('region', { name: 'Debugger' });
+    const found = await panel.advanced();
     const tables: [RegExp, IListed[]][] = [
       [/^Keyword/, lists!.keyword],
       [/^Semantic/, lists!.vector],
@@ -70,18 +70,20 @@ test.describe('Debugger', () => {
       const hit = answer.hits[i];
       await panel.select(await panel.row(hit));
       const why = panel.root.getByRole('table', { name: new RegExp(`^Why rank ${hit.rank}:`) });
+      const silent = Object.values(hit.signals).filter(seen => !seen.contribution).length;
+      const fold = panel.root.getByRole('button', { name: /^\d+ signals? that adds? nothing$/ });
       await settled(async () => {
         const shown = await rows(why);
-        expect(shown.length).toBe(Object.keys(hit.signals).length);
-        const sum = shown.reduce((all, row) => all + number(row[3]), 0);
+        expect(shown.length).toBe(Object.keys(hit.signals).length - silent);
+        expect(await fold.count()).toBe(Math.min(1, silent));
+        const sum = shown.reduce((all, row) => all + number(row[2]), 0);
         const score = await why.locator('tfoot td').first().innerText();
         expect(Math.abs(number(score) - hit.score!)).toBeLessThanOrEqual(rounding(score));
         expect(Math.abs(sum - hit.score!)).toBeLessThanOrEqual(rounding(score) * (shown.length + 1));
         const without = answer.lists!.without[hit.memory_id];
-        const told = await why.locator('tbody td:last-child').allInnerTexts();
-        const ranks = answer.terms.filter(term => term in hit.signals).map(term => without[term]);
-        for (const [row, rank] of ranks.entries()) {
-          expect(told[row]).toContain(rank === undefined ? '–' : String(rank));
+        for (const row of await why.locator('tbody tr').all()) {
+          const rank = without[(await row.getAttribute('data-signal'))!];
+          expect(await row.locator('td').last().innerText()).toContain(rank === undefined ? '–' : String(rank));
         }
       });
       await expect(why.locator('tfoot')).toContainText('the sum');
@@ -90,29 +92,53 @@ test.describe('Debugger', () => {
 
   test('The reasons come in words', async ({ panel, memory }) => {
     await panel.select(panel.hits.first());
-    const debug = panel.root.getByRole('region', { name: 'Debugger' });
+    const debug = panel.root.getByRole('region', { name: 'Why this order' });
     await debug.getByText('In words').click();
     const { hits } = await memory.search(question);
     const { reasons } = await memory.explain(question, hits[0].memory_id);
     await expect(debug.getByRole('status').getByRole('listitem')).toHaveText(reasons);
   });
 
-  test('Another profile ranks anew', async ({ panel }) => {
-    const debug = panel.root.getByRole('region', { name: 'Debugger' });
+  test('Another profile ranks anew; it is behind Advanced, which this session keeps open', async ({ page, panel }) => {
+    const debug = panel.root.getByRole('region', { name: 'Why this order' });
     const choice = debug.getByRole('combobox', { name: 'Profile' });
+    await expect(choice).toBeHidden();
+    await panel.advanced();
     const answer = await panel.answered(() => choice.selectOption('covalence'));
     expect(answer.profile).toBe('covalence');
     await panel.shows(answer);
     await expect(debug.getByLabel('Formula of the score')).not.toBeEmpty();
+    await page.reload();
+    await panel.show();
+    await panel.section('Why this order');
+    await expect(choice).toBeVisible();
   });
 
-  test('A memory that is missed is asked for by its id', async ({ panel, memory }) => {
-    const { hits } = await memory.search('"Müller & λ-Grid"', { limit: 50 });
+  test('The section opens at its top, with the first result', async ({ panel }) => {
+    const debug = panel.root.getByRole('region', { name: 'Why this order' });
+    await expect(debug.getByRole('table', { name: /^Why rank 1:/ })).toBeInViewport();
+    expect(
+      await debug
+        .locator('.jp-Memory-debugger')
+        .or(debug)
+        .first()
+        .evaluate(node => node.scrollTop)
+    ).toBe(0);
+  });
+
+  test('A cell that is missing is found by picking its file and itself', async ({ page, panel, memory }) => {
     const shown = new Set((await memory.search(question, { limit: 20 })).hits.map(hit => hit.memory_id));
+    const path = 'samples/2026-07-15_meter_cleaning.ipynb';
+    const { root } = await memory.status();
+    const { hits } = await memory.post<IAnswer>('browse', { limit: 500, filters: { path: [`${root}/${path}`] } });
     const missed = hits.find(hit => !shown.has(hit.memory_id))!;
-    const debug = panel.root.getByRole('region', { name: 'Debugger' });
-    await debug.getByRole('textbox', { name: /its id/i }).fill(missed.memory_id);
-    await debug.getByRole('button', { name: 'Explain' }).click();
+    const debug = panel.root.getByRole('region', { name: 'Why this order' });
+    await debug.getByRole('button', { name: 'Pick its file…' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('samples', { exact: true }).dblclick();
+    await dialog.getByText('2026-07-15_meter_cleaning.ipynb').click();
+    await dialog.getByRole('button', { name: /select|open/i }).click();
+    await debug.getByRole('combobox', { name: `Cell of ${path}` }).selectOption(missed.memory_id);
     const { reasons } = await memory.explain(question, missed.memory_id, { limit: 20 });
     await expect(debug.getByRole('status').getByRole('listitem')).toHaveText(reasons);
   });
@@ -138,7 +164,7 @@ test.describe('Recent searches', () => {
     await expect.poll(async () => (await memory.recent()).map(one => one.client)).toContain('<b>Claude Code</b>');
     await panel.open();
     await panel.ask('tariff of July');
-    const recent = (await panel.section('Debugger')).getByRole('region', { name: 'Recent searches' });
+    const recent = (await panel.section('Why this order')).getByRole('region', { name: 'Recent searches' });
     const call = recent.getByRole('button', { name: /net prices/ });
     await expect(call).toContainText('by <b>Claude Code</b> · memory_search · 0 hits');
     await expect(recent.getByRole('button', { name: /tariff of July/ })).toBeVisible();

@@ -12,7 +12,7 @@ test.describe('Looks', () => {
       await panel.open();
       await panel.ask('why is there no day of 25 hours in October 2025');
       await panel.select(panel.hits.nth(1));
-      for (const section of ['Results', 'Debugger', 'Index']) {
+      for (const section of ['Results', 'Why this order', 'Index']) {
         await panel.section(section);
       }
       await expect(panel.root.getByRole('table', { name: /^Why rank 2/ })).toBeVisible();
@@ -20,7 +20,7 @@ test.describe('Looks', () => {
       await panel.section('Results');
       await panel.act(panel.hits.nth(1), 'Tag');
       await panel.root.getByRole('button', { name: 'Group by notebook' }).click();
-      await panel.filters.getByRole('button', { name: /^Date/ }).click();
+      await (await panel.menu(/^Date/)).click();
       await expect(panel.filters.getByRole('button', { name: 'Last 7 days' })).toBeVisible();
       await expect.poll(() => breaches(page, '#jupyter-memory\\:panel')).toEqual([]);
       await panel.root.getByRole('button', { name: 'Group by notebook' }).click();
@@ -56,7 +56,7 @@ test.describe('Looks', () => {
     await page.sidebar.setWidth(200, 'left');
     await panel.ask('zyzzyva prices of the forecast');
     await panel.select(panel.hits.first());
-    await panel.section('Debugger');
+    await panel.section('Why this order');
     await panel.section('Index');
     await expect(panel.root.getByRole('table', { name: /^Why rank 1/ })).toBeAttached();
     // Lumino lays the sections out a frame after they were opened.

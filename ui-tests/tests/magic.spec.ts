@@ -15,7 +15,7 @@ test.describe('The magic and the panel', () => {
     await page.notebook.run();
     await expect.poll(async () => (await memory.recent()).map(one => one.origin)).toContain('magic');
     await panel.open();
-    const debug = await panel.section('Debugger');
+    const debug = await panel.section('Why this order');
     await debug.getByRole('button', { name: 'Refresh' }).click();
     const row = debug.getByRole('listitem').filter({ hasText: 'when do the clocks change' });
     await expect(row).toContainText('%memsearch');

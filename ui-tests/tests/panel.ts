@@ -118,7 +118,7 @@ export class Panel {
     return this.page.locator('.lm-Menu [role^=menuitem]').filter({ hasText: new RegExp(`^${action}$`) });
   }
 
-  /** Fold a section open: `Results`, `Debugger` or `Index`. */
+  /** Fold a section open: `Results`, `Why this order` or `Index`. */
   async section(name: string): Promise<Locator> {
     const title = this.title(name);
     if ((await title.getAttribute('aria-expanded')) === 'false') {
@@ -126,6 +126,23 @@ export class Panel {
     }
     await expect(title).toHaveAttribute('aria-expanded', 'true');
     return this.root.getByRole('region', { name });
+  }
+
+  /** The chip of a menu of filters, `Kind`, `Language` or `Date`; a narrow panel hides it behind a sign. */
+  async menu(name: string | RegExp): Promise<Locator> {
+    const chip = this.filters.getByRole('button', { name });
+    const sign = this.filters.getByRole('button', { name: 'More filters' });
+    if (!(await chip.isVisible()) && (await sign.getAttribute('aria-expanded')) === 'false') {
+      await sign.click();
+    }
+    return chip;
+  }
+
+  /** Open what few people need, and return the section that it is in. */
+  async advanced(): Promise<Locator> {
+    const section = await this.section('Why this order');
+    await section.locator('summary', { hasText: 'Advanced' }).click();
+    return section;
   }
 
   /** The title of a section, which folds it. */

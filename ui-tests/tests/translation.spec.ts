@@ -78,12 +78,12 @@ test('With a language pack, every sentence of the panel is in that language', as
   await box.fill('why is there no day of 25 hours in October 2025');
   await box.press('Enter');
   await expect(panel.locator('.jp-Memory-resultsBody')).toHaveAttribute('aria-busy', 'false');
-  await expect(panel.getByText('⟦strong⟧', { exact: true })).toBeVisible();
+  await expect(panel.getByText('⟦found⟧', { exact: true })).toBeVisible();
   await panel.getByRole('listbox').getByRole('option').nth(1).click();
   await expect(panel.getByRole('button', { name: '⟦More like this⟧' }).first()).toBeVisible();
   expect(await untranslated()).toEqual([]);
 
-  await panel.getByRole('heading', { name: /⟦Debugger⟧/ }).click();
+  await panel.getByRole('heading', { name: /⟦Why this order⟧/ }).click();
   await panel.getByRole('heading', { name: /⟦Index⟧/ }).click();
   await expect(panel.getByRole('table', { name: /^⟦Why rank 2/ })).toBeVisible();
   await expect(panel.getByRole('heading', { name: '⟦Store⟧' })).toBeVisible();

@@ -48,12 +48,12 @@ test.describe('Two windows', () => {
     await second.openSections();
     await forget(memory, hits[0].memory_id);
     await second.act(second.hits.first(), 'Pin');
-    await expect(second.root.getByRole('alert')).toContainText('This memory no longer exists');
+    await expect(second.root.getByRole('alert')).toContainText('This cell or note no longer exists');
     await expect(second.hits).toHaveCount(hits.length - 1);
 
     await forget(memory, hits[1].memory_id);
     await second.act(second.hits.first(), 'Copy');
-    await expect(other.getByText('This memory no longer exists').last()).toBeVisible();
+    await expect(other.getByText('This cell or note no longer exists').last()).toBeVisible();
     await expect(second.hits).toHaveCount(hits.length - 2);
     await other.close();
   });

@@ -86,6 +86,10 @@ export class MemoryApi {
   async models(): Promise<IModel[]> {
     return (await this._get<{ models: IModel[] }>('models')).models;
   }
+  /** Make the store search with a model; `download` is how many bytes a person agreed to fetch. */
+  useModel(name: string, download: number): Promise<IJob> {
+    return this._post('models', { name, download });
+  }
   async doctor(): Promise<string[]> {
     return (await this._get<{ problems: string[] }>('doctor')).problems;
   }

@@ -200,13 +200,15 @@ export interface IFolder {
 
 export interface IJob {
   job_id: string;
-  /** Absolute path. */
+  /** Absolute path of what is indexed; '' where the model is changed. */
   path: string;
+  /** The model that the store changes to, or ''. */
+  model: string;
   state: 'waiting' | 'running' | 'done' | 'failed' | 'cancelled';
-  /** Files. */
+  /** Files; of a model its bytes, then vectors. */
   done: number;
   total: number | null;
-  /** One sentence once the job has ended. */
+  /** One sentence once the job has ended; while a model is changed, the step. */
   summary: string;
   /** Path and reason. */
   failed: [string, string][];
@@ -222,6 +224,13 @@ export interface IModel {
   bytes: number | null;
   licence: string;
   languages: string;
+  /** Bytes to fetch before it can be used, with those of the packages that it needs. */
+  download: number;
+  /** From where, or ''. */
+  origin: string;
+  needs: string[];
+  /** Why it cannot be used here, or ''. */
+  problem: string;
 }
 
 export interface IStatus {

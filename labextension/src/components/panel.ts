@@ -8,13 +8,14 @@ import { type Message, MessageLoop } from '@lumino/messaging';
 import { Signal } from '@lumino/signaling';
 import { type AccordionPanel, Widget } from '@lumino/widgets';
 
-import { API, ApiError, type MemoryApi, refusalOf } from '../api/memoryApi';
+import type { MemoryApi } from '../api/memoryApi';
 import type { IndexModel } from '../models/indexModel';
 import type { RelatedCells } from '../models/relatedCells';
 import type { SearchModel } from '../models/searchModel';
 import { AutoRefresh, Reconnection } from '../state/refresh';
 import type { IActions, ISection, ISectionModel, ISectionRegistry } from '../tokens';
 import { debuggerSection } from './debugger/debugger';
+import type { IPicking } from './debugger/explanation';
 import { HeaderWidget } from './header/header';
 import { type IIndexOptions, indexSection } from './index/indexSection';
 import { focusList, resultsSection } from './results/results';
@@ -22,7 +23,7 @@ import { memoryIcon } from './shared/icons';
 
 export const PANEL_ID = 'jupyter-memory:panel';
 
-interface IPanelOptions extends Pick<IIndexOptions, 'folderNow' | 'pickFolder'> {
+interface IPanelOptions extends Pick<IIndexOptions, 'folderNow' | 'pickFolder'>, IPicking {
   api: MemoryApi;
   model: SearchModel;
   indexModel: IndexModel;
@@ -58,7 +59,7 @@ export class MemoryPanel extends SidePanel {
         onLeave: () => this._head.focusBox()
       })
     );
-    this.registry.add(debuggerSection({ model, api, trans }));
+    this.registry.add(debuggerSection({ model, api, trans, pickFile: options.pickFile }));
     this.registry.add(indexSection({ model: indexModel, trans, folderNow, pickFolder }));
     this._layOut();
     this.registry.changed.connect(this._layOut, this);
@@ -156,21 +157,8 @@ export class MemoryPanel extends SidePanel {
     }
     this._isStarted = true;
     const { model } = this._options;
-    model.stateChanged.connect(this._loadProfiles, this);
     if (!model.isLoading) {
       await model.refresh();
-    }
-  }
-
-  private async _loadProfiles(model: SearchModel): Promise<void> {
-    if (model.status?.api !== API) {
-      return;
-    }
-    model.stateChanged.disconnect(this._loadProfiles, this);
-    const profiles = await this._options.api.profiles().catch(refusalOf);
-    // The search works without them; only the choice of a profile is missing.
-    if (!(profiles instanceof ApiError)) {
-      this._head.setProfiles(profiles);
     }
   }
 

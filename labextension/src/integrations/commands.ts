@@ -147,56 +147,56 @@ function addHitCommands({ commands, model, actions, back, why, trans }: ICommand
   const open = (toSide: boolean) => (one: IPlacedHit) => actions.open(one.hit, one.place, toSide);
   const accept = (yes: boolean) => (one: IPlacedHit) => model.edits.accept(one.hit.memory_id, yes);
   const isAccepted = (yes: boolean) => ({ isOn: (one: IPlacedHit) => model.edits.accepted(one.hit.memory_id) === yes });
-  const more = trans.__('Find More like the Selected Memory');
-  const side = trans.__('Open the Selected Memory to the Side');
-  const insert = trans.__('Insert the Selected Memory into the Notebook');
-  addForHit(ids.openHit, [trans.__('Open'), trans.__('Open the Selected Memory'), launchIcon], open(false), inFile);
+  const more = trans.__('Find More like the Selected Result');
+  const side = trans.__('Open the Selected Result to the Side');
+  const insert = trans.__('Insert the Selected Result into the Notebook');
+  addForHit(ids.openHit, [trans.__('Open'), trans.__('Open the Selected Result'), launchIcon], open(false), inFile);
   addForHit(ids.openHitToSide, [trans.__('Open to the Side'), side, launchIcon], open(true), inFile);
   addForHit(
     ids.preview,
-    [trans.__('Preview'), trans.__('Preview the Selected Memory'), caretDownIcon],
+    [trans.__('Preview'), trans.__('Preview the Selected Result'), caretDownIcon],
     ({ hit }) => model.texts.toggle(hit.memory_id),
     { isOn: ({ hit }) => model.texts.all.has(hit.memory_id) }
   );
   addForHit(ids.insert, [trans.__('Insert'), insert, addBelowIcon], one => actions.insert(one.hit), {
     fits: () => actions.hasNotebook
   });
-  addForHit(ids.copy, [trans.__('Copy'), trans.__('Copy the Selected Memory'), copyIcon], one => actions.copy(one.hit));
+  addForHit(ids.copy, [trans.__('Copy'), trans.__('Copy the Selected Result'), copyIcon], one => actions.copy(one.hit));
   addForHit(
     ids.copyLink,
-    [trans.__('Copy Link'), trans.__('Copy a Link to the Selected Memory'), linkIcon],
+    [trans.__('Copy Link'), trans.__('Copy a Link to the Selected Result'), linkIcon],
     one => actions.copyLink(one.hit, one.place),
     inFile
   );
   addForHit(ids.related, [trans.__('More like this'), more, relatedIcon], one => model.related(one.hit.memory_id));
   addForHit(
     ids.pin,
-    [trans.__('Pin'), trans.__('Pin or Unpin the Selected Memory'), pinIcon],
+    [trans.__('Pin'), trans.__('Pin or Unpin the Selected Result'), pinIcon],
     ({ hit, place }) => model.edits.pin(hit.memory_id, !place.pinned),
     { isOn: ({ place }) => place.pinned }
   );
-  addForHit(ids.tag, [trans.__('Tag'), trans.__('Tag the Selected Memory'), tagsIcon], ({ hit }) => {
+  addForHit(ids.tag, [trans.__('Tag'), trans.__('Tag the Selected Result'), tagsIcon], ({ hit }) => {
     model.select(hit.memory_id);
     model.selection.tag(hit.memory_id);
   });
   addForHit(
     ids.useful,
-    [trans.__('Useful'), trans.__('The Selected Memory Is Useful'), usefulIcon],
+    [trans.__('Useful'), trans.__('The Selected Result Is Useful'), usefulIcon],
     accept(true),
     isAccepted(true)
   );
   addForHit(
     ids.useless,
-    [trans.__('Not useful'), trans.__('The Selected Memory Is Not Useful'), uselessIcon],
+    [trans.__('Not useful'), trans.__('The Selected Result Is Not Useful'), uselessIcon],
     accept(false),
     isAccepted(false)
   );
-  addForHit(ids.forget, [trans.__('Forget'), trans.__('Forget the Selected Memory'), deleteIcon], one =>
+  addForHit(ids.forget, [trans.__('Forget'), trans.__('Forget the Selected Result'), deleteIcon], one =>
     model.forget(one.hit.memory_id)
   );
   addForHit(
     ids.why,
-    [trans.__('Why it is here'), trans.__('Why the Selected Memory Is Where It Is'), infoIcon],
+    [trans.__('Why it is here'), trans.__('Why the Selected Result Is Where It Is'), infoIcon],
     ({ hit }) => {
       model.select(hit.memory_id);
       why();

@@ -32,7 +32,7 @@ export function addContextCommands(options: IContextOptions): void {
   const isMenu = { isMenu: { type: 'boolean', description: trans.__('Use the cell under the context menu') } };
   commands.addCommand(CommandIDs.rememberCell, {
     label: trans.__('Remember This Cell'),
-    caption: trans.__('Keep the active cell, with its text outputs, as a memory'),
+    caption: trans.__('Keep the active cell, with its text outputs, as a note'),
     icon: addIcon,
     describedBy: args(isMenu),
     isEnabled: given => pointer.cell(!!given.isMenu) !== null,
@@ -40,7 +40,7 @@ export function addContextCommands(options: IContextOptions): void {
   });
   commands.addCommand(CommandIDs.rememberSelection, {
     label: trans.__('Remember the Selection'),
-    caption: trans.__('Keep the selected text as a memory'),
+    caption: trans.__('Keep the selected text as a note'),
     icon: addIcon,
     describedBy: args({
       text: { type: 'string', description: trans.__('What to keep instead of the selection') },
@@ -55,7 +55,7 @@ export function addContextCommands(options: IContextOptions): void {
   });
   commands.addCommand(CommandIDs.findRelated, {
     label: trans.__('Find Related Memories'),
-    caption: trans.__('Find memories that are like the file, the cell or the selection'),
+    caption: trans.__('Find cells and notes that are like the file, the cell or the selection'),
     icon: relatedIcon,
     describedBy: args({
       path: { type: 'string', description: trans.__('A file, as a contents path') },

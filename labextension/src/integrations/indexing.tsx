@@ -50,7 +50,7 @@ export function addStatusItem(bar: IStatusBar, model: IndexModel, trans: Transla
     item,
     align: 'middle',
     rank: 10,
-    isActive: () => model.isIndexing,
+    isActive: () => model.progress.phase === 'indexing',
     activeStateChanged: model.stateChanged
   });
 }

@@ -5,10 +5,23 @@ import { Signal } from '@lumino/signaling';
 import { type ApiError, type MemoryApi, refusalOf } from '../api/memoryApi';
 import { LatestRequest } from '../api/requests';
 import type { IAnswer, IFilters, ISearch, Within } from '../api/types';
-import { sameFilters } from './filters';
+import { sameFilters, withValues } from './filters';
 
 /** No server returns more hits. */
 const MAX_HITS = 500;
+
+/** Contents paths of the document in front and of its folder, or null; Lab's root is absolute, or null if unknown. */
+export interface IHere {
+  notebook: string | null;
+  folder: string | null;
+  root: string | null;
+}
+
+/** The one document or folder that is searched, by its absolute path. */
+export interface IScope {
+  readonly what: 'notebook' | 'folder';
+  readonly path: string;
+}
 
 export interface IAnswersOptions {
   api: MemoryApi;
@@ -45,6 +58,7 @@ export class Answers {
   answer: IAnswer | null = null;
   showing: Showing = { what: 'browse' };
   isLoading = false;
+  here: IHere = { notebook: null, folder: null, root: null };
   /** How many requests were sent. */
   sent = 0;
 
@@ -98,6 +112,29 @@ export class Answers {
   setFilters(filters: IFilters): void {
     this._change({ filters }, sameFilters(filters, this.question.filters));
   }
+  /** Search the notebook in front alone, or its folder, or everything (null). */
+  setScope(what: IScope['what'] | null): void {
+    const { scope } = this.question;
+    const place = what && this.here[what];
+    const path = [this.here.root?.replace(/\/$/, ''), place].filter(Boolean).join('/');
+    // Where no document is in front, or the root is not known yet, the scope stays as it is.
+    if (what === null || (place !== null && this.here.root !== null)) {
+      this._change(
+        { scope: what && { what, path } },
+        what === null ? !scope : scope?.what === what && scope.path === path
+      );
+    }
+  }
+
+  /** Take another document in front: the scope follows it. */
+  setHere(here: Partial<IHere>): void {
+    this.here = { ...this.here, ...here };
+    this.changed.emit();
+    if (this.question.scope) {
+      this.setScope(this.question.scope.what);
+    }
+  }
+
   setProfile(profile: string): void {
     this._change({ profile }, profile === this.question.profile);
   }
@@ -286,6 +323,7 @@ export interface IQuestion {
   readonly useTime: boolean;
   /** First day to search, ISO, or null. */
   readonly since: string | null;
+  readonly scope: IScope | null;
   /** The last word may be unfinished. */
   readonly typed: boolean;
   readonly limit: number;
@@ -293,7 +331,8 @@ export interface IQuestion {
 }
 
 function blank(limit: number): IQuestion {
-  return { query: '', filters: {}, profile: '', useTime: true, since: null, typed: false, limit, lists: false };
+  const all = { filters: {}, since: null, scope: null };
+  return { query: '', ...all, profile: '', useTime: true, typed: false, limit, lists: false };
 }
 
 function request(question: IQuestion): ISearch {
@@ -306,8 +345,9 @@ function ranked(question: IQuestion): Within & { profile?: string } {
   return { ...within(question), ...(profile && { profile }) };
 }
 
-export function within({ filters, since, limit }: IQuestion): Within {
-  return { limit, filters, ...(since && { since }) };
+export function within({ filters, scope, since, limit }: IQuestion): Within {
+  const there = scope ? withValues(filters, 'path', [scope.path]) : filters;
+  return { limit, filters: there, ...(since && { since }) };
 }
 
 /** Whether the query is long enough to search for: after Enter, with two characters, or with one ideograph. */
@@ -317,9 +357,9 @@ function isLongEnough({ query, typed }: IQuestion): boolean {
 }
 
 /** A key that is the same for questions that differ in their filters only: their facet counts belong together. */
-export function subject({ query, profile, useTime, since }: IQuestion, showing: Showing): string {
+export function subject({ query, profile, useTime, since, scope }: IQuestion, showing: Showing): string {
   const { what } = showing;
   const about =
     what === 'search' ? query.trim() : what === 'related' ? showing.id : what === 'cell' ? showing.text : '';
-  return JSON.stringify([what, about, profile, useTime, since]);
+  return JSON.stringify([what, about, profile, useTime, since, scope]);
 }

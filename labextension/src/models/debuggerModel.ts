@@ -5,9 +5,10 @@ import { VDomModel } from '@jupyterlab/ui-components';
 import { type ApiError, type MemoryApi, MISSING, NO_STORE, refusalOf } from '../api/memoryApi';
 import { LatestRequest } from '../api/requests';
 import type { IAnswer, IExplanation, IHit, IProfile, IRecent } from '../api/types';
+import type { IPlacedHit } from './hits';
 import type { SearchModel } from './searchModel';
 
-export type DebuggerApi = Pick<MemoryApi, 'explain' | 'profiles' | 'recent' | 'forgetRecent'>;
+export type DebuggerApi = Pick<MemoryApi, 'browse' | 'explain' | 'profiles' | 'recent' | 'forgetRecent'>;
 
 export interface IScoredHit {
   hit: IHit;
@@ -16,6 +17,9 @@ export interface IScoredHit {
 }
 
 const RECENT_LIMIT = 30;
+
+/** No server returns more. */
+const MOST_CANDIDATES = 500;
 
 /** Milliseconds after an answer until the recent searches are read again. */
 const RECENT_DELAY = 1000;
@@ -34,15 +38,17 @@ export class DebuggerModel extends VDomModel {
   profiles: IProfile[] = [];
   recent: IRecent[] | null = null;
   problem: ApiError | null = null;
+  /** The cells of a file, in their order, or the notes (without a path): among them is one that is missing. */
+  candidates: { path: string | null; rows: IPlacedHit[] } | null = null;
 
   /** The answer to a search, or null: browsed memories have no ranks to explain. */
   get answer(): IAnswer | null {
     return this.search.showing.what === 'search' ? this.search.answer : null;
   }
 
-  /** Id of the chosen memory: picked here, or else selected among the results. */
+  /** Id of the chosen memory: picked here, or else selected among the results, or else the first of them. */
   get chosen(): string | null {
-    return this._picked ?? this.search.selected;
+    return this._picked ?? this.search.selected ?? this.answer?.hits[0]?.memory_id ?? null;
   }
 
   /** The chosen memory with its contributions; null where no retriever found it, or nothing is chosen. */
@@ -63,7 +69,8 @@ export class DebuggerModel extends VDomModel {
   titleOf(id: string): string {
     const { keyword = [], vector = [], fused = [] } = this.answer?.lists ?? {};
     const listed = [...fused, ...keyword, ...vector].find(one => one.memory_id === id);
-    return listed?.title || id;
+    const candidate = this.candidates?.rows.find(one => one.hit.memory_id === id)?.hit;
+    return listed?.title || candidate?.title || id;
   }
 
   get isExplaining(): boolean {
@@ -103,6 +110,18 @@ export class DebuggerModel extends VDomModel {
       void this.explain();
     }
     this.stateChanged.emit();
+  }
+
+  /** Read the cells of a file, given as a contents path, or without one the notes. */
+  async lookIn(path: string | null): Promise<void> {
+    const root = this.search.status?.root.replace(/\/$/, '') ?? '';
+    const filters = path === null ? { kind: ['note'] } : { path: [`${root}/${path}`] };
+    await this._attempt(async () => {
+      const { hits, places } = await this._api.browse({ limit: MOST_CANDIDATES, filters });
+      const rows = hits.map((hit, i) => ({ hit, place: places[i] }));
+      const order = ({ place }: IPlacedHit): number => place.index ?? place.line ?? 0;
+      this.candidates = { path, rows: path === null ? rows : rows.sort((a, b) => order(a) - order(b)) };
+    });
   }
 
   async explain(): Promise<void> {

@@ -20,10 +20,10 @@ const BACKOFF = { backoff: true, max: 300_000 };
 
 export type IndexApi = Pick<
   MemoryApi,
-  'status' | 'index' | 'cancelJob' | 'folders' | 'setFolder' | 'models' | 'doctor'
+  'status' | 'index' | 'cancelJob' | 'folders' | 'setFolder' | 'models' | 'useModel' | 'doctor'
 >;
 
-type RequestName = 'index' | 'cancel' | 'folder' | 'changes' | 'models' | 'doctor';
+type RequestName = 'index' | 'cancel' | 'folder' | 'changes' | 'models' | 'model' | 'doctor';
 
 interface IJobEvent extends Pick<IJob, 'job_id' | 'done' | 'total'> {
   phase: IJob['state'];
@@ -78,8 +78,12 @@ export class IndexModel extends VDomModel {
 
   /** The newest job of each path. A finished one stays until it is dismissed. */
   get jobs(): IJob[] {
-    const newest = this._jobs.filter((job, i) => this._jobs.findIndex(one => one.path === job.path) === i);
-    return newest.filter(job => !this._dismissed.has(job.job_id));
+    return this._newest.filter(job => !job.model);
+  }
+
+  /** The newest change to a model, until it is dismissed. */
+  get modelJob(): IJob | null {
+    return this._newest.find(job => job.model) ?? null;
   }
 
   get isIndexing(): boolean {
@@ -87,7 +91,8 @@ export class IndexModel extends VDomModel {
   }
 
   get progress(): IProgress {
-    const job = this._jobs.find(one => one.state === 'running') ?? this._jobs.find(isActive);
+    const jobs = this._jobs.filter(one => !one.model);
+    const job = jobs.find(one => one.state === 'running') ?? jobs.find(isActive);
     return job ? { phase: 'indexing', done: job.done, total: job.total } : { phase: 'idle', done: 0, total: null };
   }
 
@@ -141,6 +146,15 @@ export class IndexModel extends VDomModel {
       this._refreshAfterChange();
     }
     return job;
+  }
+
+  /** Change to a model; what it takes to fetch it was agreed to. */
+  async useModel({ name, download }: IModel): Promise<void> {
+    const job = await this._ask('model', () => this._api.useModel(name, download));
+    if (job) {
+      this._jobs = [job, ...this._jobs.filter(one => one.job_id !== job.job_id)];
+      this._refreshAfterChange();
+    }
   }
 
   async cancel(job_id: string): Promise<void> {
@@ -298,7 +312,9 @@ export class IndexModel extends VDomModel {
       void this.countChanges();
     }
     const isOther = before !== null && before.model !== status.model;
-    if (this._isOpen && (isOther || (problem && !this.models))) {
+    const isChanging = (all: readonly IJob[]): boolean => all.some(job => job.model && isActive(job));
+    const wasChanged = isChanging(jobs) && !isChanging(this._jobs);
+    if (this._isOpen && (isOther || wasChanged || (problem && !this.models))) {
       void this._loadModels();
     }
   }
@@ -318,7 +334,8 @@ export class IndexModel extends VDomModel {
       ...jobs.map(job => {
         // An event may be newer than a status that was on its way: counts never go back.
         const known = this._find(job);
-        return known && job.state === 'running' && known.done > job.done ? { ...job, done: known.done } : job;
+        const isOlder = known && known.total === job.total && known.done > job.done;
+        return isOlder && job.state === 'running' ? { ...job, done: known.done } : job;
       }),
       ...interrupted.map(job => ({ ...job, state: 'cancelled' as const }))
     ];
@@ -331,7 +348,7 @@ export class IndexModel extends VDomModel {
     const { phase, done, total, ...job } = event as unknown as IJobEvent;
     const known = this._find(job);
     if (known?.state === phase) {
-      this._replace({ ...known, done: Math.max(done, known.done), total });
+      this._replace({ ...known, done: known.total === total ? Math.max(done, known.done) : done, total });
       this.stateChanged.emit();
     } else {
       // A job started or ended: only the status has its name and result.
@@ -345,6 +362,12 @@ export class IndexModel extends VDomModel {
 
   private _replace(job: IJob): void {
     this._jobs = this._jobs.map(one => (one.job_id === job.job_id ? job : one));
+  }
+
+  private get _newest(): IJob[] {
+    const isFirst = (job: IJob, i: number): boolean =>
+      this._jobs.findIndex(one => one.path === job.path && !one.model === !job.model) === i;
+    return this._jobs.filter(isFirst).filter(job => !this._dismissed.has(job.job_id));
   }
 
   private readonly _api: IndexApi;

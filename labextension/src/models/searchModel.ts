@@ -4,7 +4,15 @@ import { VDomModel } from '@jupyterlab/ui-components';
 
 import { API, ApiError, type MemoryApi, NO_MEMORY, NO_STORE, refusalOf, UNREACHABLE } from '../api/memoryApi';
 import type { Facets, IAnswer, IFilters, IStatus } from '../api/types';
-import { Answers, type IAnswersOptions, type IRequest, type Showing, subject } from './answers';
+import {
+  Answers,
+  type IAnswersOptions,
+  type IQuestion,
+  type IRequest,
+  type IScope,
+  type Showing,
+  subject
+} from './answers';
 import { FacetCounts } from './filters';
 import { HitEdits, type IPlacedHit, neighbour, Selection, UndoDelete, visibleHits } from './hits';
 import { isActive } from './indexModel';
@@ -16,6 +24,9 @@ export interface IPersistedState {
   profile: string;
   grouped: boolean;
 }
+
+/** What narrows the search: it is kept for the session. */
+export type Narrowing = Pick<IQuestion, 'filters' | 'since' | 'scope'>;
 
 export interface ISearchModelOptions extends IAnswersOptions {
   /** Milliseconds in which a deletion can be undone. */
@@ -78,6 +89,13 @@ export class SearchModel extends VDomModel {
   }
   get since(): string | null {
     return this.answers.question.since;
+  }
+  get scope(): IScope | null {
+    return this.answers.question.scope;
+  }
+  get narrowing(): Narrowing {
+    const { filters, since, scope } = this.answers.question;
+    return { filters, since, scope };
   }
   get answer(): IAnswer | null {
     return this.answers.answer;
@@ -164,6 +182,7 @@ export class SearchModel extends VDomModel {
     } else {
       this.problem = null;
       this.status = status;
+      this.answers.here.root = status.root;
       this.stateChanged.emit();
     }
     if (this.status?.api === API && this.status.store.memories) {
@@ -225,9 +244,8 @@ export class SearchModel extends VDomModel {
   }
 
   /** Take up what `toJSON` gave, without asking anything yet. */
-  restore(kept: Partial<IPersistedState>): void {
-    const { query = this.query, filters = this.filters, profile = this.profile, grouped } = kept;
-    this.answers.assign({ query, filters, profile });
+  restore({ grouped, ...kept }: Partial<IPersistedState & Narrowing>): void {
+    this.answers.assign(kept);
     if (grouped !== undefined) {
       this.selection.setGrouped(grouped);
     }

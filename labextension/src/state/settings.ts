@@ -6,9 +6,10 @@ import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import { Debouncer } from '@lumino/polling';
 
 import type { IFilters } from '../api/types';
+import type { IScope } from '../models/answers';
 import { FILTERS } from '../models/filters';
 import type { RelatedCells } from '../models/relatedCells';
-import type { IPersistedState, SearchModel } from '../models/searchModel';
+import type { IPersistedState, Narrowing, SearchModel } from '../models/searchModel';
 
 /** Follow the settings of a plugin, then restore the last question if it is kept. */
 export async function followSettings(
@@ -51,6 +52,9 @@ export async function followSettings(
 
 const KEY = 'jupyter-memory:question';
 
+/** What narrows the search, in the browser's own storage for one session. */
+const SESSION = 'jupyter-memory:narrowing';
+
 /** Milliseconds without a change before the state is saved. */
 const SAVE_DELAY = 1000;
 
@@ -61,7 +65,12 @@ export class Persistence {
     private readonly _model: SearchModel
   ) {
     this._saver = new Debouncer(() => this._save(), SAVE_DELAY);
-    _model.stateChanged.connect(() => void this._saver.invoke());
+    this._session = parseState(JSON.parse(sessionStorage.getItem(SESSION) ?? 'null')) ?? {};
+    _model.restore(this._session);
+    _model.stateChanged.connect(() => {
+      void this._saver.invoke();
+      sessionStorage.setItem(SESSION, JSON.stringify(_model.narrowing));
+    });
   }
 
   /** Whether questions are saved. Turning it off removes what was saved. */
@@ -80,7 +89,7 @@ export class Persistence {
   async restore(): Promise<void> {
     const kept = parseState(await this._state.fetch(KEY));
     if (kept && this._isOn && !this._model.query && !this._model.answer) {
-      this._model.restore(kept);
+      this._model.restore({ ...kept, ...this._session });
     }
     this._isRestored = true;
   }
@@ -98,23 +107,31 @@ export class Persistence {
   }
 
   private readonly _saver: Debouncer;
+  private readonly _session: Partial<Narrowing>;
   private _isOn = true;
   private _isRestored = false;
   private _saved = '';
 }
 
 /** The valid parts of a saved state, which another version may have written; null if there are none. */
-function parseState(kept: unknown): Partial<IPersistedState> | null {
+function parseState(kept: unknown): Partial<IPersistedState & Narrowing> | null {
   if (typeof kept !== 'object' || kept === null) {
     return null;
   }
-  const { query, filters, profile, grouped } = kept as Record<string, unknown>;
+  const { query, filters, profile, grouped, since, scope } = kept as Record<string, unknown>;
   return {
     ...(typeof query === 'string' && { query }),
     ...(isFilters(filters) && { filters }),
     ...(typeof profile === 'string' && { profile }),
-    ...(typeof grouped === 'boolean' && { grouped })
+    ...(typeof grouped === 'boolean' && { grouped }),
+    ...(typeof since === 'string' && { since }),
+    ...(isScope(scope) && { scope })
   };
+}
+
+function isScope(kept: unknown): kept is IScope {
+  const { what, path } = (kept ?? {}) as Record<string, unknown>;
+  return (what === 'notebook' || what === 'folder') && typeof path === 'string';
 }
 
 function isFilters(kept: unknown): kept is IFilters {

@@ -47,7 +47,7 @@ describe('the panel', () => {
     const { panel } = made();
     expect([panel.id, panel.title.caption, panel.title.icon]).toEqual([PANEL_ID, 'Memory', expect.anything()]);
     expect([panel.node.getAttribute('role'), panel.node.getAttribute('aria-label')]).toEqual(['region', 'Memory']);
-    expect(panel.widgets.map(widget => widget.title.label)).toEqual(['Results', 'Debugger', 'Index']);
+    expect(panel.widgets.map(widget => widget.title.label)).toEqual(['Results', 'Why this order', 'Index']);
     expect(panel.widgets.map(widget => widget.isHidden)).toEqual([false, true, true]);
     act(() => panel.dispose());
   });
@@ -74,7 +74,7 @@ describe('the panel', () => {
     expect(server.asked).toEqual([]);
     act(() => panel.show());
     await pass(100);
-    expect(server.asked.map(one => one.route).sort()).toEqual(['browse', 'profiles', 'status']);
+    expect(server.asked.map(one => one.route).sort()).toEqual(['browse', 'status']);
     act(() => panel.dispose());
   });
 
@@ -166,30 +166,6 @@ describe('the panel', () => {
     expect(panel.section('results')?.node.querySelector('[role="alert"]')?.textContent).toContain(
       'The store is read-only.'
     );
-    act(() => panel.dispose());
-  });
-
-  it('has profiles to choose from once a missing server is there', async () => {
-    const server = new Server();
-    server.on('GET status', () => new RawResponse(404, '<html>'));
-    const { panel, model } = await attached(server);
-    expect(server.asked).toHaveLength(1);
-    server.on('GET status', () => status());
-    act(() => void model.refresh());
-    await pass(100);
-    expect(panel.node.querySelectorAll('select[aria-label="Profile"] option')).toHaveLength(2);
-    act(() => panel.dispose());
-  });
-
-  it('has profiles to choose from once an older server is upgraded', async () => {
-    const server = new Server();
-    server.on('GET status', () => status({ api: 0 }));
-    const { panel, model } = await attached(server);
-    expect(server.asked.map(one => one.route)).toEqual(['status']);
-    server.on('GET status', () => status());
-    act(() => void model.refresh());
-    await pass(100);
-    expect(panel.node.querySelectorAll('select[aria-label="Profile"] option')).toHaveLength(2);
     act(() => panel.dispose());
   });
 

@@ -45,11 +45,11 @@ describe('a section that another extension adds', () => {
     const panel = panelWith();
     const dispose = jest.fn();
     const added = panel.registry.add(notes(new NotesModel(), { dispose }));
-    expect(titles(panel)).toEqual(['Results', 'Debugger', 'Notes · 3', 'Index']);
+    expect(titles(panel)).toEqual(['Results', 'Why this order', 'Notes · 3', 'Index']);
     expect(panel.widgets.map(widget => widget.isHidden)).toEqual([false, true, true, true]);
     expect(() => panel.registry.add(notes(new NotesModel()))).toThrow("a section with the id 'notes'");
     added.dispose();
-    expect(titles(panel)).toEqual(['Results', 'Debugger', 'Index']);
+    expect(titles(panel)).toEqual(['Results', 'Why this order', 'Index']);
     expect(dispose).toHaveBeenCalledTimes(1);
     panel.dispose();
   });

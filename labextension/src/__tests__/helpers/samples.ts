@@ -193,6 +193,7 @@ export function job(more: Partial<IJob> = {}): IJob {
   return {
     job_id: 'j1',
     path: `${ROOT}/notebooks/zürich`,
+    model: '',
     state: 'running',
     done: 120,
     total: 400,
@@ -212,7 +213,11 @@ export const models: IModel[] = [
     state: 'in use',
     bytes: 8_300_000,
     licence: 'MIT',
-    languages: 'English'
+    languages: 'English',
+    download: 0,
+    origin: '',
+    needs: [],
+    problem: ''
   },
   {
     name: 'nomic',
@@ -222,7 +227,11 @@ export const models: IModel[] = [
     state: 'not here',
     bytes: 547_000_000,
     licence: 'Apache-2.0',
-    languages: 'English'
+    languages: 'English',
+    download: 547_000_000,
+    origin: 'https://huggingface.co/λ',
+    needs: ['mlx'],
+    problem: ''
   }
 ];
 
@@ -265,6 +274,7 @@ export function indexApi(first: IStatus = status()): jest.Mocked<IndexApi> & { n
       return folders;
     }),
     models: jest.fn(async () => models),
+    useModel: jest.fn(async (model: string) => job({ job_id: 'm1', path: '', model, state: 'waiting', total: null })),
     doctor: jest.fn(async () => [] as string[])
   };
   return api;

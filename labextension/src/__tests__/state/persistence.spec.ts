@@ -5,6 +5,7 @@ import { Persistence } from '../../state/settings';
 import { advance, Server } from '../helpers/server';
 
 jest.useFakeTimers();
+beforeEach(() => sessionStorage.clear());
 
 const KEY = 'jupyter-memory:question';
 
@@ -26,6 +27,25 @@ describe('the question of last time', () => {
     const after = await session(state);
     expect(after.query).toBe('prices in Zürich');
     expect(after.filters).toEqual({ lang: ['python'] });
+  });
+
+  it('keeps what narrows it for the session, also where questions are not kept', async () => {
+    const before = await session(new StateDB(), false);
+    before.answers.setHere({ notebook: 'zürich/a.ipynb', folder: 'zürich', root: '/home/ada/' });
+    before.answers.setScope('folder');
+    before.answers.setSince('2026-11-01');
+    before.answers.setFilters({ kind: ['cell'] });
+    const scope = { what: 'folder', path: '/home/ada/zürich' };
+    expect((await session(new StateDB(), false)).narrowing).toEqual({
+      filters: { kind: ['cell'] },
+      since: '2026-11-01',
+      scope
+    });
+    sessionStorage.setItem(
+      'jupyter-memory:narrowing',
+      JSON.stringify({ scope: { what: 'planet', path: 7 }, since: 3 })
+    );
+    expect((await session(new StateDB())).narrowing).toEqual({ filters: {}, since: null, scope: null });
   });
 
   it('is neither kept nor shown when it shall not be, and what was kept goes', async () => {

@@ -1,4 +1,4 @@
-/** The section of the panel that shows how an answer came about. */
+/** “Why this order”: what put the chosen result where it is; how the answer came about is behind Advanced. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { HTMLSelect } from '@jupyterlab/ui-components';
@@ -10,28 +10,29 @@ import type { SearchModel } from '../../models/searchModel';
 import type { ISection } from '../../tokens';
 import { ErrorMessage, type IProps, KeepFocus } from '../shared/elements';
 import { count, milliseconds, percent, period } from '../shared/format';
-import { classMeaning, classTitle } from '../shared/labels';
+import { classMeaning, classTitle, verdictTexts } from '../shared/labels';
 import { withMarks } from '../shared/text';
-import { Explanation } from './explanation';
+import { Explanation, type IPicking } from './explanation';
 import { RankedLists } from './rankedLists';
 import { RecentSearches } from './recentSearches';
 
 /** Requests lists and explanations only while it can be seen. */
-export function debuggerSection({ model: search, api, trans }: IProps<SearchModel> & { api: DebuggerApi }): ISection {
+export function debuggerSection(options: IProps<SearchModel> & IPicking & { api: DebuggerApi }): ISection {
+  const { model: search, api, trans, pickFile } = options;
   const model = new DebuggerModel(search, api);
   return {
     id: 'debugger',
     rank: 200,
-    label: () => trans.__('Debugger'),
-    caption: trans.__('How the answer came about'),
+    label: () => trans.__('Why this order'),
+    caption: trans.__('Why a result is where it is'),
     className: 'jp-Memory-debugger',
     model,
-    render: () => <Debugger model={model} trans={trans} />,
+    render: () => <Debugger model={model} trans={trans} pickFile={pickFile} />,
     dispose: () => model.dispose()
   };
 }
 
-export function Debugger({ model, trans }: IProps<DebuggerModel>): React.JSX.Element {
+export function Debugger({ model, trans, pickFile }: IProps<DebuggerModel> & IPicking): React.JSX.Element {
   const { answer } = model;
   const body = React.useRef<HTMLDivElement>(null);
   return (
@@ -39,21 +40,41 @@ export function Debugger({ model, trans }: IProps<DebuggerModel>): React.JSX.Ele
       <KeepFocus fallback={() => body.current?.focus({ preventScroll: true })}>
         {model.problem && <ErrorMessage problem={model.problem} trans={trans} />}
         {answer ? (
-          <>
-            <QueryFacts model={model} answer={answer} trans={trans} />
-            {answer.lists && (
-              <RankedLists lists={answer.lists} chosen={model.chosen} onChoose={id => model.choose(id)} trans={trans} />
-            )}
-            <Explanation model={model} trans={trans} />
-            <Timings answer={answer} trans={trans} />
-          </>
+          <Explanation model={model} trans={trans} pickFile={pickFile} />
         ) : (
-          <p className="jp-Memory-dim">{trans.__('Search for something to see how its answer came about.')}</p>
+          <p className="jp-Memory-dim">{trans.__('Search for something to see why its results are in this order.')}</p>
         )}
-        <ProfileSwitch model={model} trans={trans} />
+        <Advanced trans={trans}>
+          {answer && <QueryFacts model={model} answer={answer} trans={trans} />}
+          {answer?.lists && (
+            <RankedLists lists={answer.lists} chosen={model.chosen} onChoose={id => model.choose(id)} trans={trans} />
+          )}
+          {answer && <Timings answer={answer} trans={trans} />}
+          <ProfileSwitch model={model} trans={trans} />
+        </Advanced>
         <RecentSearches model={model} trans={trans} />
       </KeepFocus>
     </div>
+  );
+}
+
+const ADVANCED = 'jupyter-memory:advanced';
+
+/** What few people need: folded, until it was opened in this session. */
+function Advanced({ trans, children }: { trans: TranslationBundle; children: React.ReactNode }): React.JSX.Element {
+  return (
+    <details
+      className="jp-Memory-advanced"
+      ref={node => {
+        if (node && sessionStorage.getItem(ADVANCED)) {
+          node.open = true;
+        }
+      }}
+      onToggle={event => sessionStorage.setItem(ADVANCED, event.currentTarget.open ? 'open' : '')}
+    >
+      <summary>{trans.__('Advanced')}</summary>
+      {children}
+    </details>
   );
 }
 
@@ -84,16 +105,7 @@ function QueryFacts({ model, answer, trans }: IProps<DebuggerModel> & { answer: 
 
 function verdictText({ verdict, strength }: IAnswer, trans: TranslationBundle): string {
   const sure = strength === null ? '' : ` · ${percent(strength)}`;
-  switch (verdict) {
-    case 'strong':
-      return trans.__('strong') + sure;
-    case 'weak':
-      return trans.__('weak: read it with care') + sure;
-    case 'none':
-      return trans.__('nothing here answers it') + sure;
-    default:
-      return trans.__('not judged by this profile');
-  }
+  return verdict ? verdictTexts(verdict, trans)[0] + sure : trans.__('not judged by this profile');
 }
 
 function timeRead(answer: IAnswer, useTime: boolean, trans: TranslationBundle): string {

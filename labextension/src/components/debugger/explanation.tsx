@@ -1,33 +1,33 @@
-/** Why the chosen memory has its rank, or why it is not in the answer. */
+/** Why the chosen result is where it is, or why a cell or note is not in the answer. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
+import { HTMLSelect } from '@jupyterlab/ui-components';
 import React from 'react';
 
 import type { DebuggerModel, IScoredHit } from '../../models/debuggerModel';
-import type { IProps } from '../shared/elements';
+import { type IProps, TextButton } from '../shared/elements';
 import { decimals, figure, rough, signed } from '../shared/format';
-import { splitTitle, termTexts } from '../shared/labels';
+import { basename, hitNames, splitTitle, termTexts } from '../shared/labels';
 import { withMarks } from '../shared/text';
 
-export function Explanation({ model, trans }: IProps<DebuggerModel>): React.JSX.Element {
+export interface IPicking {
+  /** Let a person pick a file; null if they cancel. */
+  pickFile?: () => Promise<string | null>;
+}
+
+export function Explanation({ model, trans, pickFile }: IProps<DebuggerModel> & IPicking): React.JSX.Element {
   const section = React.useRef<HTMLElement>(null);
-  // Scroll here if it was requested in the results. A click within the debugger must not scroll.
+  // It is at the top: show that if it was requested in the results. A click within this section must not scroll.
   React.useEffect(() => {
     const frame = section.current?.closest<HTMLElement>('.jp-Memory-debugger');
-    if (section.current && frame && !frame.contains(document.activeElement)) {
-      const [inner, outer] = [section.current.getBoundingClientRect(), frame.getBoundingClientRect()];
-      const isSeen = inner.top >= outer.top && inner.bottom <= outer.bottom;
-      frame.scrollTop += isSeen ? 0 : inner.top - outer.top;
+    if (frame && !frame.contains(document.activeElement)) {
+      frame.scrollTop = 0;
     }
   }, [model.chosen]);
   return (
     <section className="jp-Memory-explained" aria-label={trans.__('Why this rank')} ref={section}>
-      {model.chosen ? (
-        <Chosen model={model} trans={trans} />
-      ) : (
-        <p className="jp-Memory-dim">{trans.__('Pick a memory above, or a result, to see why it has its rank.')}</p>
-      )}
-      <AskById model={model} trans={trans} />
+      {model.chosen !== null && <Chosen model={model} trans={trans} />}
+      <Missing model={model} trans={trans} pickFile={pickFile} />
     </section>
   );
 }
@@ -82,31 +82,45 @@ function Sentences({ reasons }: { reasons: readonly string[] }): React.JSX.Eleme
   );
 }
 
-function AskById({ model, trans }: IProps<DebuggerModel>): React.JSX.Element {
-  const [id, setId] = React.useState('');
-  const ask = (event: React.FormEvent): void => {
-    event.preventDefault();
-    if (id.trim()) {
-      model.choose(id.trim());
+/** A cell or note that is missing is found by picking its file, then itself. */
+function Missing({ model, trans, pickFile }: IProps<DebuggerModel> & IPicking): React.JSX.Element {
+  const { candidates } = model;
+  const pick = async (): Promise<void> => {
+    const path = await pickFile?.();
+    if (typeof path === 'string') {
+      await model.lookIn(path);
     }
   };
   return (
-    <form className="jp-Memory-form" onSubmit={ask}>
-      <label>
-        {trans.__('Why is another memory missing? Its id:')}
-        <input
-          className="jp-mod-styled"
-          value={id}
-          onChange={event => setId(event.target.value)}
-          placeholder={trans.__('such as 6842380cc55f110b')}
-          spellCheck={false}
-          autoComplete="off"
-        />
-      </label>
-      <button className="jp-Memory-button" type="submit" disabled={!id.trim() || !model.answer}>
-        {trans.__('Explain')}
-      </button>
-    </form>
+    <div className="jp-Memory-form jp-Memory-missing" role="group" aria-label={trans.__('Why is another one missing?')}>
+      <span className="jp-Memory-dim">{trans.__('Why is another one missing?')}</span>
+      {pickFile && <TextButton look="link" label={trans.__('Pick its file…')} run={() => void pick()} />}
+      <TextButton look="link" label={trans.__('Pick a note…')} run={() => void model.lookIn(null)} />
+      {candidates?.rows.length === 0 && (
+        <p role="status">
+          {candidates.path === null
+            ? trans.__('There are no notes.')
+            : trans.__('Nothing of %1 is indexed.', withMarks(candidates.path))}
+        </p>
+      )}
+      {!!candidates?.rows.length && (
+        <HTMLSelect
+          aria-label={candidates.path === null ? trans.__('Note') : trans.__('Cell of %1', withMarks(candidates.path))}
+          value={candidates.rows.find(one => one.hit.memory_id === model.chosen)?.hit.memory_id ?? ''}
+          onChange={event => event.target.value && model.choose(event.target.value)}
+        >
+          <option value="">{candidates.path === null ? trans.__('Which note?') : basename(candidates.path)}</option>
+          {candidates.rows.map(({ hit, place }) => {
+            const { at, title } = hitNames(hit, place, trans);
+            return (
+              <option key={hit.memory_id} value={hit.memory_id}>
+                {[at, withMarks(place.begins.slice(0, 60)) || title].filter(Boolean).join(' · ')}
+              </option>
+            );
+          })}
+        </HTMLSelect>
+      )}
+    </div>
   );
 }
 
@@ -117,6 +131,7 @@ export function Contributions(props: {
 }): React.JSX.Element {
   const { scored, terms, trans } = props;
   const { hit, without } = scored;
+  const [isWhole, setWhole] = React.useState(false);
   const known = terms.filter(term => Object.hasOwn(hit.signals, term));
   const others = Object.keys(hit.signals).filter(name => !terms.includes(name));
   const rows = [...known, ...others].map(name => [name, hit.signals[name]] as const);
@@ -125,61 +140,78 @@ export function Contributions(props: {
   const sum = points.reduce((all, one) => all + one, 0);
   const adds = hit.score !== null && Math.abs(sum - hit.score) <= 1e-6 * Math.max(1, Math.abs(hit.score));
   const widest = Math.max(...points.map(Math.abs), Number.MIN_VALUE);
+  const silent = points.filter(one => !one).length;
+  const shown = rows
+    .filter(([, seen]) => isWhole || seen.contribution)
+    .sort(([, a], [, b]) => Math.abs(b.contribution) - Math.abs(a.contribution));
   return (
-    <table className="jp-Memory-contributions">
-      <caption title={withMarks(hit.title)}>
-        <span className="jp-Memory-called">
-          {trans.__('Why rank %1: %2', hit.rank, withMarks(splitTitle(hit.title || hit.source || hit.memory_id).name))}
-        </span>
-      </caption>
-      <thead>
-        <tr>
-          <th scope="col">{trans.__('Signal')}</th>
-          <th scope="col">{trans.__('Value')}</th>
-          <th scope="col">{trans.__('Rank')}</th>
-          <th scope="col">{trans.__('Contribution')}</th>
-          <th scope="col">{trans.__('Rank without it')}</th>
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map(([term, seen]) => (
-          <tr key={term} className={seen.contribution ? '' : 'jp-mod-silent'}>
-            <th scope="row" title={termTexts(term, trans)[1]}>
-              {termTexts(term, trans)[0]}
-            </th>
-            <td>{seen.value === null ? <NoValue trans={trans} /> : rough(seen.value)}</td>
-            <td>{seen.rank ?? <NoValue trans={trans} />}</td>
-            <td>
-              <span className="jp-Memory-contribution">
-                <span className="jp-Memory-termBar" data-term={term} aria-hidden="true">
-                  {!!seen.contribution && (
-                    <span
-                      className={seen.contribution < 0 ? 'jp-mod-against' : ''}
-                      style={{ width: `${(100 * Math.abs(seen.contribution)) / widest}%` }}
-                    />
-                  )}
+    <>
+      <table className="jp-Memory-contributions">
+        <caption title={withMarks(hit.title)}>
+          <span className="jp-Memory-called">
+            {trans.__(
+              'Why rank %1: %2',
+              hit.rank,
+              withMarks(splitTitle(hit.title || hit.source || hit.memory_id).name)
+            )}
+          </span>
+        </caption>
+        <thead>
+          <tr>
+            <th scope="col">{trans.__('What counts')}</th>
+            <th scope="col">{trans.__('What was seen')}</th>
+            <th scope="col">{trans.__('Adds')}</th>
+            <th scope="col">{trans.__('Without it')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map(([term, seen]) => (
+            <tr key={term} data-signal={term} className={seen.contribution ? '' : 'jp-mod-silent'}>
+              <th scope="row" title={[term, termTexts(term, trans)[1]].filter(Boolean).join(': ')}>
+                {termTexts(term, trans)[0]}
+              </th>
+              <td title={seen.rank === null ? undefined : trans.__('rank %1 of all', seen.rank)}>
+                {seen.value === null ? <NoValue trans={trans} /> : rough(seen.value)}
+              </td>
+              <td>
+                <span className="jp-Memory-contribution">
+                  <span className="jp-Memory-termBar" data-term={term} aria-hidden="true">
+                    {!!seen.contribution && (
+                      <span
+                        className={seen.contribution < 0 ? 'jp-mod-against' : ''}
+                        style={{ width: `${(100 * Math.abs(seen.contribution)) / widest}%` }}
+                      />
+                    )}
+                  </span>
+                  <span dir="ltr">{signed(seen.contribution, digits)}</span>
                 </span>
-                <span dir="ltr">{signed(seen.contribution, digits)}</span>
-              </span>
-            </td>
-            <td>
-              <RankWithout rank={hit.rank} without={without[term]} trans={trans} />
+              </td>
+              <td>
+                <RankWithout rank={hit.rank} without={without[term]} trans={trans} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+        <tfoot>
+          <tr>
+            <th scope="row" colSpan={2}>
+              {trans.__('Together')}
+            </th>
+            <td>{hit.score === null ? <NoValue trans={trans} /> : figure(hit.score, digits)}</td>
+            <td className={adds ? 'jp-Memory-adds' : 'jp-Memory-off'}>
+              {adds ? `✓ ${trans.__('the sum')}` : trans.__('not the sum, %1', figure(sum, digits))}
             </td>
           </tr>
-        ))}
-      </tbody>
-      <tfoot>
-        <tr>
-          <th scope="row" colSpan={3}>
-            {trans.__('Score')}
-          </th>
-          <td>{hit.score === null ? <NoValue trans={trans} /> : figure(hit.score, digits)}</td>
-          <td className={adds ? 'jp-Memory-adds' : 'jp-Memory-off'}>
-            {adds ? `✓ ${trans.__('the sum')}` : trans.__('not the sum, %1', figure(sum, digits))}
-          </td>
-        </tr>
-      </tfoot>
-    </table>
+        </tfoot>
+      </table>
+      {silent > 0 && (
+        <button type="button" className="jp-Memory-link" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
+          {isWhole
+            ? trans.__('Only what counts')
+            : trans._n('%1 signal that adds nothing', '%1 signals that add nothing', silent, silent)}
+        </button>
+      )}
+    </>
   );
 }
 

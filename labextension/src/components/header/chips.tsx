@@ -1,6 +1,6 @@
-/** The filters of the search as chips, chosen and available ones, with counts. */
+/** Where to search, and for what, as chips: what is on can be seen. */
 
-import { caretDownIcon, caretUpIcon } from '@jupyterlab/ui-components';
+import { caretDownIcon, caretUpIcon, filterIcon } from '@jupyterlab/ui-components';
 import { type KeyboardEvent, type RefObject, useEffect, useId, useRef, useState } from 'react';
 
 import type { IFilters } from '../../api/types';
@@ -11,22 +11,22 @@ import {
   isFiltered,
   toggled,
   typedFilters,
-  withoutTypedFilter,
-  withValues
+  withoutTypedFilter
 } from '../../models/filters';
 import type { SearchModel } from '../../models/searchModel';
 import { count, daysAgo, period } from '../shared/format';
-import { basename, facetName, kindTexts, tierName } from '../shared/labels';
+import { basename, facetName, valueName } from '../shared/labels';
 import { type IProps, RemovableChip } from '../shared/elements';
 import { withMarks } from '../shared/text';
 
-type Menu = Exclude<Facet, 'kind'> | 'date';
+type Menu = Facet | 'date';
 
 export function Chips({ model, trans }: IProps<SearchModel>): JSX.Element | null {
   const box = useRef<HTMLDivElement>(null);
   const { open, toggle, close, onKeyDown } = useMenu<Menu>(box, model.query);
+  const [isWhole, setWhole] = useState(false);
   const id = useId();
-  const menus = FACETS.filter((facet): facet is Exclude<Facet, 'kind'> => facet !== 'kind').filter(
+  const menus = FACETS.filter(
     facet => facetValues(model.facets, model.filters, facet).length > (model.filters[facet]?.length ? 0 : 1)
   );
   if (!model.answer && !isFiltered(model.filters)) {
@@ -34,33 +34,44 @@ export function Chips({ model, trans }: IProps<SearchModel>): JSX.Element | null
   }
   return (
     <div ref={box} className="jp-Memory-filters" role="group" aria-label={trans.__('Filters')} onKeyDown={onKeyDown}>
+      <Scopes model={model} trans={trans} />
+      <button
+        type="button"
+        className="jp-Memory-sign jp-Memory-filterSign"
+        title={trans.__('More filters')}
+        aria-label={trans.__('More filters')}
+        aria-expanded={isWhole}
+        onClick={() => setWhole(!isWhole)}
+      >
+        <filterIcon.react tag="span" />
+      </button>
       <div
-        className="jp-Memory-chips"
+        className={isWhole ? 'jp-Memory-chips jp-mod-whole' : 'jp-Memory-chips'}
         onWheel={event => {
           // A wheel that turns up and down scrolls the line sideways.
           event.currentTarget.scrollLeft += event.deltaX ? 0 : event.deltaY;
         }}
       >
-        <Removable model={model} trans={trans} />
-        <Kinds model={model} trans={trans} />
-        {[...menus, 'date' as const].map(name => {
+        {[...menus.slice(0, 2), 'date' as const, ...menus.slice(2)].map(name => {
           const chosen = name === 'date' ? 0 : (model.filters[name]?.length ?? 0);
+          const isOn = chosen > 0 || (name === 'date' && model.since !== null);
           const Caret = (open === name ? caretUpIcon : caretDownIcon).react;
           return (
             <button
               key={name}
               type="button"
-              className={chosen ? 'jp-Memory-chip jp-mod-on' : 'jp-Memory-chip'}
+              className={isOn ? 'jp-Memory-chip jp-mod-menu jp-mod-on' : 'jp-Memory-chip jp-mod-menu'}
               aria-expanded={open === name}
               aria-controls={open === name ? id : undefined}
               onClick={() => toggle(name)}
             >
-              {name === 'date' ? trans.__('Date') : facetName(name, trans)}
+              {name !== 'date' ? facetName(name, trans) : model.since ? period(model.since, null) : trans.__('Date')}
               {chosen > 0 && <span className="jp-Memory-count"> {count(chosen)}</span>}
               <Caret tag="span" className="jp-Memory-chipIcon" />
             </button>
           );
         })}
+        <Removable model={model} trans={trans} />
       </div>
       {open && (
         <div className="jp-Memory-menu" id={id}>
@@ -75,8 +86,61 @@ export function Chips({ model, trans }: IProps<SearchModel>): JSX.Element | null
   );
 }
 
+/** Where to search: one tab stop, in which the arrows choose. */
+function Scopes({ model, trans }: IProps<SearchModel>): JSX.Element {
+  const { scope, answers } = model;
+  const { notebook, folder } = answers.here;
+  const last = scope?.what === 'notebook' ? scope.path : '.ipynb';
+  const isNotebook = (notebook ?? last).endsWith('.ipynb');
+  const choices = [
+    { what: 'notebook', label: isNotebook ? trans.__('This notebook') : trans.__('This file'), path: notebook },
+    { what: 'folder', label: trans.__('Folder'), path: folder },
+    { what: null, label: trans.__('All'), path: '' }
+  ] as const;
+  const open = choices.filter(({ what, path }) => path !== null || what === scope?.what);
+  return (
+    <div
+      className="jp-Memory-scopes"
+      role="radiogroup"
+      aria-label={trans.__('Where to search')}
+      onKeyDown={event => {
+        const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+        if (step) {
+          event.preventDefault();
+          const at = open.findIndex(({ what }) => what === (scope?.what ?? null));
+          const next = open[(at + step + open.length) % open.length];
+          answers.setScope(next.what);
+          event.currentTarget.querySelector<HTMLElement>(`[data-scope="${next.what}"]`)?.focus();
+        }
+      }}
+    >
+      {choices.map(({ what, label, path }) => {
+        const isOn = what === (scope?.what ?? null);
+        const place = isOn && scope ? scope.path : path;
+        const title = what && trans.__('Only in %1', withMarks(place || '/'));
+        return (
+          <button
+            key={label}
+            type="button"
+            role="radio"
+            data-scope={what}
+            className={isOn ? 'jp-Memory-chip jp-mod-on' : 'jp-Memory-chip'}
+            aria-checked={isOn}
+            aria-disabled={(path === null && !isOn) || undefined}
+            tabIndex={isOn ? 0 : -1}
+            title={place === null ? trans.__('No document is open') : (title ?? undefined)}
+            onClick={() => answers.setScope(what)}
+          >
+            {label}
+          </button>
+        );
+      })}
+    </div>
+  );
+}
+
 function Removable({ model, trans }: IProps<SearchModel>): JSX.Element {
-  const { filters, since } = model;
+  const { filters } = model;
   const isAsked = model.showing.what === 'search';
   const read = isAsked ? model.answer?.time_read : null;
   // Filters of the answered query that are still in the box: not those being typed, nor those just removed.
@@ -109,11 +173,11 @@ function Removable({ model, trans }: IProps<SearchModel>): JSX.Element {
           onRemove={() => model.setQuery(withoutTypedFilter(model.query, filter))}
         />
       ))}
-      {since && (
+      {model.profile && (
         <RemovableChip
-          label={period(since, null)}
-          title={trans.__('Click to search all dates.')}
-          onRemove={() => model.answers.setSince(null)}
+          label={trans.__('profile %1', model.profile)}
+          title={trans.__('Ranked by this profile. Click for the usual order.')}
+          onRemove={() => model.answers.setProfile('')}
         />
       )}
       {(['path', 'space', 'session'] as (keyof IFilters)[]).flatMap(facet =>
@@ -126,30 +190,6 @@ function Removable({ model, trans }: IProps<SearchModel>): JSX.Element {
           />
         ))
       )}
-    </>
-  );
-}
-
-function Kinds({ model, trans }: IProps<SearchModel>): JSX.Element | null {
-  const kinds = facetValues(model.facets, model.filters, 'kind');
-  const all = !model.filters.kind?.length;
-  if (kinds.length < 2 && all) {
-    return null;
-  }
-  const chip = (isOn: boolean, chosen: string[]): React.ComponentProps<'button'> => ({
-    type: 'button',
-    className: isOn ? 'jp-Memory-chip jp-mod-on' : 'jp-Memory-chip',
-    'aria-pressed': isOn,
-    onClick: () => model.answers.setFilters(withValues(model.filters, 'kind', chosen))
-  });
-  return (
-    <>
-      <button {...chip(all, [])}>{trans.__('All')}</button>
-      {kinds.map(kind => (
-        <button key={kind.value} {...chip(kind.on, toggled(model.filters, 'kind', kind.value).kind ?? [])}>
-          {kindTexts(kind.value, trans)[0]} <span className="jp-Memory-count">{count(kind.count)}</span>
-        </button>
-      ))}
     </>
   );
 }
@@ -174,7 +214,7 @@ export function useMenu<Name>(
   }, [box]);
   /** The focus moves to the chip of the menu. */
   const close = (): void => {
-    box.current?.querySelector<HTMLElement>('[aria-expanded="true"]')?.focus();
+    box.current?.querySelector<HTMLElement>('[aria-controls][aria-expanded="true"]')?.focus();
     setOpen(null);
   };
   return {
@@ -191,7 +231,7 @@ export function useMenu<Name>(
 }
 
 function Values({ model, trans, facet }: IProps<SearchModel> & { facet: Facet }): JSX.Element {
-  const labelOf = (value: string): string => (facet === 'tier' ? tierName(value, trans) : withMarks(value));
+  const labelOf = (value: string): string => valueName(facet, value, trans);
   return (
     <fieldset>
       <legend className="jp-Memory-sr">{facetName(facet, trans)}</legend>

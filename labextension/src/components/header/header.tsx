@@ -4,7 +4,6 @@ import { closeIcon, ReactWidget, refreshIcon, searchIcon, UseSignal } from '@jup
 import { useId, useRef } from 'react';
 
 import { API } from '../../api/memoryApi';
-import type { IProfile } from '../../api/types';
 import type { RelatedCells } from '../../models/relatedCells';
 import type { SearchModel } from '../../models/searchModel';
 import { emptyReason } from '../results/empty';
@@ -34,24 +33,13 @@ export class HeaderWidget extends ReactWidget {
     box?.select();
   }
 
-  setProfiles(profiles: readonly IProfile[]): void {
-    this._profiles = profiles;
-    this.update();
-  }
-
   protected render(): JSX.Element {
-    return (
-      <UseSignal signal={this._options.model.stateChanged}>
-        {() => <Header {...this._options} profiles={this._profiles} />}
-      </UseSignal>
-    );
+    return <UseSignal signal={this._options.model.stateChanged}>{() => <Header {...this._options} />}</UseSignal>;
   }
-
-  private _profiles: readonly IProfile[] = [];
 }
 
-export function Header(props: IHeaderProps & { profiles: readonly IProfile[] }): JSX.Element {
-  const { model, trans, profiles, related } = props;
+export function Header(props: IHeaderProps): JSX.Element {
+  const { model, trans, related } = props;
   const { status } = model;
   const isShut = emptyReason(model) === 'missing' || (status !== null && status.api !== API);
   const head = useRef<HTMLDivElement>(null);
@@ -60,14 +48,13 @@ export function Header(props: IHeaderProps & { profiles: readonly IProfile[] }):
       <div className="jp-Memory-top">
         <h2>{trans.__('Memory')}</h2>
         <Recording model={model} trans={trans} />
-        <ProfileChoice model={model} profiles={profiles} trans={trans} />
         {status && (
           <button
             type="button"
             className="jp-Memory-total"
             title={trans._n(
-              '%2 memory. Search again.',
-              '%2 memories. Search again.',
+              '%2 cell or note. Search again.',
+              '%2 cells and notes. Search again.',
               status.store.memories,
               count(status.store.memories)
             )}
@@ -162,31 +149,6 @@ function SearchBox({ model, trans, onDown }: IHeaderProps): JSX.Element {
         {error}
       </div>
     </form>
-  );
-}
-
-function ProfileChoice(props: IProps<SearchModel> & { profiles: readonly IProfile[] }): JSX.Element | null {
-  const { model, profiles, trans } = props;
-  if (!profiles.length) {
-    return null;
-  }
-  const usual = profiles.find(profile => profile.default)?.name ?? '';
-  const chosen = profiles.find(profile => profile.name === (model.profile || usual));
-  return (
-    <select
-      className="jp-Memory-profileChoice"
-      aria-label={trans.__('Profile')}
-      title={chosen ? trans.__('Profile: %1', chosen.summary) : trans.__('There is no such profile')}
-      value={model.profile || usual}
-      onChange={event => model.answers.setProfile(event.target.value === usual ? '' : event.target.value)}
-    >
-      {!chosen && <option value={model.profile}>{model.profile}</option>}
-      {profiles.map(profile => (
-        <option key={profile.name} value={profile.name}>
-          {profile.name}
-        </option>
-      ))}
-    </select>
   );
 }
 

@@ -1,9 +1,7 @@
 /** The section of the panel that shows what is indexed, indexes more, and looks after the store. */
 
-import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 
-import type { IModel } from '../../api/types';
 import type { IndexModel } from '../../models/indexModel';
 import type { ISection } from '../../tokens';
 import { kept } from '../header/recording';
@@ -12,6 +10,7 @@ import { bytes, count } from '../shared/format';
 import { withMarks } from '../shared/text';
 import { AddFolder, Folders } from './folders';
 import { Jobs } from './jobs';
+import { Models } from './models';
 
 export interface IIndexOptions extends IProps<IndexModel> {
   /** The folder that Lab's file browser shows, as a contents path. */
@@ -28,7 +27,9 @@ export function indexSection(options: IIndexOptions): ISection {
     // The state of indexing is visible while the section is folded, too.
     label: () => {
       const failed = model.jobs.reduce((all, job) => all + job.failed.length, 0);
-      const state = model.isIndexing ? trans.__('indexing…') : failed && trans.__('%1 failed', failed);
+      const isIndexing = model.progress.phase === 'indexing';
+      const isBusy = isIndexing ? trans.__('indexing…') : model.isIndexing && trans.__('changing the model…');
+      const state = isBusy || (failed && trans.__('%1 failed', failed));
       return [trans.__('Index'), state].filter(Boolean).join(' · ');
     },
     caption: trans.__('What is indexed'),
@@ -75,44 +76,6 @@ export function Index(options: IIndexOptions): React.JSX.Element {
       </KeepFocus>
     </div>
   );
-}
-
-function Models({ model, trans }: IProps<IndexModel>): React.JSX.Element {
-  const { models, status } = model;
-  const active = models?.find(one => one.active);
-  const others = models?.filter(one => !one.active) ?? [];
-  return (
-    <section aria-labelledby="jp-Memory-modelTitle">
-      <h4 id="jp-Memory-modelTitle">{trans.__('Model')}</h4>
-      <div className="jp-Memory-model">
-        <strong>{active?.name ?? status?.model ?? trans.__('none: searches match words only, not meaning')}</strong>
-        {active && <div className="jp-Memory-dim">{facts(active, trans)}</div>}
-      </div>
-      {active?.title && <div className="jp-Memory-dim">{active.title}</div>}
-      {!!others.length && (
-        <details>
-          <summary>{trans.__('Change it')}</summary>
-          <p>{trans.__('Run one of these in a notebook; nothing is downloaded before you agree:')}</p>
-          <ul className="jp-Memory-models">
-            {others.map(one => (
-              <li key={one.name}>
-                <code dir="ltr">{`%memory model use ${one.name}`}</code>
-                <div className="jp-Memory-dim">
-                  {one.title} · {facts(one, trans)}
-                </div>
-              </li>
-            ))}
-          </ul>
-        </details>
-      )}
-    </section>
-  );
-}
-
-function facts(one: IModel, trans: TranslationBundle): string {
-  const dimensions = one.dimensions === null ? '' : trans.__('%1 dimensions', count(one.dimensions));
-  const size = one.bytes === null ? '' : trans.__('%1 on disk', bytes(one.bytes));
-  return [one.state, dimensions, size, one.languages, one.licence].filter(Boolean).join(' · ');
 }
 
 export function Store({ model, trans }: IProps<IndexModel>): React.JSX.Element | null {

@@ -5,11 +5,13 @@ import type { ReactNode } from 'react';
 
 import { API, MISSING, UNREACHABLE } from '../../api/memoryApi';
 import type { IJob } from '../../api/types';
-import { isFiltered, typedFilters } from '../../models/filters';
+import { FILTERS, typedFilters, withValues } from '../../models/filters';
 import { isActive } from '../../models/indexModel';
 import type { SearchModel } from '../../models/searchModel';
 import { errorText, type IProps, TextButton } from '../shared/elements';
-import { count } from '../shared/format';
+import { count, period } from '../shared/format';
+import { basename, valueName } from '../shared/labels';
+import { withMarks } from '../shared/text';
 
 /** Commands to type, so never translated. */
 const ENABLE = 'jupyter server extension enable jupyter_memory';
@@ -41,7 +43,7 @@ export function emptyReason(model: SearchModel): EmptyReason | null {
 }
 
 function activeJob(model: SearchModel): IJob | undefined {
-  return model.status?.jobs.find(isActive);
+  return model.status?.jobs.find(job => isActive(job) && !job.model);
 }
 
 interface IEmptyProps extends IProps<SearchModel> {
@@ -131,10 +133,23 @@ function NoMatch({ model, trans }: IProps<SearchModel>): JSX.Element {
     <Message title={trans.__('No match')} trans={trans}>
       <ul>
         {typedFilters(model.query).length > 0 && <li>{trans.__('Remove the filter from the query')}</li>}
-        {isFiltered(model.filters) && (
-          <Hint text={trans.__('Search without the filters')} run={() => answers.setFilters({})} />
+        {model.scope && (
+          <Hint
+            text={trans.__('Only in %1: search everywhere', withMarks(basename(model.scope.path)))}
+            run={() => answers.setScope(null)}
+          />
         )}
-        {model.since && <Hint text={trans.__('Search all dates')} run={() => answers.setSince(null)} />}
+        {FILTERS.filter(facet => model.filters[facet]?.length).map(facet => {
+          const values = model.filters[facet]!.map(value => valueName(facet, value, trans)).join(', ');
+          const lift = (): void => answers.setFilters(withValues(model.filters, facet, []));
+          return <Hint key={facet} text={trans.__('Only %1: search all', values)} run={lift} />;
+        })}
+        {model.since && (
+          <Hint
+            text={trans.__('Only %1: search all dates', period(model.since, null))}
+            run={() => answers.setSince(null)}
+          />
+        )}
         {model.useTime && answer?.time_read && (
           <Hint text={trans.__('Ignore the time in the query')} run={() => answers.setUseTime(false)} />
         )}
@@ -148,6 +163,21 @@ function NoMatch({ model, trans }: IProps<SearchModel>): JSX.Element {
         {activeJob(model) && <li>{trans.__('Files are still being indexed: there may be more soon')}</li>}
       </ul>
     </Message>
+  );
+}
+
+/** Of an answer that finds nothing in one place: that it may lie elsewhere. */
+export function Elsewhere({ model, trans }: IProps<SearchModel>): JSX.Element | null {
+  const { scope, answer, hits } = model;
+  if (!scope || answer?.verdict !== 'none' || !hits.length) {
+    return null;
+  }
+  const place = withMarks(basename(scope.path));
+  return (
+    <div className="jp-Memory-notices">
+      {trans.__('No cell or note here is about this. It may lie outside of %1.', place)}{' '}
+      <TextButton look="action" label={trans.__('Search everywhere')} run={() => model.answers.setScope(null)} />
+    </div>
   );
 }
 

@@ -1,5 +1,6 @@
 /** The Results section: notices, hits, and a message where there are none. */
 
+import type { TranslationBundle } from '@jupyterlab/translation';
 import { UseSignal } from '@jupyterlab/ui-components';
 import { useEffect, useRef, useState } from 'react';
 
@@ -12,7 +13,7 @@ import { errorText, type IProps, KeepFocus, TextButton } from '../shared/element
 import { count } from '../shared/format';
 import { splitTitle } from '../shared/labels';
 import { withMarks } from '../shared/text';
-import { Empty, emptyReason } from './empty';
+import { Elsewhere, Empty, emptyReason } from './empty';
 import { HitList, type IHitListProps } from './hitList';
 import { resultsToolbar } from './toolbar';
 
@@ -83,16 +84,11 @@ export function Results(props: IHitListProps): JSX.Element {
             <Undo key={one.id} {...one} model={model} trans={trans} />
           ))}
         </div>
-        {!isNothing &&
-          !isWrong &&
-          model.answer?.notices.map(notice => (
-            <div key={notice} className="jp-Memory-notice" dir="auto">
-              {withMarks(notice)}
-            </div>
-          ))}
+        {!isNothing && !isWrong && <Notices notices={model.answer?.notices ?? []} trans={trans} />}
         <Empty model={model} trans={trans} onIndex={onIndex} onRetry={() => void model.refresh()} />
         {model.hits.length > 0 && !isShut && (
           <>
+            <Elsewhere model={model} trans={trans} />
             <HitList {...props} />
             {model.answers.hasMore && (
               <button type="button" className="jp-Memory-more" onClick={event => void more(event.detail === 0)}>
@@ -104,6 +100,24 @@ export function Results(props: IHitListProps): JSX.Element {
         )}
       </KeepFocus>
     </div>
+  );
+}
+
+/** At most one line of notices; the rest is behind “more”. */
+function Notices({ notices, trans }: { notices: readonly string[]; trans: TranslationBundle }): JSX.Element | null {
+  const texts = notices.map(withMarks);
+  if (!texts.length) {
+    return null;
+  }
+  return (
+    <details className="jp-Memory-notices" dir="auto" key={texts.join('\n')}>
+      <summary>
+        <span>{texts[0]}</span> <span className="jp-Memory-link">{trans.__('more')}</span>
+      </summary>
+      {texts.slice(1).map(text => (
+        <p key={text}>{text}</p>
+      ))}
+    </details>
   );
 }
 

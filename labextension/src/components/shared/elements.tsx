@@ -30,7 +30,7 @@ export function errorText({ reason, message }: ApiError, trans: TranslationBundl
     case UNREADABLE:
       return trans.__('The answer did not come from the Jupyter server. If you were logged out, load this page again.');
     case NO_MEMORY:
-      return trans.__('This memory no longer exists: it was forgotten elsewhere, or removed from its file.');
+      return trans.__('This cell or note no longer exists: it was forgotten elsewhere, or removed from its file.');
     case COUNT_DIFFERS:
       return trans.__('Nothing was forgotten: the number of memories changed meanwhile. Look at it and try again.');
   }

@@ -2,7 +2,7 @@
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import type { IHit, IPlace, IRun, QueryClass } from '../../api/types';
+import type { IFilters, IHit, IPlace, IRun, QueryClass, Verdict } from '../../api/types';
 import { isProse } from '../../models/cells';
 import type { Facet } from '../../models/filters';
 import { count, moment } from './format';
@@ -43,7 +43,7 @@ export function runTitle(run: IRun, trans: TranslationBundle): string {
   return lines.filter(line => line).join('\n');
 }
 
-export function tierName(tier: string, trans: TranslationBundle): string {
+function tierName(tier: string, trans: TranslationBundle): string {
   const known: Record<string, string> = {
     core: trans.__('pinned'),
     file: trans.__('from files'),
@@ -53,8 +53,22 @@ export function tierName(tier: string, trans: TranslationBundle): string {
   return Object.hasOwn(known, tier) ? known[tier] : tier;
 }
 
+/** A value of a facet as its menu shows it. */
+export function valueName(facet: keyof IFilters, value: string, trans: TranslationBundle): string {
+  return facet === 'tier' ? tierName(value, trans) : withMarks(facet === 'kind' ? kindTexts(value, trans)[0] : value);
+}
+
 export function facetName(facet: Facet, trans: TranslationBundle): string {
   return { kind: trans.__('Kind'), lang: trans.__('Language'), tier: trans.__('Tier'), tag: trans.__('Tag') }[facet];
+}
+
+/** The label of a verdict, and what it means. */
+export function verdictTexts(verdict: Verdict, trans: TranslationBundle): [label: string, meaning: string] {
+  return {
+    strong: [trans.__('found'), trans.__('The first results very likely answer this')],
+    weak: [trans.__('perhaps'), trans.__('The results may answer this')],
+    none: [trans.__('not found'), trans.__('Nothing here seems to answer this. These are the closest results.')]
+  }[verdict] as [string, string];
 }
 
 export function classTitle(kind: QueryClass, trans: TranslationBundle): string {
@@ -73,12 +87,12 @@ export function classMeaning(kind: QueryClass, trans: TranslationBundle): string
 /** The label of a term, and what its raw value means. A term of a user's own profile keeps its name. */
 export function termTexts(term: string, trans: TranslationBundle): [label: string, meaning?: string] {
   const terms: Record<string, [string, string?]> = {
-    keyword: [trans.__('keyword'), trans.__('BM25 of the words that the query and the memory share')],
-    vector: [trans.__('meaning (cosine)'), trans.__('Cosine of the query’s and the memory’s vectors')],
-    semantic_margin: [trans.__('semantic margin'), trans.__('How far its meaning stands out from the other memories')],
-    max_sim: [trans.__('MaxSim'), trans.__('How close its words are to the words of the query')],
-    neighbour: [trans.__('neighbours'), trans.__('How well its neighbours answer the query')],
-    session: [trans.__('session'), trans.__('How well the rest of its session answers the query')],
+    keyword: [trans.__('your words'), trans.__('BM25 of the words that the query and the text share')],
+    vector: [trans.__('close in meaning'), trans.__('Cosine of the vectors of the query and of the text')],
+    semantic_margin: [trans.__('its meaning'), trans.__('How far its meaning stands out from that of the others')],
+    max_sim: [trans.__('like words'), trans.__('How close its words are to the words of the query')],
+    neighbour: [trans.__('its neighbours'), trans.__('How well its neighbours answer the query')],
+    session: [trans.__('its session'), trans.__('How well the rest of its session answers the query')],
     question_penalty: [trans.__('question penalty'), trans.__('-1 for a question if the query is a question, too')],
     length_penalty: [
       trans.__('length penalty'),
@@ -103,7 +117,7 @@ export function termTexts(term: string, trans: TranslationBundle): [label: strin
       trans.__('aside'),
       trans.__('-1 for tests, earlier versions, runs and the like, -2 for the opposite of what is asked')
     ],
-    tier: [trans.__('tier'), trans.__('1 for pinned memories, 2 for files, 3 for notes')],
+    tier: [trans.__('tier'), trans.__('1 for what is pinned, 2 for files, 3 for notes')],
     recency: [trans.__('recency'), trans.__('How fresh it is: 1 is now')],
     semantic: [trans.__('TF-IDF'), trans.__('TF-IDF of the shared words')],
     severity: [trans.__('severity'), trans.__('1 for critical, 0.7 for warning, 0.4 for suggestion')],

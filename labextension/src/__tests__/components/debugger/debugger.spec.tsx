@@ -1,7 +1,7 @@
 import { UseSignal } from '@jupyterlab/ui-components';
 import { MessageLoop } from '@lumino/messaging';
 import { Widget } from '@lumino/widgets';
-import { act, fireEvent, render, screen, within } from '@testing-library/react';
+import { act, cleanup, fireEvent, render, screen, within } from '@testing-library/react';
 
 import { ApiError, type MemoryApi } from '../../../api/memoryApi';
 import type { IExplanation, IRecent } from '../../../api/types';
@@ -9,7 +9,7 @@ import { Debugger, debuggerSection } from '../../../components/debugger/debugger
 import { SectionWidget } from '../../../components/panel';
 import { DebuggerModel } from '../../../models/debuggerModel';
 import { SearchModel } from '../../../models/searchModel';
-import { answer, hit, profiles, recent, settle, status, trans } from '../../helpers/samples';
+import { answer, hit, place, profiles, recent, ROOT, settle, status, trans } from '../../helpers/samples';
 
 const missed: IExplanation = {
   memory_id: 'cc03',
@@ -58,8 +58,9 @@ async function searched(query = 'how did we normalise the prices last month'): P
 }
 
 /** The debugger as it is shown, and again after each change. */
-function shown(model: DebuggerModel): void {
-  render(<UseSignal signal={model.stateChanged}>{() => <Debugger model={model} trans={trans} />}</UseSignal>);
+function shown(model: DebuggerModel, pickFile?: () => Promise<string>): void {
+  const props = { model, trans, pickFile };
+  render(<UseSignal signal={model.stateChanged}>{() => <Debugger {...props} />}</UseSignal>);
 }
 
 function fact(name: string): string | null | undefined {
@@ -70,7 +71,7 @@ describe('the debugger', () => {
   it('says how the question was understood and what the engines found', async () => {
     shown((await searched()).model);
     expect(fact('Class')).toBe('semantic');
-    expect(fact('Verdict')).toBe('strong · 99%');
+    expect(fact('Verdict')).toBe('found · 99%');
     expect(fact('Time')).toMatch(/^“last month” read as Oct 1\s–\s31, 2026$/);
     expect(fact('Found')).toBe('KW 38SEM 40fused 1,061');
   });
@@ -103,7 +104,7 @@ describe('the debugger', () => {
     shown(model);
     act(() => search.select('bb02'));
     const table = screen.getByRole('table', { name: 'Why rank 2: Log-scale the prices' });
-    expect(within(table).getByRole('row', { name: /^semantic margin/ }).textContent).toContain('2 places worse');
+    expect(within(table).getByRole('row', { name: /^its meaning/ }).textContent).toContain('2 places worse');
     expect(api.explain).not.toHaveBeenCalled();
   });
 
@@ -139,14 +140,56 @@ describe('the debugger', () => {
     expect(within(table).getByRole('row', { name: /^tier/ }).textContent).toContain('3 places worse');
   });
 
-  it('explains a memory whose id is pasted', async () => {
-    const { api, model } = await searched();
-    shown(model);
-    fireEvent.change(screen.getByRole('textbox'), { target: { value: ' dd04 ' } });
-    fireEvent.click(screen.getByRole('button', { name: 'Explain' }));
+  it('explains a cell that is missing once its file and the cell are picked', async () => {
+    const { api, search, model } = await searched();
+    await act(() => search.recount());
+    await act(() => search.refresh());
+    const rows = [hit({ memory_id: 'dd04' }), hit({ memory_id: 'ee05', title: 'Cleaning λ' })];
+    const places = [7, 2].map(index => ({ ...place, index, begins: `cell_${index}()` }));
+    api.browse.mockResolvedValueOnce(answer({ hits: rows, places }));
+    shown(model, async () => 'notebooks/zürich/a.ipynb');
+    fireEvent.click(screen.getByRole('button', { name: 'Pick its file…' }));
     await act(settle);
-    expect(api.explain).toHaveBeenCalledWith(expect.objectContaining({ memory_id: 'dd04' }), expect.anything());
-    expect(screen.getByRole('heading', { name: 'Why not: dd04' })).toBeTruthy();
+    expect(api.browse).toHaveBeenLastCalledWith({
+      limit: 500,
+      filters: { path: [`${ROOT}/notebooks/zürich/a.ipynb`] }
+    });
+    const cells = screen.getByRole('combobox', { name: 'Cell of notebooks/zürich/a.ipynb' });
+    expect([...cells.querySelectorAll('option')].map(one => one.textContent)).toEqual([
+      'a.ipynb',
+      'cell 3 · cell_2()',
+      'cell 8 · cell_7()'
+    ]);
+    fireEvent.change(cells, { target: { value: 'ee05' } });
+    await act(settle);
+    expect(api.explain).toHaveBeenCalledWith(expect.objectContaining({ memory_id: 'ee05' }), expect.anything());
+    expect(screen.getByRole('heading', { name: 'Why not: Cleaning λ' })).toBeTruthy();
+  });
+
+  it('says where there is nothing to pick', async () => {
+    const { api, model } = await searched();
+    api.browse.mockResolvedValueOnce(answer({ hits: [], places: [] }));
+    shown(model);
+    fireEvent.click(screen.getByRole('button', { name: 'Pick a note…' }));
+    await act(settle);
+    expect(api.browse).toHaveBeenLastCalledWith({ limit: 500, filters: { kind: ['note'] } });
+    expect(screen.getByText('There are no notes.')).toBeTruthy();
+  });
+
+  it('keeps what few people need folded, until it was opened in this session', async () => {
+    const { model } = await searched();
+    shown(model);
+    const folded = (): HTMLDetailsElement => screen.getByText('Advanced').closest('details')!;
+    expect([folded().open, within(folded()).getByRole('combobox', { name: 'Profile' })]).toEqual([
+      false,
+      expect.anything()
+    ]);
+    folded().open = true;
+    fireEvent(folded(), new Event('toggle'));
+    cleanup();
+    shown(model);
+    expect(folded().open).toBe(true);
+    sessionStorage.clear();
   });
 
   it('says so when there is no memory of that id', async () => {

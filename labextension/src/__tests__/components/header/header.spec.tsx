@@ -4,7 +4,7 @@ import { UseSignal } from '@jupyterlab/ui-components';
 import type { IAnswer } from '../../../api/types';
 import { Header } from '../../../components/header/header';
 import { SearchModel } from '../../../models/searchModel';
-import { profiles, status, trans } from '../../helpers/samples';
+import { ROOT, status, trans } from '../../helpers/samples';
 import { found, advance, RawResponse, Server } from '../../helpers/server';
 
 beforeEach(() => jest.useFakeTimers());
@@ -22,7 +22,7 @@ async function shown(more: Partial<IAnswer> = {}): Promise<IShown> {
   server.on('POST search', ({ body }) => found({ query: body.query, ...more }));
   const model = new SearchModel({ api: server.api });
   const onDown = jest.fn();
-  const props = { model, trans, profiles, onDown };
+  const props = { model, trans, onDown };
   render(<UseSignal signal={model.stateChanged}>{() => <Header {...props} />}</UseSignal>);
   await act(async () => {
     await Promise.all([model.refresh(), advance()]);
@@ -63,10 +63,10 @@ describe('the keyboard', () => {
     const { box, model } = await shown();
     await type(box, 'prices');
     await act(async () => {
-      model.answers.setSince('2026-10-01');
+      model.answers.setProfile('trovella');
       await advance();
     });
-    const chip = screen.getByTitle('Click to search all dates.');
+    const chip = screen.getByRole('button', { name: 'profile trovella' });
     chip.focus();
     await act(async () => {
       fireEvent.click(chip);
@@ -125,49 +125,70 @@ describe('the search box', () => {
   it('does not call a memory that is still empty one without an answer', async () => {
     const { box, model } = await shown({ verdict: 'none', hits: [] });
     await type(box, 'price');
-    expect(screen.getByText('no answer')).toBeTruthy();
+    expect(screen.getByText('not found')).toBeTruthy();
     act(() => model.setStatus(status({ store: { ...status().store, memories: 0 } })));
-    expect(screen.queryByText('no answer')).toBeNull();
-  });
-
-  it('ranks by another profile', async () => {
-    const { box, server } = await shown();
-    await type(box, 'price');
-    const choice = screen.getByRole('combobox', { name: 'Profile' }) as HTMLSelectElement;
-    expect(choice.value).toBe('auto');
-    await act(async () => {
-      fireEvent.change(choice, { target: { value: 'trovella' } });
-      await advance();
-    });
-    expect(server.bodies('POST search').map(one => one.profile)).toEqual([undefined, 'trovella']);
+    expect(screen.queryByText('not found')).toBeNull();
   });
 });
 
-describe('the choice of a profile', () => {
-  it('names one that is not there, so that another can be chosen', async () => {
+describe('a profile that was chosen under Advanced', () => {
+  it('is a chip that a click takes out', async () => {
     const { model } = await shown();
     act(() => model.restore({ profile: 'my λ' }));
-    const choice = screen.getByRole('combobox', { name: 'Profile' }) as HTMLSelectElement;
-    expect([choice.value, choice.title]).toEqual(['my λ', 'There is no such profile']);
-    await act(async () => {
-      fireEvent.change(choice, { target: { value: 'auto' } });
-      await advance();
-    });
-    expect([model.profile, choice.value]).toEqual(['', 'auto']);
+    await click('profile my λ');
+    expect(model.profile).toBe('');
+    expect(screen.queryByRole('button', { name: /^profile/ })).toBeNull();
   });
 });
 
 describe('the chips', () => {
   it('count what there is of each kind, and take any of the chosen ones', async () => {
-    const { box, server, model } = await shown();
+    const { box, server } = await shown();
     await type(box, 'price');
-    expect(screen.getByRole('button', { name: 'All' }).getAttribute('aria-pressed')).toBe('true');
-    await click('Cells 9');
-    await click('Notes 2');
+    await click('Kind');
+    for (const name of ['Cells 9', 'Notes 2']) {
+      await act(async () => {
+        fireEvent.click(screen.getByRole('checkbox', { name }));
+        await advance();
+      });
+    }
     expect(server.bodies('POST search').at(-1)?.filters).toEqual({ kind: ['cell', 'note'] });
-    expect(screen.getByRole('button', { name: 'Notes 2' }).getAttribute('aria-pressed')).toBe('true');
-    await click('All');
-    expect(model.filters).toEqual({});
+    expect(screen.getByRole('button', { name: 'Kind 2' }).className).toContain('jp-mod-on');
+  });
+
+  it('choose where to search, also with the arrows, and follow the document in front', async () => {
+    const { box, server, model } = await shown();
+    const radio = (name: string): HTMLElement => screen.getByRole('radio', { name });
+    const paths = (): unknown => server.bodies('POST search').at(-1)?.filters.path;
+    await type(box, 'price');
+    await act(async () => model.answers.setHere({ notebook: null, folder: 'zürich' }));
+    expect(radio('This notebook').getAttribute('aria-disabled')).toBe('true');
+    radio('All').focus();
+    await act(async () => {
+      fireEvent.keyDown(radio('All'), { key: 'ArrowLeft' });
+      await advance();
+    });
+    expect([paths(), document.activeElement]).toEqual([[`${ROOT}/zürich`], radio('Folder')]);
+    expect(
+      [radio('Folder'), radio('All')].map(one => [one.ariaChecked ?? one.getAttribute('aria-checked'), one.tabIndex])
+    ).toEqual([
+      ['true', 0],
+      ['false', -1]
+    ]);
+    await act(async () => {
+      model.answers.setHere({ notebook: 'zürich/a.ipynb', folder: 'zürich' });
+      fireEvent.click(radio('This notebook'));
+      await advance();
+      model.answers.setHere({ notebook: 'b/c.py', folder: 'b' });
+      await advance();
+    });
+    expect([paths(), radio('This file').title]).toEqual([[`${ROOT}/b/c.py`], `Only in ${ROOT}/b/c.py`]);
+    act(() => model.answers.setHere({ notebook: null, folder: null }));
+    await act(async () => {
+      fireEvent.keyDown(radio('This file'), { key: 'ArrowRight' });
+      await advance();
+    });
+    expect([paths(), model.scope]).toEqual([undefined, null]);
   });
 
   it('have the values of a facet behind them', async () => {
@@ -228,8 +249,10 @@ describe('the chips', () => {
     });
     expect(server.bodies('POST search').at(-1)?.since).toBe('2026-11-15');
     expect(screen.queryByRole('button', { name: 'Today' })).toBeNull();
-    expect(document.activeElement).toBe(screen.getByRole('button', { name: 'Date' }));
+    const chip = screen.getByRole('button', { name: /2026/ });
+    expect([chip.className.includes('jp-mod-on'), document.activeElement]).toEqual([true, chip]);
     await click(/2026/);
+    await click('Any time');
     expect(model.since).toBeNull();
   });
 
@@ -237,6 +260,7 @@ describe('the chips', () => {
     const { box } = await shown({ time_read: null });
     const isOpen = (): boolean => screen.queryByRole('button', { name: 'Today' }) !== null;
     await type(box, 'price');
+    await click('More filters');
     await click('Date');
     expect(isOpen()).toBe(true);
     fireEvent.keyDown(screen.getByRole('button', { name: 'Today' }), { key: 'Escape' });
@@ -269,30 +293,22 @@ describe('the chips', () => {
 });
 
 describe('the line on the answer', () => {
-  it('says how good, of what kind, how many and how fast', async () => {
-    const { box } = await shown({ timings: { total: 9.04 } });
-    await type(box, 'price');
-    expect(screen.getByText('strong').getAttribute('data-verdict')).toBe('strong');
-    expect(screen.getByText('semantic')).toBeTruthy();
-    expect(screen.getByText('2 of 61 · 9.0 ms')).toBeTruthy();
-  });
-
   it.each([
-    ['keyword', /^One to three words\./],
-    ['balanced', /^Four to six words\./],
-    ['semantic', /^Seven words or more\./]
-  ] as const)('says what the class %s is, and that it does not rank', async (kind, length) => {
-    const { box } = await shown({ query_class: kind });
+    ['strong', 'found'],
+    ['weak', 'perhaps'],
+    ['none', 'not found']
+  ] as const)('says of a %s answer that it is %s, and how many results there are', async (verdict, word) => {
+    const { box } = await shown({ verdict, timings: { total: 9.04 } });
     await type(box, 'price');
-    const { title } = screen.getByText(kind);
-    expect(title).toMatch(length);
-    expect(title).toMatch(/does not change the ranking/);
+    const line = screen.getByText(word).parentElement!;
+    expect(line.firstElementChild!.getAttribute('data-verdict')).toBe(verdict);
+    expect(line.textContent).toBe(`${word}2 of 61`);
   });
 
   it('says what the newest memories are', async () => {
     await shown();
     expect(screen.getByText('newest first')).toBeTruthy();
-    expect(screen.queryByText('strong')).toBeNull();
+    expect(screen.queryByText('found')).toBeNull();
   });
 
   it('leads back from what is like a memory', async () => {

@@ -24,7 +24,7 @@ async function shown(): Promise<{ related: RelatedCells; model: SearchModel; onD
     <>
       <UseSignal signal={related.stateChanged}>{() => <RelatedToggle related={related} trans={trans} />}</UseSignal>
       <UseSignal signal={model.stateChanged}>
-        {() => <Header model={model} related={related} trans={trans} profiles={[]} onDown={onDown} />}
+        {() => <Header model={model} related={related} trans={trans} onDown={onDown} />}
       </UseSignal>
     </>
   );

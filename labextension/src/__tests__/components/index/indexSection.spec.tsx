@@ -1,6 +1,6 @@
 import { UseSignal } from '@jupyterlab/ui-components';
 import { Widget } from '@lumino/widgets';
-import { act, fireEvent, render, screen, within } from '@testing-library/react';
+import { act, cleanup, fireEvent, render, screen, within } from '@testing-library/react';
 
 import { ApiError, MISSING } from '../../../api/memoryApi';
 import type { IFolder, IStatus } from '../../../api/types';
@@ -223,12 +223,75 @@ describe('jobs', () => {
 });
 
 describe('model and store', () => {
-  it('name the model and what to type to change it', async () => {
+  it('change once a person agreed to size and licence; the change is shown, stopped and dismissed', async () => {
+    const { api, model } = await shown();
+    const section = screen.getByRole('region', { name: 'Model' });
+    const fetch = within(section).getByRole('button', { name: 'Fetch nomic…' });
+    fireEvent.click(fetch);
+    const question = within(section).getByRole('group', { name: 'Fetch nomic?' });
+    expect(question.textContent).toMatch(
+      /547 MB from https:\/\/huggingface\.co\/λ\? .* Apache-2\.0\. .* needs here: mlx\./
+    );
+    expect(document.activeElement?.textContent).toBe('Not now');
+    fireEvent.keyDown(question, { key: 'Escape' });
+    fireEvent.click(within(section).getByRole('button', { name: 'Fetch nomic…' }));
+    expect(api.useModel).not.toHaveBeenCalled();
+    fireEvent.click(within(section).getByRole('button', { name: 'Fetch' }));
+    const one = job({
+      job_id: 'm1',
+      path: '',
+      model: 'nomic',
+      summary: 'fetching',
+      done: 250_000_000,
+      total: 547_000_000
+    });
+    api.now = status({ jobs: [one] });
+    await done();
+    expect(api.useModel).toHaveBeenCalledWith('nomic', 547_000_000);
+    expect(within(section).getByRole('progressbar', { name: 'Fetching nomic' })).toBeTruthy();
+    expect(section.textContent).toContain('250 MB of 547 MB');
+    expect([model.jobs, model.progress.phase]).toEqual([[], 'idle']);
+
+    // The next step counts from the beginning.
+    api.now = status({ jobs: [{ ...one, summary: 'embedding', done: 3, total: 90 }] });
+    await done(2_000);
+    expect(section.textContent).toContain('3 of 90 vectors');
+    api.cancelJob.mockResolvedValueOnce(one);
+    fireEvent.click(within(section).getByRole('button', { name: 'Cancel the change to nomic' }));
+    await done();
+    expect(api.cancelJob).toHaveBeenCalledWith('m1');
+    const asked = api.models.mock.calls.length;
+    api.now = status({ jobs: [{ ...one, state: 'cancelled', summary: 'Stopped.' }] });
+    await done(2_000);
+    expect(within(section).getByRole('status').textContent).toBe('Stopped.');
+    expect(api.models).toHaveBeenCalledTimes(asked + 1);
+    fireEvent.click(within(section).getByRole('button', { name: 'Dismiss' }));
+    expect(model.modelJob).toBeNull();
+  });
+
+  it('go back at once to a model that is here, and say why another cannot be used', async () => {
+    const api = indexApi();
+    const [bundled, larger] = await api.models();
+    api.models.mockResolvedValue([
+      { ...larger, active: true },
+      { ...bundled, active: false }
+    ]);
+    await shown(status(), {}, api);
+    fireEvent.click(screen.getByRole('button', { name: 'Use static' }));
+    await done();
+    expect(api.useModel).toHaveBeenCalledWith('static', 0);
+    cleanup();
+    api.models.mockResolvedValue([bundled, { ...larger, problem: 'There is no MLX for this machine.' }]);
+    await shown(status(), {}, api);
+    expect(screen.getByText('There is no MLX for this machine.')).toBeTruthy();
+    expect(screen.queryByRole('button', { name: /nomic/ })).toBeNull();
+  });
+
+  it('name the model, and what it is', async () => {
     await shown();
     const section = screen.getByRole('region', { name: 'Model' });
     expect(section.textContent).toContain('static');
     expect(section.textContent).toContain('in use · 256 dimensions · 8.3 MB');
-    expect(within(section).getByText('%memory model use nomic')).toBeTruthy();
   });
 
   it('say where the store is, and how large', async () => {

@@ -4,7 +4,7 @@ import { UseSignal } from '@jupyterlab/ui-components';
 import type { IStatus } from '../../../api/types';
 import { Empty, emptyReason } from '../../../components/results/empty';
 import { SearchModel } from '../../../models/searchModel';
-import { job, status, trans } from '../../helpers/samples';
+import { job, status, trans, ROOT } from '../../helpers/samples';
 import { found, advance, RawResponse, Server } from '../../helpers/server';
 
 beforeEach(() => jest.useFakeTimers());
@@ -100,16 +100,20 @@ describe('where there are no results', () => {
       model.setQuery('prices last month kind:cell');
       model.answers.setFilters({ tag: ['λ'] });
       model.answers.setSince('2026-11-15');
+      model.answers.setHere({ notebook: 'notebooks/a.ipynb', folder: 'notebooks' });
+      model.answers.setScope('notebook');
       await advance(300);
     });
     expect(title()).toBe('No match');
     expect(screen.getByText('Remove the filter from the query')).toBeTruthy();
     expect(screen.getByText('Try other words, or fewer')).toBeTruthy();
-    await click('Search without the filters');
-    await click('Search all dates');
+    expect(server.bodies('POST search').at(-1)?.filters).toEqual({ tag: ['λ'], path: [`${ROOT}/notebooks/a.ipynb`] });
+    await click('Only λ: search all');
+    await click(/^Only Nov 15, 2026 –: search all dates/);
+    await click('Only in a.ipynb: search everywhere');
     await click('Ignore the time in the query');
     expect(server.bodies('POST search').at(-1)).toMatchObject({ filters: {}, time: false });
-    expect([model.filters, model.since]).toEqual([{}, null]);
+    expect(model.narrowing).toEqual({ filters: {}, since: null, scope: null });
   });
 
   it('nothing matches a few words: more of them may', async () => {

@@ -43,6 +43,27 @@ describe('around the list', () => {
     expect(screen.queryByRole('button', { name: 'Undo' })).toBeNull();
   });
 
+  it('say where else an answer may lie that was not found in one place', async () => {
+    const { model } = await renderResults(found({ verdict: 'none' }));
+    await act(async () => {
+      model.answers.setHere({ notebook: null, folder: 'notebooks', root: '/home/ada' });
+      model.answers.setScope('folder');
+      await advance();
+    });
+    expect(screen.getByText(/It may lie outside of notebooks\./)).toBeTruthy();
+    fireEvent.click(screen.getByRole('button', { name: 'Search everywhere' }));
+    expect(model.scope).toBeNull();
+  });
+
+  it('shows one line of notices, and all of them behind “more”', async () => {
+    await renderResults(found({ notices: ['Read “last month” as October.', 'No cell ran then.'] }));
+    const all = screen.getByText('No cell ran then.').closest('details')!;
+    expect([all.open, all.querySelector('summary')!.textContent]).toEqual([
+      false,
+      'Read “last month” as October. more'
+    ]);
+  });
+
   it('shows the notices of the search', async () => {
     await renderResults(found({ notices: ['Read “last month” as 2026-10-01 … 2026-10-31.'] }));
     expect(screen.getByText(/^Read “last month”/)).toBeTruthy();

@@ -142,7 +142,7 @@ describe('a text on its way', () => {
     server.on('POST item', () => new RawResponse(404, { message: 'No such memory.', reason: 'UnknownMemory' }));
     await turn(1);
     expect(options()).toHaveLength(1);
-    expect(screen.getByRole('alert').textContent).toContain('This memory no longer exists');
+    expect(screen.getByRole('alert').textContent).toContain('This cell or note no longer exists');
   });
 
   it('of a server that is gone comes once the server is back', async () => {
