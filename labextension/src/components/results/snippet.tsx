@@ -118,18 +118,27 @@ export function telling(lines: IPiece[][], columns: number): { line: number; fro
     if (before.length - indent + (lines[i][first]?.text.length ?? 0) < columns) {
       return { line: i, from: indent, isCut: false };
     }
-    const cut = before.length - Math.floor(columns / 3);
-    const word = [...before.matchAll(/(?<![\p{L}\p{N}_])[\p{L}\p{N}_]/gu)].find(({ index }) => index >= cut);
-    return { line: i, from: word?.index ?? before.length, isCut: true };
+    return { line: i, from: wordStart(before, columns), isCut: true };
   });
+}
+
+/** Where a word begins in the last third of what would fill the room. */
+function wordStart(before: string, room: number): number {
+  const cut = before.length - Math.floor(room / 3);
+  const words = [...before.matchAll(/(?<![\p{L}\p{N}_])[\p{L}\p{N}_]/gu)];
+  return words.find(({ index }) => index >= cut)?.index ?? before.length;
 }
 
 function textOf(pieces: readonly IPiece[]): string {
   return pieces.map(({ text }) => text).join('');
 }
 
-/** Pieces up to the last word within a length. */
-function upTo(pieces: IPiece[], length: number): IPiece[] {
+/** Pieces up to the last word within a length, from a word on that leaves room for the first highlight. */
+function upTo(all: IPiece[], length: number): IPiece[] {
+  const first = all.findIndex(({ marked }) => marked);
+  const before = textOf(all.slice(0, Math.max(first, 0)));
+  const isFar = before.length + (all[first]?.text.length ?? 0) > length;
+  const pieces = isFar && first >= 0 ? [{ text: '…', marked: false }, ...within(all, wordStart(before, length))] : all;
   const whole = textOf(pieces);
   const end = whole.slice(0, length).search(/\s+\S*$/);
   return whole.length <= length

@@ -35,6 +35,19 @@ describe('the code of a row', () => {
   });
 });
 
+describe('the prose of a row', () => {
+  it.each([
+    ['decimal', 'We read the file of Zürich again: decimal …'],
+    ['commas', '…decimal commas, and the hour was in local …']
+  ])('keeps %s in sight, and is cut at words', (word, shown) => {
+    const text = 'We read the file of Zürich again: decimal commas, and the hour was in local time';
+    const at = text.indexOf(word);
+    const props = { code: false, markdown: false, columns: 22, lang: '', highlight: null };
+    const { container } = render(<Snippet {...props} pieces={pieces(text, [[at, at + word.length]])} />);
+    expect(container.textContent).toBe(shown);
+  });
+});
+
 describe('the colours of code', () => {
   it('come when the highlighter has them, beside the marks', async () => {
     const [text, tokens] = [
