@@ -21,6 +21,8 @@ test.describe('Notebook 7', () => {
     await panel.act(panel.hit(/def clip_outliers/).first(), 'Insert');
     await expect(page.locator('.jp-NotebookPanel .jp-Cell').filter({ hasText: 'def clip_outliers' })).toHaveCount(1);
     expect(await page.locator('.jp-NotebookPanel .jp-Cell').count()).toBeGreaterThanOrEqual(before);
+    const here = await panel.answered(() => panel.filters.getByRole('radio', { name: 'This notebook' }).click());
+    expect(here.hits.every(hit => hit.source.endsWith('customer_join.ipynb'))).toBe(true);
   });
 
   test('Cells of other notebooks that are like the active one are counted and listed', async ({ page }) => {

@@ -87,6 +87,7 @@ test('With a language pack, every sentence of the panel is in that language', as
   await panel.getByRole('heading', { name: /⟦Index⟧/ }).click();
   await expect(panel.getByRole('table', { name: /^⟦Why rank 2/ })).toBeVisible();
   await expect(panel.getByRole('heading', { name: '⟦Store⟧' })).toBeVisible();
+  await panel.getByRole('button', { name: '⟦More filters⟧' }).click();
   await panel.getByRole('button', { name: /^⟦Date⟧/ }).click();
   expect(await untranslated()).toEqual([]);
 
