@@ -236,7 +236,7 @@ async def test_cell_index_or_line(ask, over, jp_root_dir):
     places = (await ask("search", {"query": '"λ_orders"'})).json["places"]
     found = {(one["path"], one["cell"], one["index"], one["line"]) for one in places if one["path"] != "notes.md"}
     assert found == {
-        ("ids.ipynb", "a1-b2", None, None),
+        ("ids.ipynb", "a1-b2", 0, None),
         ("none.ipynb", None, 0, None),
         ("lines.md", None, None, 1),
         (None, None, None, None),
