@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from errno import EACCES, EFBIG, ELOOP, ENOENT
 from pathlib import Path
-from stat import S_ISREG
+from stat import S_ISDIR, S_ISREG
 from typing import NamedTuple
 
 from jupyter_memory.errors import InputError
@@ -146,6 +146,7 @@ _BESIDE = "_files"
 _PROGRAMS = "libs"
 # Files are counted by endings such as `.tex`; `.20261104` says nothing of the kind.
 _LONGEST_ENDING = 12
+_ENDLESS = "a device, a FIFO or a socket, and reading it may never end"
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +244,7 @@ def _check_kind(path: Path, readers: Readers) -> None:
     if not path.exists():
         raise InputError(f"There is nothing at {_shown(path)}. Check the path; ~ stands for your home folder.")
     if not path.is_file():
-        raise InputError(f"{_shown(path)} is a device, a FIFO or a socket, and reading it may never end. Name a file.")
+        raise InputError(f"{_shown(path)} is {_ENDLESS}. Name a file.")
     if need := readers.extras.get(suffix_of(path)):
         raise InputError(f"{_shown(path)} cannot be read yet. To read it: {need}")
     known = readers.suffixes
@@ -282,6 +283,8 @@ def _look_at(path: Path, root: Path, max_bytes: int, found: Walk) -> None:
         status = path.stat()
         is_link = path.is_symlink()
         if not S_ISREG(status.st_mode):
+            if not S_ISDIR(status.st_mode):
+                found.skipped.append((_shown(path), f"it is {_ENDLESS}"))
             return
         if is_link:
             # It leads to a file that is wanted below the root.

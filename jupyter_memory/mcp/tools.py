@@ -75,6 +75,8 @@ USUAL_HITS, MOST_HITS, MOST_IDS = 10, 50, 20
 
 _A = TypeVar("_A", bound="Arguments")
 
+_WORDS = ("query", "around", "title", "text")  # where "null" may be meant
+
 
 # What models send: lists and objects as JSON text, a word alone, `File`, `true` for a number.
 def _as_json(value: Any) -> Any:
@@ -120,7 +122,8 @@ class Arguments(BaseModel):
         return {
             name: value
             for name, value in given.items()
-            if not (value is None and name in cls.model_fields) and not (value == "" and name in optional)
+            if not (value is None and name in cls.model_fields)
+            and not (name in optional and (value == "" or (value == "null" and name not in _WORDS)))
         }
 
     @classmethod

@@ -303,7 +303,7 @@ class SearchContext:
         if asked is None:
             return {}
         cosines = self._snapshot.cosines(asked.model, asked.vector, sorted(others))
-        memories = self._snapshot.memories(list(cosines)) | {one.key: one.memory for one in self}
+        memories = self._snapshot.whole(list(cosines)) | {one.key: one.memory for one in self}
         cosines |= {one.key: one.cosine for one in self if one.cosine is not None}
         places = {key: (one.space, one.kind, one.source) for key, one in memories.items()}
         found = {}

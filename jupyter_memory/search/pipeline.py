@@ -130,18 +130,22 @@ def search(
         if vector_query is not None:
             unknown = [key for key in chunks if key not in cosines]
             cosines |= snapshot.cosines(vector_query.model, vector_query.vector, unknown)
-        memories |= snapshot.memories([key for key in chunks if key not in memories])
+        memories |= snapshot.whole([key for key in chunks if key not in memories])
+        lost = chunks.keys() - memories.keys()
         if exclude is not None:
-            copies = {key for key in chunks if normalised(memories[key].text) == said}
-            retrieved = {name: [one for one in ones if one.memory not in copies] for name, ones in retrieved.items()}
+            copies = {key for key in chunks.keys() - lost if normalised(memories[key].text) == said}
+        if gone := copies | lost:
+            retrieved = {name: [one for one in ones if one.memory not in gone] for name, ones in retrieved.items()}
         found = [
-            Candidate(key, memories[key], chunk, cosines.get(key)) for key, chunk in chunks.items() if key not in copies
+            Candidate(key, memories[key], chunk, cosines.get(key)) for key, chunk in chunks.items() if key not in gone
         ]
         context = SearchContext(query, found, retrieved, vector_query, asked, snapshot, samples, profile.columns)
         wider = _wider(context, profile)
         if wider is None:
             break
         vector_query = wider
+    if lost:
+        notices = (*notices, "What has lost its text is not shown; `jupyter-memory doctor` names it.")
     if copies:
         are = "1 memory" if len(copies) == 1 else f"{len(copies):,} memories"
         notices = (*notices, f"{are} with the same text {'is' if len(copies) == 1 else 'are'} not shown.")

@@ -104,6 +104,7 @@ class Snapshot:
     sessions = _of_part(rows.sessions)
 
     memories = _of_all(rows.load)
+    whole = _of_all(rows.whole)
     known = _of_all(rows.known_contents)
     texts = _of_all(rows.texts)
     definitions = _of_all(rows.definitions_of)

@@ -265,4 +265,4 @@ def store_at(written: str | Path | DatabaseAddress) -> StorePath:
 def may_exist(place: StorePath) -> bool:
     """Return whether a store may be at a place: of a server, only opening it can tell."""
     # A file that may not be read is no error here.
-    return isinstance(place, DatabaseAddress) or os.path.exists(place)  # noqa: PTH110
+    return isinstance(place, DatabaseAddress) or os.path.exists(_utf8(place))  # noqa: PTH110

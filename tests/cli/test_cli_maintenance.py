@@ -43,6 +43,9 @@ def test_looking_makes_no_store(run: Run, home: Path) -> None:
     other = run("--store", str(home / "typo.sqlite"), "status")
     assert f"jupyter-memory --store {home}/typo.sqlite index FOLDER" in other.err
     assert not (home / "typo.sqlite").exists()
+    for arguments in (["search", "λ"], ["doctor"], ["add", "λ"]):
+        odd = run("--store", "caf\udce9/m.sqlite", *arguments)
+        assert odd.code == 1 and re.search(r"caf\ufffd/m.sqlite is not a valid UTF-8 path\. Rename .*\.$", odd.err)
 
 
 def test_backup_and_restore(week: Run, home: Path) -> None:

@@ -145,13 +145,16 @@ def test_an_ignore_file_that_is_far_too_large(tmp_path, name):
 
 @pytest.mark.parametrize("name", ["a.md", "a.ipynb", "a.xyz"])
 def test_what_is_no_file_is_not_waited_for(tmp_path, name):
-    """A FIFO, a device, and a link to one are told as what they are; in a folder they are passed over."""
+    """A FIFO, a device, and a link to one are told as what they are; so they are in a folder, if of a known kind."""
     os.mkfifo(tmp_path / name)
     (tmp_path / f"link-{name}").symlink_to("/dev/zero")
+    (tmp_path / "folder.md").symlink_to(tmp_path)
     for path in (tmp_path / name, tmp_path / f"link-{name}", Path("/dev/null")):
         with pytest.raises(InputError, match="is a device, a FIFO or a socket"):
             walk(path)
-    assert found(tmp_path) == []
+    walked = walk(tmp_path)
+    assert [Path(path).name for path, _ in walked.skipped] == ([] if name == "a.xyz" else [name, f"link-{name}"])
+    assert not walked.files and all("a device, a FIFO or a socket" in reason for _, reason in walked.skipped)
 
 
 FILES = (

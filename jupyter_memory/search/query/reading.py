@@ -67,7 +67,7 @@ def read_through(filters: Filters, terms: Terms, storage: SearchStorage) -> Filt
     with storage.snapshot() as snapshot:
         keys = snapshot.keys(_indexed(filters))
         for start in range(0, len(keys), _AT_ONCE):
-            memories = snapshot.memories(keys[start : start + _AT_ONCE])
+            memories = snapshot.whole(keys[start : start + _AT_ONCE])
             found += [key for key, memory in memories.items() if all(test(memory) for test in tests)]
             if monotonic() > until:
                 raise QueryError(f"Reading {len(keys):,} texts takes too long. Add a filter, such as path: or after:.")

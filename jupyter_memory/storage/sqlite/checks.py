@@ -73,12 +73,12 @@ _CURES = {
 
 def _findings(connection: Session, vectors: VectorIndex) -> Iterator[str]:
     there = {name for (name,) in connection.execute("select name from sqlite_schema")}
-    missing = [f"The {kind} {name} is missing. {_RESTORE}" for kind, name in sorted(_expected()) if name not in there]
+    missing = [f"The {kind} {name} is missing. {_RESTORE}" for kind, name, _ in sorted(_expected()) if name not in there]
     yield from missing
     if missing:
         return  # the other checks read these
     wrong_types: list[str] = []
-    for table in sorted(name for kind, name in _expected() if kind == "table" and name != "keyword"):
+    for table in sorted(name for kind, name, _ in _expected() if kind == "table" and name != "keyword"):
         columns: list[Any] = connection.execute(
             'select name, lower(type), "notnull" from pragma_table_info(?)', (table,)
         ).fetchall()
@@ -113,29 +113,33 @@ def foreign(connection: Session) -> Iterator[str]:
     if version_of(connection) > migrations()[-1].version:
         return
     rows = connection.rows(
-        """
-        select type, name from sqlite_schema
-        where type = 'trigger' or not (
-            name glob 'sqlite_*' or name glob 'keyword_*' or name glob 'vectors_*' or name glob 'codes_*'
+        f"""
+        {_OBJECTS} where type = 'trigger' or not (
+            name glob 'sqlite_*' or name glob 'vectors_[0-9]*' or name glob 'codes_[0-9]*'
+            or name in ('keyword_config', 'keyword_data', 'keyword_docsize', 'keyword_idx')
         )
         """
     )
-    for kind, name in sorted(set(rows) - _expected()):
+    for kind, name, _ in sorted(set(rows) - _expected()):
         yield (
             f"The {kind} {name} comes from elsewhere, and may keep what you forget. To be rid of it, move the memories "
             "to a new store with `jupyter-memory export` and `import`."
         )
 
 
+# A trigger of ours may have been replaced by another one.
+_OBJECTS = "select type, name, case type when 'trigger' then sql else '' end from sqlite_schema"
+
+
 @cache
-def _expected() -> frozenset[tuple[str, str]]:
+def _expected() -> frozenset[tuple[str, str, str]]:
     with closing(apsw.Connection(":memory:")) as empty:
         for step in migrations():
             empty.execute(step.sql).fetchall()
         rows: list[Any] = empty.execute(
-            "select type, name from sqlite_schema where name not glob 'sqlite_*' and name not glob 'keyword_*'"
+            f"{_OBJECTS} where name not glob 'sqlite_*' and name not glob 'keyword_*'"
         ).fetchall()
-    return frozenset((str(kind), str(name)) for kind, name in rows)
+    return frozenset((str(kind), str(name), str(sql)) for kind, name, sql in rows)
 
 
 def _orphans(connection: Session) -> Iterator[str]:

@@ -16,7 +16,7 @@ from secrets import token_hex
 
 import apsw
 
-from jupyter_memory.storage.sqlite.file import APPLICATION_ID, open_file, version_of
+from jupyter_memory.storage.sqlite.file import APPLICATION_ID, open_file, put_in_place, version_of
 
 _OURS = re.compile(r"\.jupyter-memory-(?P<process>\d+)-[0-9a-f]{16}\.copy")
 _COMPANION = re.compile(r"-(journal|wal|shm)$")  # what SQLite may put beside a copy
@@ -47,14 +47,7 @@ def copied(connection: apsw.Connection, target: Path) -> Iterator[Path]:
 def copy_into(connection: apsw.Connection, target: Path) -> None:
     """Copy a store into a new file, which is there whole or not at all."""
     with copied(connection, target) as copy:
-        try:
-            os.link(copy, target)  # never over a file that somebody made meanwhile
-        except FileExistsError:
-            raise
-        except OSError:  # a drive without hard links
-            if os.path.lexists(target):
-                raise
-            copy.rename(target)
+        put_in_place(copy, target)
         sync_folder(target)
 
 

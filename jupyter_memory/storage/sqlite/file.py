@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
-from time import monotonic, sleep, time
+from time import monotonic, sleep
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -34,7 +34,6 @@ from jupyter_memory.text.paths import absolute, make_private
 # Where the header of a file says how it is written, and that it has a log: never on a copy that a backup made.
 _FORMATS = slice(18, 20)
 _WITH_LOG = b"\x02\x02"
-_JUST_MADE = 60  # seconds in which another process fills the file that it has made
 # How the counters of those who write begin.
 _WRITER = "writer "
 _UNREADABLE = (apsw.Error, UnicodeDecodeError)
@@ -373,6 +372,18 @@ def open_file(path: Path, *, read_only: bool = False, frozen: bool = False, vfs:
     return Session(name, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI, vfs=vfs)
 
 
+def put_in_place(copy: Path, target: Path) -> None:
+    """Give a file that is whole its name, never over a file that somebody made meanwhile."""
+    try:
+        os.link(copy, target)
+    except FileExistsError:
+        raise
+    except OSError:  # a drive without hard links
+        if os.path.lexists(target):
+            raise
+        copy.rename(target)
+
+
 def version_of(connection: apsw.Connection) -> int:
     return int(connection.pragma("user_version"))
 
@@ -433,8 +444,8 @@ class StoreFile:
             self.created = not there
             if not there:
                 make_private(self.path.parent)
-                # Not exclusively: another process may be faster, or a link may name the file that is to be made.
-                os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
+                self._make_first_page(Path(os.path.realpath(self.path)))
+            status = self.path.stat()
         except (OSError, ValueError) as error:
             raise StoreReadOnly(
                 f"No store can be made at {self.path!s:.500}: {getattr(error, 'strerror', None) or 'no such path'}. "
@@ -442,14 +453,35 @@ class StoreFile:
             ) from None
         if folder:
             raise InputError(f"{self.path} is a folder; a store is one file, such as {self.path / 'memory.sqlite'}.")
-        status = self.path.stat()
-        if not self.created and status.st_size == 0 and time() - status.st_mtime > _JUST_MADE:
-            self.notices.append("The store's file was empty. If it held memories before, restore a backup of it.")
         if not os.access(self.path, os.R_OK):
             raise StoreError(f"{self.path} cannot be read: check its owner and permissions.")
+        if status.st_size == 0:
+            # A store is never empty, and only its owner can read it; what `touch` or sqlite3 makes, others can read.
+            if status.st_mode & 0o077 == 0 or self.log.exists():
+                raise StoreDamaged(
+                    f"{self.path} is empty: what it held is lost. Restore a backup: jupyter-memory restore --overwrite "
+                    f"BACKUP. If it never was a store, remove it: rm '{self.path}'"
+                )
+            self.notices.append("The store's file was empty. If it held memories before, restore a backup of it.")
         if not (os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)):
             self.read_only = True
             self.notices.append(f"{self.path} is read-only: searches work, nothing can be stored or forgotten.")
+
+    @staticmethod
+    def _make_first_page(target: Path) -> None:
+        # Whole or not at all, so that an empty file is never a store that was just begun.
+        with closing(apsw.Connection(":memory:")) as empty:
+            empty.pragma("application_id", APPLICATION_ID)
+            page = empty.serialize("main")
+        partial = target.with_name(f".jupyter-memory-{os.getpid()}-{secrets.token_hex(8)}.copy")
+        try:
+            with os.fdopen(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
+                file.write(page)
+            # Another process may be faster, and sweep this away.
+            with suppress(FileExistsError, FileNotFoundError):
+                put_in_place(partial, target)
+        finally:
+            partial.unlink(missing_ok=True)
 
     def connect(self, patience: int) -> Session:
         """Return a new connection, which waits ``patience`` milliseconds for other writers."""

@@ -166,12 +166,17 @@ def set_text(session: Session, key: int, text: str) -> None:
 
 def load(session: Session, keys: Sequence[int]) -> dict[int, Memory]:
     """Return the memories with these keys, all of which must be there."""
-    dialect = session.dialect
-    where = f"{dialect.of('memories')} and {dialect.among('memories.key', 'keys')} order by memories.key"
-    memories = _read(session, where, keys=keys)
+    memories = whole(session, keys)
     if len(memories) < len(set(keys)):
         raise UnreadableRow("a memory has lost its text")
     return memories
+
+
+def whole(session: Session, keys: Sequence[int]) -> dict[int, Memory]:
+    """Return those of the memories that have their text."""
+    dialect = session.dialect
+    where = f"{dialect.of('memories')} and {dialect.among('memories.key', 'keys')} order by memories.key"
+    return _read(session, where, keys=keys)
 
 
 def _read(session: Session, where: str, **parameters: Any) -> dict[int, Memory]:

@@ -183,7 +183,9 @@ def test_while_another_writes(week_store, store):
     [
         ("create trigger keeper after delete on texts begin insert into kept values (old.text); end", "trigger keeper"),
         ("create trigger keyword_x after delete on texts begin select 1; end", "trigger keyword_x"),
-        ("create table kept (text)", "table kept"),
+        ("drop trigger definitions_of_text; create trigger definitions_of_text after delete on texts begin select 1; end", "trigger definitions_of_text"),
+        *(("create table kept (text)", "table kept"), ("create table keyword_kept (text)", "table keyword_kept")),
+        ("create table vectors_kept (text)", "table vectors_kept"),
         ("create view seen as select text from texts", "view seen"),
     ],
 )
@@ -195,3 +197,15 @@ def test_what_somebody_put_into_a_store(week_store, tmp_path, made, name):
     with pytest.raises(InputError, match=f"was not restored. The {name} comes from elsewhere"):
         MemoryStore.restore(tmp_path / "backup.sqlite", to=tmp_path / "new.sqlite")
     assert not (tmp_path / "new.sqlite").exists()
+
+
+def test_a_memory_that_lost_its_text_is_stepped_over(week_store):
+    """Others are found as before, the notices say that something is left out, and doctor names it."""
+    lost, *others = [hit.memory.id for hit in week_store.hits("prices").hits]
+    run_sql(week_store, "delete from texts where memory = (select key from memories where id = ?)", lost)
+    answer = week_store.hits("prices")
+    assert [hit.memory.id for hit in answer.hits] == others and others
+    assert any("`jupyter-memory doctor` names it" in notice for notice in answer.notices)
+    assert any(lost in problem for problem in week_store.doctor())
+    with pytest.raises(StoreDamaged):
+        week_store.get(lost)

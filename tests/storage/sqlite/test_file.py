@@ -7,6 +7,8 @@ import random
 import re
 import sqlite3
 import stat
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -518,9 +520,23 @@ def test_a_store_without_its_last_bytes(week_store, tmp_path, less):
 
 
 def test_a_store_that_was_cut_to_nothing(path, database):
-    """A new store is begun in an empty file that is not from this minute, and a notice says so."""
+    """Only its owner can read a store, and none is begun empty: what is so was cut, and `restore` is what helps."""
     path.parent.mkdir()
     path.touch()
-    os.utime(path, (1e9, 1e9))
     assert database().notices == ["The store's file was empty. If it held memories before, restore a backup of it."]
-    assert database().notices == []
+    path.chmod(0o600)
+    os.truncate(path, 0)
+    for attempt in (database, lambda: MemoryStore(path).add("λ")):
+        with pytest.raises(StoreDamaged, match=r"is empty: .* restore --overwrite BACKUP. If it never was .* rm '"):
+            attempt()
+    assert path.stat().st_size == 0
+
+
+@pytest.mark.parametrize("moment", ["fdopen", "link", "unlink"])
+def test_a_first_opening_that_was_killed(path, database, moment):
+    """Whenever it was, the next one begins the store, and sweeps up what was left."""
+    path.parent.mkdir()
+    program = f"import os, sys; from jupyter_memory import open_store; os.{moment} = lambda *_: os._exit(9)"
+    assert subprocess.run([sys.executable, "-c", f"{program}; open_store(sys.argv[1])", path]).returncode == 9
+    assert version_of(database()) >= 1000
+    assert not [*path.parent.glob("*.copy")]
