@@ -60,8 +60,9 @@ test.describe('Related cells', () => {
     }
 
     await line.click();
-    await expect(panel.hits).toHaveCount(number);
     await expect(panel.results).toBeFocused();
+    await panel.openSections();
+    await expect(panel.hits).toHaveCount(number);
     await expect(panel.root.getByRole('button', { name: 'Like the cell' })).toBeVisible();
     await expect(line).toHaveCount(0);
     for (const [name, theme] of Object.entries(themes)) {
