@@ -283,8 +283,7 @@ def _look_at(path: Path, root: Path, max_bytes: int, found: Walk) -> None:
         status = path.stat()
         is_link = path.is_symlink()
         if not S_ISREG(status.st_mode):
-            if not S_ISDIR(status.st_mode):
-                found.skipped.append((_shown(path), f"it is {_ENDLESS}"))
+            found.skipped.extend([] if S_ISDIR(status.st_mode) else [(_shown(path), f"it is {_ENDLESS}")])
             return
         if is_link:
             # It leads to a file that is wanted below the root.

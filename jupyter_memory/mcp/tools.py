@@ -123,7 +123,7 @@ class Arguments(BaseModel):
             name: value
             for name, value in given.items()
             if not (value is None and name in cls.model_fields)
-            and not (name in optional and (value == "" or (value == "null" and name not in _WORDS)))
+            and not (name in optional and (value == "" or (value in ("null", '""') and name not in _WORDS)))
         }
 
     @classmethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from operator import attrgetter
@@ -134,8 +134,8 @@ def search(
         lost = chunks.keys() - memories.keys()
         if exclude is not None:
             copies = {key for key in chunks.keys() - lost if normalised(memories[key].text) == said}
-        if gone := copies | lost:
-            retrieved = {name: [one for one in ones if one.memory not in gone] for name, ones in retrieved.items()}
+        gone = copies | lost
+        retrieved = {name: [one for one in ones if one.memory not in gone] for name, ones in retrieved.items()}
         found = [
             Candidate(key, memories[key], chunk, cosines.get(key)) for key, chunk in chunks.items() if key not in gone
         ]
@@ -144,11 +144,7 @@ def search(
         if wider is None:
             break
         vector_query = wider
-    if lost:
-        notices = (*notices, "What has lost its text is not shown; `jupyter-memory doctor` names it.")
-    if copies:
-        are = "1 memory" if len(copies) == 1 else f"{len(copies):,} memories"
-        notices = (*notices, f"{are} with the same text {'is' if len(copies) == 1 else 'are'} not shown.")
+    notices = (*notices, *_left_out(copies, lost))
     pooled = perf_counter()
     rankings: dict[str, Ranking[int]] = {}
     for name, ones in context.retrieved.items():
@@ -164,6 +160,14 @@ def search(
         "rank": (perf_counter() - pooled) * 1000,
     }
     return fuse(Scored(context, rankings, vector_query is not None, guarded, timings), profile, notices)
+
+
+def _left_out(copies: set[int], lost: set[int]) -> Iterator[str]:
+    if copies:
+        are = "1 memory" if len(copies) == 1 else f"{len(copies):,} memories"
+        yield f"{are} with the same text {'is' if len(copies) == 1 else 'are'} not shown."
+    if lost:
+        yield "What has lost its text is not shown; `jupyter-memory doctor` names it."
 
 
 def _wider(context: SearchContext, profile: Profile) -> VectorQuery | None:

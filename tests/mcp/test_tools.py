@@ -75,8 +75,8 @@ def test_filters_hold_and_the_nearest_value_is_named(tools, tools_over, ask, sto
             {"filters": {"tag": "prices"}, "mode": ""},
         ),
         *({"filters": {"tag": ["prices"], "kind": "", "path": "", "since": None}}, {"limit": "50", "cursor": ""}),
-        {"filters": "null", "limit": "null", "max_tokens": "null", "mode": "null", "cursor": "null"},
-        *({"filters": {"tag": "prices", "kind": "null", "path": "null", "since": "null"}}, {"filters": "{}", "limit": ""}),
+        {"filters": "null", "limit": '""', "max_tokens": "null", "mode": "null", "cursor": "null"},
+        *({"filters": {"tag": "prices", "kind": "null", "path": "null", "since": "null"}}, {"filters": "{}"}),
         *({"filters": {"kind": ["Note", "FILE"]}, "mode": "Scan"}, {"limit": None, "max_tokens": None, "filters": ""}),
     ],
 )

@@ -73,12 +73,13 @@ _CURES = {
 
 def _findings(connection: Session, vectors: VectorIndex) -> Iterator[str]:
     there = {name for (name,) in connection.execute("select name from sqlite_schema")}
-    missing = [f"The {kind} {name} is missing. {_RESTORE}" for kind, name, _ in sorted(_expected()) if name not in there]
+    wanted = sorted(_expected())
+    missing = [f"The {kind} {name} is missing. {_RESTORE}" for kind, name, _ in wanted if name not in there]
     yield from missing
     if missing:
         return  # the other checks read these
     wrong_types: list[str] = []
-    for table in sorted(name for kind, name, _ in _expected() if kind == "table" and name != "keyword"):
+    for table in (name for kind, name, _ in wanted if kind == "table" and name != "keyword"):
         columns: list[Any] = connection.execute(
             'select name, lower(type), "notnull" from pragma_table_info(?)', (table,)
         ).fetchall()

@@ -178,12 +178,15 @@ def test_while_another_writes(week_store, store):
             hasty.doctor()
 
 
+OURS = "definitions_of_text"
+
+
 @pytest.mark.parametrize(
     ("made", "name"),
     [
         ("create trigger keeper after delete on texts begin insert into kept values (old.text); end", "trigger keeper"),
         ("create trigger keyword_x after delete on texts begin select 1; end", "trigger keyword_x"),
-        ("drop trigger definitions_of_text; create trigger definitions_of_text after delete on texts begin select 1; end", "trigger definitions_of_text"),
+        (f"drop trigger {OURS}; create trigger {OURS} after delete on texts begin select 1; end", f"trigger {OURS}"),
         *(("create table kept (text)", "table kept"), ("create table keyword_kept (text)", "table keyword_kept")),
         ("create table vectors_kept (text)", "table vectors_kept"),
         ("create view seen as select text from texts", "view seen"),
