@@ -98,7 +98,7 @@ class MemoryStore:
         self.memories, self.forgetting = Memories(*shared), Forgetting(*shared)
         self.sources, self.transfer = Sources(*shared), StoreTransfer(*shared)
         self.activity, self.maintenance = Activity(*shared), Maintenance(*shared)
-        self._runnables = Runnables(*shared)
+        self.runnables = Runnables(*shared)
         self.searching = Searching(storage, engine, model, query_vectors, settings, self.profile, scope)
         self.history = History(*shared)
         self.fixes = Fixes(storage, self.history, self.searching, scope)
@@ -187,7 +187,7 @@ class MemoryStore:
     get: Get = delegated("memories", Memories.get)  # type: ignore[arg-type,assignment]  # it would keep one overload of two
     among = delegated("memories", Memories.among)
     thumbnail = delegated("memories", Memories.thumbnail)
-    runnable = delegated("_runnables", Runnables.runnable)
+    runnable = delegated("runnables", Runnables.runnable)
     update = delegated("memories", Memories.update)
     pin = delegated("memories", Memories.pin)
     unpin = delegated("memories", Memories.unpin)

@@ -24,7 +24,7 @@ _SHELL = re.compile(r"^[ \t]*+(?:[\w., \t]++=)?[ \t]*+!", re.MULTILINE)
 _MAGIC = re.compile(r"^[ \t]*+(?:[\w., \t]++=[ \t]*+)?%{1,2}(\w+)", re.MULTILINE)
 # A magic that runs the rest of its line, or of its cell, as it is written there.
 _TIMED = re.compile(r"^([ \t]*+)%(?:time|timeit|prun|memit)[ \t]++(?=[^-\s])", re.MULTILINE)
-_AROUND = re.compile(r"\s*+%%(?:capture|time|timeit|prun)\b[^\n]*+\n?")
+_AROUND = re.compile(r"\A\s*+%%(?:capture|time|timeit|prun)\b[^\n]*+\n?")
 # They must be the first statements of a cell.
 _FUTURE = re.compile(r"^from __future__ import [^\n]+", re.MULTILINE)
 # Magics that may define any name, from where they read it.

@@ -40,7 +40,8 @@ def test_no_flag_is_used_twice(table) -> None:
 
 def test_every_filter_has_an_option() -> None:
     """What can be filtered by in Python can be on a line; what is left out is typed in the query, as -tag:draft."""
-    typed = {"also", "not_word", *(f"not_{facet}" for facet in FACETS)}
+    typed = {"also", "only", "regex", "not_word", *(f"not_{facet}" for facet in FACETS)}
+    typed |= {f"{sign}{name}" for name in ("source", "part", "outcome") for sign in ("", "not_")}
     assert set(Filters.__dataclass_fields__) - typed <= {option.name for option in SEARCH}
 
 

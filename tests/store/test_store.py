@@ -103,6 +103,7 @@ METHODS = {
     "activity": "note_search note_call note_access recent forget_recent feedback feedbacks",
     "maintenance": "stats count known tags doctor reembed drop_vectors rebuild backup restore",
     "transfer": "export import_ copy_to",
+    "runnables": "runnable",
 }
 # These are written out in the store itself.
 OWN = "search browse explore part interrupt close notices greeting model_offer profile closed replaced"

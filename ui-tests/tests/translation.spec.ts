@@ -79,8 +79,11 @@ test('With a language pack, every sentence of the panel is in that language', as
   await box.press('Enter');
   await expect(panel.locator('.jp-Memory-resultsBody')).toHaveAttribute('aria-busy', 'false');
   await expect(panel.getByText('⟦found⟧', { exact: true })).toBeVisible();
-  await panel.getByRole('listbox').getByRole('option').nth(1).click();
-  await expect(panel.getByRole('button', { name: '⟦More like this⟧' }).first()).toBeVisible();
+  const second = panel.getByRole('listbox').getByRole('option').nth(1);
+  await second.click({ button: 'right' });
+  await expect(page.getByRole('menuitem', { name: '⟦More like this⟧' })).toBeVisible();
+  await page.keyboard.press('Escape');
+  await second.click();
   expect(await untranslated()).toEqual([]);
 
   await panel.getByRole('heading', { name: /⟦Why this order⟧/ }).click();

@@ -360,7 +360,6 @@ def test_what_it_says_of_itself(storage, tmp_path):
         ("update texts set text = 'other' where memory = {}", "1 memory has another text or title than was stored"),
         ("update memories set title = 'other' where key = {}", "1 memory has another text or title than was stored"),
         ("update chunks set start = 900, stop = 910 where memory = {}", "1 memory has chunks that are no part of the"),
-        ("delete from texts where memory = {}", "1 row of memories has no text"),
         ("delete from chunks where memory = {}", "1 row of memories has no chunk"),
     ],
 )
