@@ -336,9 +336,8 @@ def _effects(
             module = whole.partition(".")[0] in rows["modules"] and root in imports
             if module or whole in rows["functions"] or (dot and method in rows["methods"]):
                 found.add(kind)
-        if method == "open" and any(
-            isinstance(one, str) and re.fullmatch(r"[rbt+]*[wax+][rbtwax+]*", one) for one in texts
-        ):
+        modes = (set(one) for one in texts if isinstance(one, str))
+        if method == "open" and any(mode <= set("rbtwax+") and mode & set("wax+") for mode in modes):
             found.add("files")
         if _READING.match(method) and any(isinstance(one, str) and _ADDRESS.match(one) for one in texts):
             found.add("network")

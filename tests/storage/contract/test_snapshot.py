@@ -131,6 +131,7 @@ def test_memories_by_key(filled):
     with filled.snapshot() as snapshot:
         keys = keys_of(snapshot, *DRAFTS)
         found = snapshot.memories(keys)
+        assert snapshot.whole([*keys, -1]) == found
         assert [found[key].text for key in keys] == [draft.text for draft in DRAFTS] == [*snapshot.texts(keys).values()]
         assert [snapshot.key_of(found[key].id) for key in keys] == keys
         rate = found[keys[0]]
