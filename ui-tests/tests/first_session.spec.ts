@@ -45,6 +45,7 @@ test.describe('A first session', () => {
       const hit = panel.hit(/def clip_outliers/).first();
       await panel.act(hit, 'Pin');
       await expect(hit).toHaveAccessibleName(/pinned/);
+      await panel.openSections();
       const count = await panel.hits.count();
       await panel.act(panel.hits.last(), 'Forget');
       await expect(panel.hits).toHaveCount(count - 1);
