@@ -90,7 +90,6 @@ lab: $(VENV)/.test  ## open the notebooks in JupyterLab
 bench: $(VENV)/.dev  ## measure speed and memory against peers (several minutes)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r benchmarks/requirements.txt
 	$(BIN)/python benchmarks/import_time.py
-	$(BIN)/python benchmarks/data_files.py
 	$(BIN)/python benchmarks/indexing.py
 	$(BIN)/python benchmarks/search.py
 

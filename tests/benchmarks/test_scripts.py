@@ -26,7 +26,6 @@ BENCHMARKS = ROOT / "benchmarks"
 SCRIPTS = sorted(path for folder in ("benchmarks", "scripts") for path in (ROOT / folder).rglob("*.py"))
 # By script: its options, and how the lines with its figures begin.
 FIGURES = {
-    "data_files": ("--files 2 --kilobytes 1 --rows 20 --kinds .py .r .csv .parquet .pdf", ".py .r .csv .parquet .pdf"),
     "embed": ("--model minilm --layers 1 --rounds 1 --texts 2 --rows 1x16 cells", "1x16 cells peak mlx"),
     "history": ("--cells 10", "off on callbacks failing"),
     "import_time": ("--runs 1", "import first woken"),

@@ -92,7 +92,8 @@ export class Opener {
       return [];
     }
     const model = (docs.findWidget(place.path) as NotebookPanel | undefined)?.content.model;
-    const file = model ?? (await app.serviceManager.contents.get(place.path, { type: 'notebook', content: true })).content;
+    const file =
+      model ?? (await app.serviceManager.contents.get(place.path, { type: 'notebook', content: true })).content;
     const { cells } = (model ? model.toJSON() : file) as { cells: (ICell & { id?: string })[] };
     const sources = cells.map(({ id = '', source }) => ({ id, source: [source].flat().join('') }));
     const found = findCell(sources, place, { snippet: '', highlights: [] });
