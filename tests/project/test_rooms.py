@@ -21,7 +21,7 @@ SPECS = sorted(ROOT.glob("ui-tests/tests/*.ts"))
 # Names that a room exports for tests alone, as room.NAME: each is there for a promise that shows nowhere else.
 FOR_TESTS_ALONE = (
     "embedders.Tokens", "embedders.WordPiece", "embedders.batches", "evaluation.interval", "evaluation.p_value",
-    "ingest.Isolation", "ingest.suspicious", "ingest.walk", "mcp.server_of", "mcp.tools_of",
+    "ingest.Isolation", "ingest.read_file", "ingest.suspicious", "ingest.walk", "mcp.server_of", "mcp.tools_of",
     "search.coverage_of", "search.snippet", "storage.Database", "storage.keyword",
 )  # fmt: skip
 # A module of the package below a room, or one beside the rooms, as it is written in code or in a string.

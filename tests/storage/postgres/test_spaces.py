@@ -145,6 +145,7 @@ READS = {
     "keyword_scores": lambda s: sorted(round(one, 9) for one in s.keyword_scores(ASKED, WEIGHTS, s.keys(ALL)).values()),
     "known": lambda s: s.known({"nothing": next(iter(s.memories(s.keys(ALL)).values())).content_hash}, ALL),
     "last_search": lambda s: s.last_search("magic")[0].query, "memories": lambda s: texts_of(s, s.keys(ALL)),
+    "whole": lambda s: sorted(one.text for one in s.whole(s.keys(ALL)).values()),
     "model": lambda s: s.model(MODEL).name, "models": lambda s: [one.name for one in s.models()],
     "newest_chunk": lambda s: s.newest_chunk() == max(chunks(s)),
     "noted_folders": lambda s: (s.noted_folders("a"), s.noted_folders("b")),
