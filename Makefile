@@ -53,12 +53,11 @@ test: $(VENV)/.test  ## run the tests
 	@$(PANEL)
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 	$(JLPM) jest
-	@if ui-tests/chromium.sh; then ui-tests/run.sh; fi
 
 campaign: $(VENV)/.test  ## kill, damage and crowd real stores (about an hour); PARTS='kills moves' SEED=1 SCALE=0.1 bound it
 	PYTHONPATH=tests:tests/helpers $(BIN)/python -m campaign $(PARTS) $(if $(SEED),--seed $(SEED)) $(if $(SCALE),--scale $(SCALE))
 
-ui: $(VENV)/.test  ## run only the browser tests: the panel in a real JupyterLab
+ui: $(VENV)/.test  ## run the browser tests: the panel in a real JupyterLab
 	@$(PANEL)
 	ui-tests/run.sh $(if $(ONLY),'$(ONLY)')
 
