@@ -99,6 +99,7 @@ def test_a_header_is_told_from_the_rows_below_it(read, lines):
         ("Anna Meier,2026-03-02,2026-03-09", "Bob Rossi,2026-03-03,2026-03-10", "Carl Weber,2026-03-04,2026-03-11"),
         ("Ayre,2019", "Brough,12", "Cairn,13"),
         ("2019,2020,2021", "2022,2023,2024", "2025,2026,2027"),
+        ('{"name": "Anna"}', '{"name": "Bob"}'), ('["Anna", 3]', '["Bob", 4]'),  # JSON lines
     ],
 )  # fmt: skip
 def test_what_may_be_data_is_no_header(read, lines):

@@ -222,7 +222,8 @@ def _header_of(rows: Sequence[Row]) -> Row | None:
         return None
     periods = _series_of(names, below)
     written = [name for place, name in enumerate(names) if name and place not in periods]
-    if any(map(is_value, written)):
+    # A file of JSON lines may be called a table.
+    if any(is_value(name) or name.startswith(("{", '["')) for name in written):
         return None
     if any(row[place].strip() == name for row in below for place, name in enumerate(names) if name):
         return None
