@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from random import Random
 from typing import Any, Self
 
 import apsw
@@ -66,16 +65,6 @@ def nearest(differing: NDArray[np.floating], count: int) -> NDArray[np.intp]:
     return np.flatnonzero(differing <= np.partition(among, count - 1)[count - 1])
 
 
-def _signs(seed: int, count: int) -> NDArray[np.float32]:
-    # The stored codes depend on them: `np.random.RandomState(seed).choice([-1, 1], count)`, without its import.
-    state = [seed]
-    for place in range(1, 624):
-        state.append(0x6C078965 * (state[-1] ^ state[-1] >> 30) + place & 0xFFFFFFFF)
-    twister = Random()  # noqa: S311 - no secret
-    twister.setstate((3, (*state, 624), None))
-    return np.array([2.0 * (twister.getrandbits(32) & 1) - 1 for _ in range(count)], np.float32)
-
-
 @cache
 def _projection(dimensions: int) -> NDArray[np.float32]:
     # Orthogonal blocks, each with signs of its own, or part of a larger block.
@@ -83,8 +72,9 @@ def _projection(dimensions: int) -> NDArray[np.float32]:
     hadamard = np.ones((1, 1), dtype=np.float32)
     while len(hadamard) < size:
         hadamard = np.block([[hadamard, hadamard], [hadamard, -hadamard]])
+    # RandomState's stream is frozen by NumPy's promise; the stored codes depend on it.
     seeds = range(max(1, BITS // size))
-    blocks = [_signs(seed, size)[:, None] * hadamard for seed in seeds]
+    blocks = [np.random.RandomState(seed).choice([-1, 1], size)[:, None] * hadamard for seed in seeds]
     return np.ascontiguousarray(np.concatenate(blocks, axis=1)[:dimensions, :BITS], dtype=np.float32)
 
 
