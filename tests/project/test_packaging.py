@@ -1,4 +1,4 @@
-"""What is packed: one version on both sides, the files by which Jupyter finds the two extensions, and common words."""
+"""What is packed: one version everywhere, the files by which Jupyter finds the two extensions, and common words."""
 
 import hashlib
 import json
@@ -13,8 +13,10 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 PACKAGE = json.loads((ROOT / "package.json").read_text("utf-8"))
 
 
-def test_one_version_in_both_files() -> None:
-    assert PACKAGE["version"] == PROJECT["project"]["version"]
+def test_one_version_everywhere() -> None:
+    version = PROJECT["project"]["version"]
+    assert PACKAGE["version"] == version
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
 
 
 def test_the_wheel_puts_the_panel_where_lab_looks() -> None:
