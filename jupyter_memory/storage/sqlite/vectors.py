@@ -214,7 +214,7 @@ _CANDIDATES = 400  # of 100,000 real chunks the best 400 by code hold 99.5 % of 
 _UNIT = 2**60
 
 _TOGETHER = 2_048  # rows that are compared at once
-_READ_TOGETHER = 65_536  # codes that are read at once, 8 MB
+_READ_TOGETHER = 16_384  # codes that are read at once, 2 MB
 # How far the length of a vector may be from 1, and in how many bits a code may differ from that of its vector where
 # another machine computed it: damage changes more.
 _ROUNDING, _BITS = 1e-3, 32
@@ -360,23 +360,25 @@ class VectorIndex:
             wanted *= 4
 
     def _codes(self, connection: Session, model: Model) -> _Codes:
-        # What was added since they were read is read now, a row for many: a million rows take a second.
+        # What was added since they were read is read now, many as one row.
         state, table = removals(connection), f"codes_{model.id}"
         known = self._known_codes.get(state, model.id) or _NO_CODES
-        after = int(known.ids[-1]) if known.ids.size else 0
-        most = len(known.ids) + (connection.execute(f"select max(chunk) from {table}").get or 0) - after
-        rows = connection.execute(
-            f"""
-            select group_concat(chunk), cast(group_concat(code, '') as blob)
-            from (select chunk, code from {table} where chunk > ? order by chunk) group by chunk / {_READ_TOGETHER}
-            """,
-            (after,),
-        )
-        for chunks, of in rows:
-            ids = np.fromstring(chunks, np.int64, sep=",")
-            new = np.frombuffer(of, np.uint64).reshape(len(ids), -1)
-            known = _Codes(_extended(known.ids, ids, most), _extended(known.of, new, most))
-            self._known_codes.put(state, model.id, known)
+        begin = int(known.ids[-1]) + 1 if known.ids.size else 0
+        end = (connection.execute(f"select max(chunk) from {table}").get or 0) + 1
+        most = len(known.ids) + end - begin
+        for first in range(begin, end, _READ_TOGETHER):
+            row: Any = connection.execute(
+                f"""
+                select group_concat(chunk), cast(group_concat(code, '') as blob)
+                from (select chunk, code from {table} where chunk >= ? and chunk < ? order by chunk)
+                """,
+                (first, min(first + _READ_TOGETHER, end)),
+            ).fetchone()
+            if row[0] is not None:
+                ids = np.fromstring(row[0], np.int64, sep=",")
+                new = np.frombuffer(row[1], np.uint64).reshape(len(ids), -1)
+                known = _Codes(_extended(known.ids, ids, most), _extended(known.of, new, most))
+                self._known_codes.put(state, model.id, known)
         return known
 
     def cosines(self, connection: Session, model: Model, query: Vectors, memories: Sequence[int]) -> dict[int, float]:
