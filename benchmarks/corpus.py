@@ -4,7 +4,9 @@ A text is a function or a class with its docstring, cut after 40 lines or 1,500 
 question is the first line of a docstring. Texts come in the order of their hashes, so that a smaller corpus is the
 beginning of a larger one. --data holds judged sets (`*/corpus.jsonl` {title, text}, `*/queries.jsonl` {text}), whose
 texts and questions are mixed in; --code names another folder of Python. What was read is kept in --work, since reading
-takes a minute or two, and so are the stores that are built of it.
+takes a minute or two, and so are the stores that are built of it. Where more texts are wanted than there are, each
+further one takes its lines in turn from two of them, and has its long words renamed: frequent words stay as frequent,
+and rare ones as rare.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import argparse
 import ast
 import hashlib
 import json
+import re
 import shutil
 import sys
 import sysconfig
@@ -20,7 +23,7 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, zip_longest
+from itertools import chain, count, islice, zip_longest
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +36,8 @@ WORK = Path(tempfile.gettempdir()) / "jupyter-memory-benchmarks"
 LINES, CHARACTERS = 40, 1500
 SHORTEST_TEXT, SHORTEST_QUESTION = 80, 30
 MOST_TEXTS, MOST_QUESTIONS = 200_000, 2_000
+
+_LONG_WORD = re.compile(r"[a-zA-Z]{12,}")
 
 
 @dataclass(frozen=True)
@@ -108,10 +113,10 @@ def read_corpus(options: argparse.Namespace, texts: int, questions: int = 0) -> 
         options.work.mkdir(parents=True, exist_ok=True)
         kept.write_text(json.dumps(_read(folders, options.data)), encoding="utf-8")
     found = json.loads(kept.read_text(encoding="utf-8"))
-    for name, wanted in (("texts", texts), ("questions", asked)):
-        if len(found[name]) < wanted:
-            print(f"Only {len(found[name]):,} {name} could be had, not {wanted:,}.")
+    if len(found["questions"]) < asked:
+        print(f"Only {len(found['questions']):,} questions could be had, not {asked:,}.")
     held = [Text(*text) for text in found["texts"][:texts]]
+    held += islice(_mixed(held), texts - len(held))
     return Corpus(held, found["questions"][:asked], options.work, f"{len(held)}-{source}")
 
 
@@ -151,6 +156,15 @@ def _read(folders: Iterable[Path], data: Path | None) -> dict[str, list]:
         "texts": [(text.title, text.text) for text in texts[:MOST_TEXTS]],
         "questions": [one for one in mixed if one is not None],
     }
+
+
+def _mixed(texts: Sequence[Text]) -> Iterator[Text]:
+    for turn in count(1):
+        for number, one in enumerate(texts):
+            other = texts[(number * 7 + turn) % len(texts)]
+            pairs = zip_longest(one.text.splitlines(), other.text.splitlines(), fillvalue="")
+            mixed = "\n".join(pair[(turn + line) % 2] for line, pair in enumerate(pairs))
+            yield Text(one.title, _LONG_WORD.sub(rf"\g<0>z{turn}", mixed))
 
 
 def _definitions(folder: Path) -> Iterator[Text]:

@@ -6,13 +6,14 @@ All hold the same chunks with the same vectors of 256 dimensions (the bundled st
 questions, whose vectors are computed beforehand. They take turns, question by question, so that whatever else the
 machine does meets them alike. A time is that of a whole call, from the question to ten memories with their texts:
 
-- ours     `MemoryStore.hits` with the profile `covalence`
+- covalence, auto  `MemoryStore.hits` with this profile; `auto` is the default
 - naive    sqlite-vec's KNN over float vectors, FTS5 over any of the words, reciprocal rank fusion in Python
 - LanceDB  hybrid search with its default vector index, its full-text index and RRFReranker (where it is installed)
 - refined  the same with a `refine_factor` that brings its recall near to ours
 
-Recall is the share of the true best 20 memories by cosine that the vector retriever finds. Memory is the most that a
-fresh process held that opened the store and searched it 20 times, with pandas, MLX and the model loaded.
+Recall is the share of the true best 20 memories by cosine that the vector retriever finds. Then a fresh process says
+how long its first search took, with the store's opening, and how much memory it held at most after 20 searches, with
+pandas, MLX and the model loaded. Last, ten memories are added and forgotten again, with a search after each change.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ import apsw
 import numpy as np
 import sqlite_vec
 from corpus import Prepared, add_options, made, read_corpus
-from measure import compare, output_of, parser_of, turns, warm
+from measure import compare, output_of, parser_of, timed, turns, warm
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.evaluation import arms
@@ -46,15 +47,23 @@ Search = Callable[[str], object]
 SEARCHER = """
 import json, resource, sys
 from pathlib import Path
+from time import perf_counter
 from jupyter_memory import MemoryStore
-with MemoryStore(sys.argv[1]) as store:
-    for question in json.loads(sys.argv[2]):
-        assert len(store.search(question, profile="covalence")), question
+from jupyter_memory.embedders import StaticEmbedder
+embedder, questions = StaticEmbedder(), json.loads(sys.argv[2])
+embedder.embed_query("warm")
+begun = perf_counter()
+with MemoryStore(sys.argv[1], embedder=embedder) as store:
+    store.hits(questions[0])
+    first = perf_counter() - begun
+    for question in questions:
+        assert len(store.search(question)), question
 status = Path("/proc/self/status")
 if status.exists():  # ru_maxrss would count what the parent held when it forked
-    print(next(int(line.split()[1]) for line in status.read_text().splitlines() if line.startswith("VmHWM")) / 1000)
+    held = next(int(line.split()[1]) for line in status.read_text().splitlines() if line.startswith("VmHWM")) / 1000
 else:
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1_000_000)
+    held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1_000_000
+print(f"first search in a fresh process: {first * 1000:.0f} ms\\nmemory of a searching process: {held:.0f} MB")
 """
 
 
@@ -193,7 +202,8 @@ def run(size: int, options: argparse.Namespace, with_lance: bool) -> None:
     chunks, prepared = read_chunks(path), Prepared(corpus.questions)
     store, every = MemoryStore(path, prepared), MemoryStore(path, Prepared(corpus.questions, threshold=-1.0))
     sides: dict[str, Search] = {
-        "ours": lambda question: store.hits(question, limit=LIMIT, profile="covalence"),
+        "covalence": lambda question: store.hits(question, limit=LIMIT, profile="covalence"),
+        "auto": lambda question: store.hits(question, limit=LIMIT),
         "naive": naive(corpus.work / f"naive-{corpus.name}.sqlite", chunks, prepared.vectors),
     }
     retrievers: dict[str, Search] = {"ours": nearest_of(every)}
@@ -201,16 +211,24 @@ def run(size: int, options: argparse.Namespace, with_lance: bool) -> None:
         lance_path = corpus.work / f"lance-{corpus.name}"
         sides[name], retrievers[name] = lance(lance_path, chunks, prepared.vectors, refined)
     spent = turns(sides, corpus.questions)
-    asked = len(warm(spent["ours"]))
-    print(f"\n{len(chunks.ids):,} chunks, {asked} questions, {os.cpu_count()} CPUs; ratios to ours")
-    compare(spent, "ours")
+    asked = len(warm(spent["covalence"]))
+    print(f"\n{len(chunks.ids):,} chunks, {asked} questions, {os.cpu_count()} CPUs")
+    compare(spent, "LanceDB" if with_lance else "naive")
     shares = {
         name: np.mean([chunks.share_found(find(question), prepared.vectors[question]) for question in corpus.questions])
         for name, find in retrievers.items()
     }
     print(f"recall@{TOP} of vectors: {', '.join(f'{name} {share:.4f}' for name, share in shares.items())}")
-    used = output_of([sys.executable, "-c", SEARCHER, path, json.dumps(corpus.questions[:20])])
-    print(f"memory of a searching process: {float(used):.0f} MB")
+    print(output_of([sys.executable, "-c", SEARCHER, path, json.dumps(corpus.questions[:20])]))
+    kept: list[str] = []
+    for name, change in (
+        ("add", lambda question: kept.append(store.add(f"{question} again").id)),
+        ("forget", lambda _: store.forget(kept.pop(), now=True)),
+    ):
+        asked_again = corpus.questions[:10]
+        pairs = [(timed(lambda: change(one)), timed(lambda: sides["auto"](one))) for one in asked_again]  # noqa: B023
+        alone, after = np.median(pairs, axis=0) * 1000
+        print(f"{name} {alone:.1f} ms, the search after it {after:.1f} ms")
     store.close()
     every.close()
 

@@ -32,7 +32,7 @@ FIGURES = {
     "indexing": ("--texts 60 --rounds 1", "plain add_many index"),
     "related": ("notebooks/samples/forecasting --chunks 60 --questions 4", "fitted held these hits related_to POST"),
     "runnable": ("--most 3 --cells 2", "alone runnable effects"),
-    "search": ("--sizes 60 --questions 4", "ours naive recall@20 memory"),
+    "search": ("--sizes 60,1500 --questions 4", "covalence auto naive recall@20 first memory add forget"),
     "stages": ("--texts 60 --questions 4 --profile vault", "covalence vault"),
 }
 # The others are run by tests of their own, or by scripts that import them.

@@ -114,11 +114,12 @@ class ScoredChunks:
         return dict(zip(self.chunks[best].tolist(), self.scores[best].tolist(), strict=True))
 
 
-def _extended(known: NDArray[Any], new: NDArray[Any]) -> NDArray[Any]:
+def _extended(known: NDArray[Any], new: NDArray[Any], most: int = 0) -> NDArray[Any]:
     # Behind what is known, if there is room: other threads write the same there, and read no further than they know.
+    # Memory is taken only where something is written, so room for ``most`` costs nothing.
     size, room = len(known) + len(new), known if known.base is None else known.base
     if not isinstance(room, np.ndarray) or len(room) < size:
-        room = np.empty((size + size // 8, *known.shape[1:]), known.dtype)
+        room = np.empty((max(size, most) * 9 // 8, *known.shape[1:]), known.dtype)
         room[: len(known)] = known
     room[len(known) : size] = new
     return room[:size]
@@ -213,6 +214,7 @@ _CANDIDATES = 400  # of 100,000 real chunks the best 400 by code hold 99.5 % of 
 _UNIT = 2**60
 
 _TOGETHER = 2_048  # rows that are compared at once
+_READ_TOGETHER = 16_384  # codes that are read at once, 2 MB
 # How far the length of a vector may be from 1, and in how many bits a code may differ from that of its vector where
 # another machine computed it: damage changes more.
 _ROUNDING, _BITS = 1e-3, 32
@@ -338,18 +340,7 @@ class VectorIndex:
     ) -> list[ScoredChunk]:
         floor = -2.0 if threshold is None else threshold
         allowed = self.owners.matching(connection, filters) if filters else None
-        # What was added since the codes were read is read now.
-        state = removals(connection)
-        known = self._known_codes.get(state, model.id) or _NO_CODES
-        last = int(known.ids[-1]) if known.ids.size else 0
-        new: list[Any] = connection.execute(
-            f"select chunk, code from codes_{model.id} where chunk > ? order by chunk", (last,)
-        ).fetchall()
-        if new:
-            added = np.fromiter((row[0] for row in new), np.int64, len(new))
-            of_new = np.frombuffer(b"".join(code for _, code in new), np.uint64).reshape(len(new), -1)
-            known = _Codes(_extended(known.ids, added), _extended(known.of, of_new))
-            self._known_codes.put(state, model.id, known)
+        known = self._codes(connection, model)
         ids, of = known.ids if allowed is None else allowed, known.of
         if ids.size <= EXACT:
             kept = _cosines(connection, model, query, ids).at_least(floor)
@@ -367,6 +358,28 @@ class VectorIndex:
             if len(found) == count or kept.chunks.size < near.chunks.size or wanted >= ids.size:
                 return found
             wanted *= 4
+
+    def _codes(self, connection: Session, model: Model) -> _Codes:
+        # What was added since they were read is read now, many as one row.
+        state, table = removals(connection), f"codes_{model.id}"
+        known = self._known_codes.get(state, model.id) or _NO_CODES
+        begin = int(known.ids[-1]) + 1 if known.ids.size else 0
+        end = (connection.execute(f"select max(chunk) from {table}").get or 0) + 1
+        most = len(known.ids) + end - begin
+        for first in range(begin, end, _READ_TOGETHER):
+            row: Any = connection.execute(
+                f"""
+                select group_concat(chunk), cast(group_concat(code, '') as blob)
+                from (select chunk, code from {table} where chunk >= ? and chunk < ? order by chunk)
+                """,
+                (first, min(first + _READ_TOGETHER, end)),
+            ).fetchone()
+            if row[0] is not None:
+                ids = np.fromstring(row[0], np.int64, sep=",")
+                new = np.frombuffer(row[1], np.uint64).reshape(len(ids), -1)
+                known = _Codes(_extended(known.ids, ids, most), _extended(known.of, new, most))
+                self._known_codes.put(state, model.id, known)
+        return known
 
     def cosines(self, connection: Session, model: Model, query: Vectors, memories: Sequence[int]) -> dict[int, float]:
         rows = connection.execute(
