@@ -74,6 +74,17 @@ def test_cells_around_a_cell_count_where_words_do_not(store, tmp_path, query, co
     assert (found["c61"] > found["c5"] + 1e-4) == counts
 
 
+@pytest.mark.parametrize(("query", "counts"), [("zebra", True), ("λ", False)])
+def test_the_best_of_its_section_speaks_for_a_cell_where_words_do_not(store, tmp_path, query, counts):
+    """Of two cells that are as near to a question in other words, the one in a section with a nearer one has more."""
+    memories = store(embedder=Sided())
+    sections = (("# One 100", *range(120, 150), 60), ("# Two 10", 100, 10, *range(100, 130), 60))
+    cells = (str(one) if isinstance(one, str) else ("code", f"λ {one}") for section in sections for one in section)
+    memories.index(write(tmp_path / "n.ipynb", *cells), progress=False)
+    found = {hit.memory.location: hit.signals["neighbour"].value for hit in memories.hits(query, limit=70).hits}
+    assert (found["c65"] > 2 * found["c31"]) == counts
+
+
 # Tokens 0 and 1 are near each other (cosine 0.8), 2 is like nothing else.
 TABLE = np.array([[1, 0, 0], [0.8, 0.6, 0], [0, 0, 1]], dtype=np.float32)
 EVEN, ONE = np.ones(2, dtype=np.float32), np.ones(1, dtype=np.float32)

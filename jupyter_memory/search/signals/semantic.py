@@ -35,15 +35,7 @@ class SemanticMargin:
 
 def semantic_margins(context: SearchContext) -> dict[int, float]:
     """Return the evidence of the meaning of each candidate, by key."""
-    background = None
-    if context.vector_query is not None and context.sample.vectors.size:
-        with one_core():
-            background = Background.of(context.sample.vectors @ context.vector_query.vector)
-    if background is None:
-        return dict.fromkeys(context.keys, nan)
-    terms = context.query.terms
-    count = len(terms.words) + len(terms.phrases) + len(terms.ident)
-    cosines = np.array([nan if one.cosine is None else one.cosine for one in context], dtype=np.float64)
+    cosines = _cosines(context)
     # A hub is near to any question: its cosine counts less by how much its hubness exceeds the candidates' mean. Where
     # words are as good a guide, they hold hubs back, and several memories that are near to each other are several
     # answers to one question: then nothing is taken off.
@@ -55,9 +47,33 @@ def semantic_margins(context: SearchContext) -> dict[int, float]:
     if (share := _AROUND * (1 - words_count(context))) > 0:
         around = [context.cells_around.get(key, nan) for key in context.keys]
         cosines += share * np.nan_to_num(np.array(around) - cosines)
-    margins = background.margin(cosines)
-    values = context.calibration * (max(count, 1) * margins * abs(margins))
+    return _margins(context, cosines)
+
+
+def plain_margins(context: SearchContext) -> dict[int, float]:
+    """Return the evidence of the cosine of each candidate as it is, by key."""
+    return _margins(context, _cosines(context))
+
+
+def _cosines(context: SearchContext) -> NDArray[np.float64]:
+    return np.array([nan if one.cosine is None else one.cosine for one in context], dtype=np.float64)
+
+
+def _margins(context: SearchContext, cosines: NDArray[np.float64]) -> dict[int, float]:
+    if (background := context.shared(_background)) is None:
+        return dict.fromkeys(context.keys, nan)
+    terms = context.query.terms
+    count = len(terms.words) + len(terms.phrases) + len(terms.ident)
+    above = background.margin(cosines)
+    values = context.calibration * (max(count, 1) * above * abs(above))
     return dict(zip(context.keys, values.tolist(), strict=True))
+
+
+def _background(context: SearchContext) -> Background | None:
+    if context.vector_query is None or not context.sample.vectors.size:
+        return None
+    with one_core():
+        return Background.of(context.sample.vectors @ context.vector_query.vector)
 
 
 # MaxSim: how near the candidate's nearest token comes to each token of the query. The vectors are the bundled static

@@ -19,14 +19,14 @@
             + TIER / its tier: 1 if it is pinned, 2 for a file, 3 for a note, 4 or 5 for a run
             + RECENCY / (1 + its age in years)
 
-The weights are fixed, but the evidence adapts to the store and the query. ``z`` is how far a cosine stands out
-from the cosines of this query with the whole store. For a normal distribution, z² / 2 is about the information of such
-a value, as idf is the information of a word: a retriever to which everything is about equally near decides nothing.
-BM25 grows with the number of words in the query, so the other side grows with it. `search.confidence` measures how
-far the model can be trusted in this store; where it can be trusted much, hubs count less. Where words do not help, the
-cells around a cell speak for its meaning. A neighbour's evidence comes from its words and its meaning. The constants
-were chosen on judged sets of five kinds of text, with two models. A third more or less of the semantic margin costs up
-to .02 nDCG@10; the session adds .01 where memories have one, and nothing elsewhere.
+The weights are fixed, but the evidence adapts to the store and the query. ``z`` is how far a cosine stands out from the
+cosines of this query with the whole store. For a normal distribution, z² / 2 is about the information of such a value,
+as idf is the information of a word: a retriever to which everything is about equally near decides nothing. BM25 grows
+with the number of words in the query, so the other side grows with it. `search.confidence` measures how far the model
+can be trusted in this store; where it can be trusted much, hubs count less. Where words do not help, the cells around a
+cell and the best of its section speak for it. A neighbour's evidence comes from its words and its meaning. The
+constants were chosen on judged sets of five kinds of text, with two models. A third more or less of the semantic margin
+costs up to .02 nDCG@10; the session adds .01 where memories have one, and nothing elsewhere.
 """
 
 from __future__ import annotations
