@@ -109,6 +109,7 @@ def _shown_rows(frame: pd.DataFrame, now: datetime) -> list[Row]:
         if hit is None and is_markdown(_cell_text(row, "kind"), _cell_text(row, "lang")):
             snippet, marks = plain(snippet)
         source, tokens, tags = _cell_text(row, "source"), row.get("token_estimate"), row.get("tags")
+        where = (source, _cell_text(row, "location"), _cell_text(row, "kind"), hit.memory.cell if hit else None)
         strength, event_at = row.get("strength"), row.get("event_at")
         tags = tags if isinstance(tags, Sequence) and not isinstance(tags, str) else ()
         shown.append(
@@ -120,7 +121,7 @@ def _shown_rows(frame: pd.DataFrame, now: datetime) -> list[Row]:
                 badges=_cell_text(row, "badges"),
                 strength="" if pd.isna(strength) else percent(strength),
                 age=age(event_at.to_pydatetime(warn=False), now) if isinstance(event_at, pd.Timestamp) else "",
-                place=Place(source, _cell_text(row, "location"), _cell_text(row, "kind")) if source else None,
+                place=Place(*where) if source else None,
                 tags=", ".join(map(str, tags)),
                 tokens="" if tokens is None or pd.isna(tokens) else f"{tokens} tokens",
                 memory_id=memory_id,
@@ -229,7 +230,7 @@ def to_frame(answer: Answer) -> pd.DataFrame:
         "source": _strings(hit.memory.source for hit in hits),
         "location": _strings(hit.location for hit in hits),
         "tags": _objects(hit.memory.tags for hit in hits),
-        "event_at": pd.array([hit.memory.event_at for hit in hits], dtype="datetime64[us, UTC]"),
+        "event_at": pd.array([hit.memory.dated for hit in hits], dtype="datetime64[us, UTC]"),
         "lang": _strings(hit.memory.lang for hit in hits),
         "session": _strings(hit.memory.session or "" for hit in hits),
         "domain": _strings(hit.memory.domain or "" for hit in hits),

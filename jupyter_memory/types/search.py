@@ -311,7 +311,7 @@ class Hit:
             "source": memory.source,
             "location": self.location,
             "tags": list(memory.tags),
-            "event_at": memory.event_at.isoformat(),
+            "event_at": memory.dated and memory.dated.isoformat(),
             "freshness": self.freshness,
             "thumbnails": memory.thumbnails,
             "kw_rank": self.kw_rank,
