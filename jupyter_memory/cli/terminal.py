@@ -23,7 +23,7 @@ from jupyter_memory.text.identifiers import without_file
 from jupyter_memory.text.paths import is_at_or_below
 from jupyter_memory.text.unicode import marked
 from jupyter_memory.types import Answer, Hit
-from jupyter_memory.types.search import UNSURE
+from jupyter_memory.types.search import UNANSWERED, told
 
 if TYPE_CHECKING:
     from jupyter_memory.search.profiles import Profile
@@ -154,14 +154,16 @@ class Terminal(Front):
 
     def show_results(self, answer: Answer, *, short: bool) -> None:
         for notice in answer.notices:
-            self.note(notice)
+            # What is said of the verdict says it.
+            if notice != UNANSWERED:
+                self.note(notice)
         if not answer.hits:
             self.note("Nothing found.")
             return
+        if said := told(answer.verdict):
+            self.note(said)
         self._hits = {hit.memory.id: hit for hit in answer.hits}
         self.has_found = answer.verdict != "none"
-        if answer.verdict == "weak":
-            self.note(UNSURE)
         if not short:
             self._page(results(answer, _width(), self._paint))
             return

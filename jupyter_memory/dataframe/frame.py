@@ -22,8 +22,8 @@ from jupyter_memory.text.display import Paint, coloured, has_colours, html, list
 from jupyter_memory.text.identifiers import without_file
 from jupyter_memory.text.markdown import is_markdown, plain
 from jupyter_memory.text.unicode import marked
-from jupyter_memory.types import UNANSWERED, Answer, Fix, Hit
-from jupyter_memory.types.search import doubt
+from jupyter_memory.types import Answer, Fix, Hit
+from jupyter_memory.types.search import surest, told
 
 if TYPE_CHECKING:
     from pandas.io.formats.style import Styler
@@ -131,12 +131,9 @@ def _shown_rows(frame: pd.DataFrame, now: datetime) -> list[Row]:
     return shown
 
 
-def _doubts(frame: pd.DataFrame) -> str:
+def _verdict(frame: pd.DataFrame) -> str:
     verdicts = [search["verdict"] for search in searches_of(frame)]
-    said = [doubt(verdict) for verdict in verdicts]
-    if not len(frame) or not all(said):
-        return ""
-    return UNANSWERED if set(said) == {UNANSWERED} else max(said, key=lambda one: one != UNANSWERED, default="")
+    return told(surest(verdicts)) if verdicts and len(frame) else ""
 
 
 def _cell_text(row: pd.Series[Any], name: str) -> str:
@@ -194,12 +191,12 @@ class Results(pd.DataFrame):
         if len(questions) == 1 and questions[0]:
             asked = f'class="jp-Memory-openOutput" value="{escape(questions[0])}"'
             footer += f' <button type="button" {asked} hidden>Open in Memory</button>'
-        return results(_shown_rows(self, datetime.now(UTC)), _doubts(self), footer)
+        return results(_shown_rows(self, datetime.now(UTC)), _verdict(self), footer)
 
 
 def _text(frame: pd.DataFrame, cells: int, paint: Paint) -> str:
     rows = [row.entry for row in _shown_rows(frame, datetime.now(UTC))]
-    return "\n\n".join(part for part in (_doubts(frame), listing(rows, cells, paint), _footer(frame)) if part)
+    return "\n\n".join(part for part in (_verdict(frame), listing(rows, cells, paint), _footer(frame)) if part)
 
 
 def _cells() -> int:

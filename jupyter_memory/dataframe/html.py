@@ -147,9 +147,9 @@ def table(heads: Iterable[str], rows: Iterable[str], caption: str = "") -> str:
     )
 
 
-def results(rows: Sequence[Row], doubt: str, footer: str) -> str:
-    """Return a result as HTML; ``doubt`` is what is said above it, ``footer`` is HTML below it."""
-    above = f"<p><strong>{html(doubt)}</strong></p>" if doubt else ""
+def results(rows: Sequence[Row], verdict: str, footer: str) -> str:
+    """Return a result as HTML; ``verdict`` is what is said above it, ``footer`` is HTML below it."""
+    above = f"<p><strong>{html(verdict)}</strong></p>" if verdict else ""
     if not rows:
         return f"{above}<p>{footer}</p>"
     columns = {"found by": "badges", "strength": "strength", "when": "age"}
