@@ -18,12 +18,12 @@ from jupyter_memory.config import existing_path, load_config
 from jupyter_memory.interface.commands.command import Front, Shown
 from jupyter_memory.interface.commands.memories import line_of, open_file
 from jupyter_memory.text import display
-from jupyter_memory.text.dates import age
+from jupyter_memory.text.dates import age, iso_day
 from jupyter_memory.text.identifiers import without_file
 from jupyter_memory.text.paths import is_at_or_below
 from jupyter_memory.text.unicode import marked
 from jupyter_memory.types import Answer, Hit
-from jupyter_memory.types.search import UNSURE
+from jupyter_memory.types.search import UNANSWERED, told
 
 if TYPE_CHECKING:
     from jupyter_memory.search.profiles import Profile
@@ -40,17 +40,18 @@ def results(answer: Answer, cells: int, paint: display.Paint = display.unpainted
     entries = []
     for hit in answer.hits:
         memory = hit.memory
-        about = [memory.id, _day(hit), *([display.fit(", ".join(memory.tags), cells // 3)] if memory.tags else [])]
+        about = [memory.id, iso_day(memory.event_at), display.fit(", ".join(memory.tags), cells // 3)]
         if hit.freshness in ("changed", "gone"):
             about.append(f"file {hit.freshness}")
         if path := memory.source:
-            left = cells - 4 - sum(display.width(part) + len(_DOT) for part in about)
+            left = cells - 4 - sum(display.width(part) + len(_DOT) for part in about if part)
             shown = f"~{path[len(home) :]}" if path != home and is_at_or_below(path, home) else path
-            about.insert(2, display.fit_end(shown + (f":{hit.location}" if hit.location else ""), left))
+            about.insert(2, display.fit_end(memory.placed(shown, hit.location), left))
         snippet, marks = hit.plain_snippet()
         facts = (display.percent(hit.strength), age(memory.event_at, now))
         title = without_file(hit.title, memory.source)
-        entries.append(display.Entry(str(hit.rank), title, snippet, marks, hit.badges, facts, _DOT.join(about)))
+        told = _DOT.join(filter(None, about))
+        entries.append(display.Entry(str(hit.rank), title, snippet, marks, hit.badges, facts, told))
     return display.listing(entries, cells, paint)
 
 
@@ -63,10 +64,6 @@ def _lines(rows: Sequence[tuple[str, ...]], cells: int) -> str:
                 line = line[:-1]
             lines[place] = line.rstrip() + "…"
     return "\n".join(lines)
-
-
-def _day(hit: Hit) -> str:
-    return hit.memory.event_at.astimezone().date().isoformat()
 
 
 INTERRUPTED = 130
@@ -149,21 +146,24 @@ class Terminal(Front):
         for notice in answer.notices:
             self.note(notice)
         if answer.hits:
-            rows = [(hit.memory.id, _day(hit), hit.memory.kind, hit.memory.tier, hit.title) for hit in answer.hits]
+            listed = [(hit.memory, hit.title) for hit in answer.hits]
+            rows = [(one.id, iso_day(one.event_at), one.kind, one.tier, title) for one, title in listed]
             self._page(_lines(rows, _width()))
         elif not answer.notices:
             self.note("There is nothing to show.")
 
     def show_results(self, answer: Answer, *, short: bool) -> None:
         for notice in answer.notices:
-            self.note(notice)
+            # What is said of the verdict says it.
+            if notice != UNANSWERED:
+                self.note(notice)
         if not answer.hits:
             self.note("Nothing found.")
             return
+        if said := told(answer.verdict):
+            self.note(said)
         self._hits = {hit.memory.id: hit for hit in answer.hits}
         self.has_found = answer.verdict != "none"
-        if answer.verdict == "weak":
-            self.note(UNSURE)
         if not short:
             self._page(results(answer, _width(), self._paint))
             return

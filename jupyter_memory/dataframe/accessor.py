@@ -104,14 +104,16 @@ class MemoryAccessor:
         """Return where the memory of a row comes from: in a notebook a link that opens it at the cell."""
         row = self._row(rank)
         if row.get("source"):
-            place = Place(str(row["source"]), str(row.get("location", "")), str(row.get("kind", "")))
+            hit = recent_hits(search_of(row, self._searches)).get(str(row["memory_id"]))
+            cell = None if hit is None else hit.memory.cell
+            place = Place(str(row["source"]), str(row.get("location", "")), str(row.get("kind", "")), cell)
         else:
             memory = _store(search_of(row, self._searches)).get(str(row["memory_id"]))
             if not memory.source:
                 raise InputError(
                     f"Rank {rank} is a {memory.kind} without a source; df.memory.text({rank}) shows it whole."
                 )
-            place = Place(memory.source, memory.place(), memory.kind)
+            place = Place(memory.source, memory.place(), memory.kind, memory.cell)
         self._note_access(row)
         return place
 

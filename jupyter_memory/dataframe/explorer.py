@@ -19,6 +19,7 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.search.engine import Pooled
 from jupyter_memory.search.fusion import weights_of, with_weights
 from jupyter_memory.search.profiles import PROFILES, Profile, profile_named
+from jupyter_memory.text.dates import iso_day
 from jupyter_memory.text.display import html
 from jupyter_memory.text.identifiers import without_file
 from jupyter_memory.text.unicode import json_text
@@ -296,7 +297,7 @@ def _table(answer: Answer, terms: Sequence[str], before: Mapping[str, int]) -> s
             label = f"{abs(was - hit.rank)} {way} from {was}"
             named = f'role="img" aria-label="{label}" title="{label}"'
             moved = f' <span class="jp-MemoryExplorer-moved" {named}>{sign}{abs(was - hit.rank)}</span>'
-        about = (hit.badges, memory.kind, str(memory.event_at.astimezone().date()), PurePath(memory.source).name)
+        about = (hit.badges, memory.kind, iso_day(memory.event_at), PurePath(memory.source).name)
         details = html(" · ".join(filter(None, (*about, ", ".join(memory.tags)))))
         title = f"<strong>{html(without_file(hit.title, memory.source))}</strong><br>" if memory.title else ""
         shown = picture(memory.id, memory.title) if memory.thumbnails else ""

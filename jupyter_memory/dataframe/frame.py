@@ -22,8 +22,8 @@ from jupyter_memory.text.display import Paint, coloured, has_colours, html, list
 from jupyter_memory.text.identifiers import without_file
 from jupyter_memory.text.markdown import is_markdown, plain
 from jupyter_memory.text.unicode import marked
-from jupyter_memory.types import UNANSWERED, Answer, Fix, Hit
-from jupyter_memory.types.search import doubt
+from jupyter_memory.types import Answer, Fix, Hit
+from jupyter_memory.types.search import surest, told
 
 if TYPE_CHECKING:
     from pandas.io.formats.style import Styler
@@ -109,6 +109,7 @@ def _shown_rows(frame: pd.DataFrame, now: datetime) -> list[Row]:
         if hit is None and is_markdown(_cell_text(row, "kind"), _cell_text(row, "lang")):
             snippet, marks = plain(snippet)
         source, tokens, tags = _cell_text(row, "source"), row.get("token_estimate"), row.get("tags")
+        where = (source, _cell_text(row, "location"), _cell_text(row, "kind"), hit.memory.cell if hit else None)
         strength, event_at = row.get("strength"), row.get("event_at")
         tags = tags if isinstance(tags, Sequence) and not isinstance(tags, str) else ()
         shown.append(
@@ -120,7 +121,7 @@ def _shown_rows(frame: pd.DataFrame, now: datetime) -> list[Row]:
                 badges=_cell_text(row, "badges"),
                 strength="" if pd.isna(strength) else percent(strength),
                 age=age(event_at.to_pydatetime(warn=False), now) if isinstance(event_at, pd.Timestamp) else "",
-                place=Place(source, _cell_text(row, "location"), _cell_text(row, "kind")) if source else None,
+                place=Place(*where) if source else None,
                 tags=", ".join(map(str, tags)),
                 tokens="" if tokens is None or pd.isna(tokens) else f"{tokens} tokens",
                 memory_id=memory_id,
@@ -130,12 +131,9 @@ def _shown_rows(frame: pd.DataFrame, now: datetime) -> list[Row]:
     return shown
 
 
-def _doubts(frame: pd.DataFrame) -> str:
+def _verdict(frame: pd.DataFrame) -> str:
     verdicts = [search["verdict"] for search in searches_of(frame)]
-    said = [doubt(verdict) for verdict in verdicts]
-    if not len(frame) or not all(said):
-        return ""
-    return UNANSWERED if set(said) == {UNANSWERED} else max(said, key=lambda one: one != UNANSWERED, default="")
+    return told(surest(verdicts)) if verdicts and len(frame) else ""
 
 
 def _cell_text(row: pd.Series[Any], name: str) -> str:
@@ -193,12 +191,12 @@ class Results(pd.DataFrame):
         if len(questions) == 1 and questions[0]:
             asked = f'class="jp-Memory-openOutput" value="{escape(questions[0])}"'
             footer += f' <button type="button" {asked} hidden>Open in Memory</button>'
-        return results(_shown_rows(self, datetime.now(UTC)), _doubts(self), footer)
+        return results(_shown_rows(self, datetime.now(UTC)), _verdict(self), footer)
 
 
 def _text(frame: pd.DataFrame, cells: int, paint: Paint) -> str:
     rows = [row.entry for row in _shown_rows(frame, datetime.now(UTC))]
-    return "\n\n".join(part for part in (_doubts(frame), listing(rows, cells, paint), _footer(frame)) if part)
+    return "\n\n".join(part for part in (_verdict(frame), listing(rows, cells, paint), _footer(frame)) if part)
 
 
 def _cells() -> int:
@@ -229,7 +227,7 @@ def to_frame(answer: Answer) -> pd.DataFrame:
         "source": _strings(hit.memory.source for hit in hits),
         "location": _strings(hit.location for hit in hits),
         "tags": _objects(hit.memory.tags for hit in hits),
-        "event_at": pd.array([hit.memory.event_at for hit in hits], dtype="datetime64[us, UTC]"),
+        "event_at": pd.array([hit.memory.dated for hit in hits], dtype="datetime64[us, UTC]"),
         "lang": _strings(hit.memory.lang for hit in hits),
         "session": _strings(hit.memory.session or "" for hit in hits),
         "domain": _strings(hit.memory.domain or "" for hit in hits),

@@ -9,7 +9,7 @@ from os.path import relpath
 from pathlib import Path, PurePath
 from urllib.parse import quote
 
-from jupyter_memory.text.display import Entry, html
+from jupyter_memory.text.display import Entry, html, placed
 from jupyter_memory.text.unicode import marked
 
 _WEB = ("https://", "http://")
@@ -18,11 +18,11 @@ _WEB = ("https://", "http://")
 class Place:
     """Where a memory comes from: a link in a notebook, a path elsewhere."""
 
-    def __init__(self, source: str, location: str, kind: str) -> None:
-        self.source, self.location, self.kind = source, location, kind
+    def __init__(self, source: str, location: str, kind: str, cell: int | None = None) -> None:
+        self.source, self.location, self.kind, self.cell = source, location, kind, cell
 
     def __repr__(self) -> str:
-        return marked(f"{self.source}:{self.location}" if self.location else self.source)
+        return marked(placed(self.source, self.location, self.kind, self.cell))
 
     def _repr_html_(self) -> str:
         return f'<a href="{escape(self.href)}" target="_blank" rel="noopener">{escape(repr(self))}</a>'
@@ -50,11 +50,9 @@ class Place:
 
     @property
     def name(self) -> str:
-        """Return the file by its name alone, with the line or the page; the id of a cell tells a person nothing."""
+        """Return the file by its name alone, with the line, the page or the cell."""
         name = self.source if self.source.startswith(_WEB) else PurePath(self.source).name or self.source
-        if self.location.isdecimal():
-            return f"{name}:{self.location}"
-        return f"{name}, {self.location}" if self.location.startswith(("page ", "slide ")) else name
+        return placed(name, self.location, self.kind, self.cell)
 
 
 DOT = " · "
@@ -149,9 +147,9 @@ def table(heads: Iterable[str], rows: Iterable[str], caption: str = "") -> str:
     )
 
 
-def results(rows: Sequence[Row], doubt: str, footer: str) -> str:
-    """Return a result as HTML; ``doubt`` is what is said above it, ``footer`` is HTML below it."""
-    above = f"<p><strong>{html(doubt)}</strong></p>" if doubt else ""
+def results(rows: Sequence[Row], verdict: str, footer: str) -> str:
+    """Return a result as HTML; ``verdict`` is what is said above it, ``footer`` is HTML below it."""
+    above = f"<p><strong>{html(verdict)}</strong></p>" if verdict else ""
     if not rows:
         return f"{above}<p>{footer}</p>"
     columns = {"found by": "badges", "strength": "strength", "when": "age"}

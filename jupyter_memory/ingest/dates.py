@@ -70,12 +70,12 @@ def in_name(name: str, now: datetime) -> datetime | None:
 
 
 def of_cell(metadata: Mapping[str, Any], now: datetime) -> datetime | None:
-    """Return when a cell was last run, where JupyterLab, Colab or an extension noted it."""
-    execution, timed, colab = (metadata.get(key) for key in ("execution", "ExecuteTime", "executionInfo"))
+    """Return when a cell was last run, where JupyterLab, Colab, papermill or an extension noted it."""
+    execution, colab, *others = map(metadata.get, ("execution", "executionInfo", "ExecuteTime", "papermill"))
     if isinstance(colab, Mapping) and isinstance(milliseconds := colab.get("timestamp"), int | float):
         with suppress(ValueError, OverflowError, OSError):
             return _plausible(datetime.fromtimestamp(milliseconds / 1000, UTC), now)
-    noted = [timed.get("start_time")] if isinstance(timed, Mapping) else []
+    noted = [timed.get("start_time") for timed in others if isinstance(timed, Mapping)]
     if isinstance(execution, Mapping):
         noted += [execution.get(key) for key in ("iopub.execute_input", "shell.execute_reply.started")]
     return _first(noted, now)
@@ -105,6 +105,22 @@ def _plausible(when: datetime, now: datetime) -> datetime | None:
     except (OverflowError, OSError, ValueError):
         return None
     return when if _EARLIEST <= when <= now + _AHEAD else None
+
+
+_MANY, _MOMENT = 10, 10_000_000_000  # files, nanoseconds
+
+
+def copied(paths: Iterable[Path]) -> set[Path]:
+    """Return the files whose times say when they were copied, unpacked or generated: ten of them within ten seconds."""
+    times, found = list[tuple[int, Path]](), set[Path]()
+    for path in paths:
+        with suppress(OSError):
+            times.append((path.stat().st_mtime_ns, path))
+    times.sort()
+    for begin, (last, _) in enumerate(times[_MANY - 1 :]):
+        if last - times[begin][0] <= _MOMENT:
+            found.update(path for _, path in times[begin : begin + _MANY])
+    return found
 
 
 # Of each work tree, one ``git ls-files`` and one ``git log`` read the repository alone: no hook, no filter and no

@@ -16,7 +16,7 @@ from jupyter_memory.config import JupyterMemory
 from jupyter_memory.embedders.base import TokenEmbedder
 from jupyter_memory.embedders.static import StaticEmbedder
 from jupyter_memory.errors import InputError
-from jupyter_memory.ingest.dates import last_commits
+from jupyter_memory.ingest.dates import copied, last_commits
 from jupyter_memory.ingest.discovery import Walk, own_name, walk
 from jupyter_memory.ingest.moves import MissingFiles, use_known_names
 from jupyter_memory.ingest.pictures import Quota
@@ -25,6 +25,7 @@ from jupyter_memory.ingest.readers.registry import digest, stamp, version_mark
 from jupyter_memory.ingest.workers import Task, WorkerPool, prepare_files, workers_for
 from jupyter_memory.storage.base import Prepared
 from jupyter_memory.storage.databases import Storage
+from jupyter_memory.text.dates import UNKNOWN
 from jupyter_memory.text.paths import normal
 from jupyter_memory.types import Draft, IndexReport, PictureReport
 from jupyter_memory.types.memory import NO_PICTURES, Thumbnail
@@ -65,7 +66,7 @@ class Indexing:
         self._pool: WorkerPool | None = None
         self._ready: list[Prepared] = []
         self._fingerprint = ""
-        self._commits: Mapping[Path, datetime] = {}
+        self._commits: Mapping[Path, datetime] = {}  # ``UNKNOWN`` for copies
         self._undated: set[str] = set()
 
     def index(
@@ -149,7 +150,10 @@ class Indexing:
             known.pop(after, None)
             self._counts["moved"] += 1
         states = ((path, known.get(str(path))) for path in seen.files)
-        self._expect([path for path, state in states if state is None or state.is_incomplete or _differs(state, path)])
+        new = [path for path in seen.files if str(path) not in known]
+        self._expect(
+            [path for path, state in states if state is None or state.is_incomplete or _differs(state, path)], new
+        )
 
     def changed(self, root: Path, *, ignore: Sequence[str] = ()) -> int:
         """Return how many files at or below ``root`` are new, gone or changed since they were indexed."""
@@ -190,9 +194,9 @@ class Indexing:
         with self._storage.snapshot() as snapshot:
             return snapshot.file_texts(paths, self._space)
 
-    def _expect(self, paths: Sequence[Path]) -> None:
+    def _expect(self, paths: Sequence[Path], new: Sequence[Path]) -> None:
         # A pool of workers reads ahead, if there are enough files.
-        self._commits = last_commits(paths)
+        self._commits = dict.fromkeys(copied(new), UNKNOWN) | last_commits(paths)
         embedder = self._model.for_writing()
         # One file is read here in the time that another process takes to start.
         workers = workers_for(paths) if len(paths) > 1 else 0

@@ -31,6 +31,7 @@ from jupyter_memory.storage.base import EmbeddedParts, Prepared
 from jupyter_memory.storage.snapshot import Snapshot
 from jupyter_memory.text import identifiers, markdown
 from jupyter_memory.text.code import PYTHON, Place, definitions_and_places
+from jupyter_memory.text.dates import UNKNOWN
 from jupyter_memory.text.moments import moment
 from jupyter_memory.text.outlines import Block, around, outline, stretches
 from jupyter_memory.text.unicode import REDACTED, encodable, storable
@@ -347,7 +348,8 @@ def read_file(
     """Return what a file has to remember: a draft for each part of its document.
 
     A document without a title has its path below ``root`` as title. Its date is the one that it states itself or has in
-    its name, else when it was ``committed``, else when the file was last changed.
+    its name, else when it was ``committed``, else the one that it notes, else the last one of a part, else that of the
+    file, which tells nothing where ``committed`` is ``UNKNOWN``.
     ``metadata["redacted"]`` counts the secrets hidden in the text; they are hidden in title, context and tags too.
     ``metadata["reading_notes"]`` of the first says what of the file is left out or uncertain.
     With ``pictures``, which are known ones by their origin, thumbnails are made of those that the parts show.
@@ -364,6 +366,9 @@ def read_file(
             raise InputError("Git LFS has not fetched this file yet. Run `git lfs pull`, then index it again.")
         with reading(_hidden if redacting else None) as notes:
             document = reader.read(path)
+            if committed in (None, UNKNOWN):
+                document = replace(document, written=document.written or document.noted)
+                when = max(filter(None, (part.written for part in document.parts)), default=when)
             below = path != root and path.is_relative_to(root)
             title = document.title or identifiers.short_path(path.relative_to(root).as_posix() if below else path.name)
             drafts = _drafts_of(document, path, title, when, redacting, pictures)
@@ -492,7 +497,7 @@ class Unchanged:
         if earlier is None or draft.event_at is None or earlier == draft.event_at:
             return draft
         prefix = draft.context.removesuffix(markdown.day(draft.event_at))
-        dated = f"{prefix}{markdown.day(earlier)}" if prefix != draft.context else draft.context
+        dated = f"{prefix}{markdown.day(earlier)}".rstrip("\n") if prefix != draft.context else draft.context
         return replace(draft, event_at=earlier, context=dated)
 
     def vectors(self, drafts: Sequence[Draft]) -> dict[str, Vectors]:
@@ -502,7 +507,7 @@ class Unchanged:
         days = {
             (markdown.day(before), markdown.day(after))
             for before, after in moments
-            if before is not None and after is not None
+            if before is not None and after is not None and UNKNOWN not in (before, after)
         }
         for before, after in ((before, after) for before, after in days if before != after):
             for parts, vector in self.embedded:

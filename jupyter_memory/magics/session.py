@@ -40,7 +40,9 @@ class Links(list[str]):
         # Imported late, here and below: a kernel that never searches need not wait for pandas and the store.
         from jupyter_memory.dataframe.html import Place, open_link
 
-        places = [(one.id, Place(one.source, locations.get(one.id) or one.place(), one.kind)) for one in memories]
+        places = [
+            (one.id, Place(one.source, locations.get(one.id) or one.place(), one.kind, one.cell)) for one in memories
+        ]
         super().__init__(repr(place) for _, place in places)
         self._html = [open_link(html(repr(place)), place.href, place.source, id_) for id_, place in places]
 

@@ -40,7 +40,7 @@ class Place(Result):
     id: str
     title: str | None = None
     path: str | None = None
-    cell: str | None = None
+    cell: int | None = None
     line: int | None = None
     date: str | None = None
     kind: str | None = None
@@ -328,9 +328,9 @@ def place_of(memory: Memory, location: str, quotes: Quotes, named: str = "", sho
         "id": memory.id,
         "title": quotes.line(title, _SHORT_TITLE if short else 160) or None,
         "path": quotes.line(path, 1_000) or None,
-        "cell": quotes.line(memory.location, 100) if is_notebook and memory.location else None,
+        "cell": memory.cell if is_notebook else None,
         "line": int(location) if memory.kind == "file" and not is_notebook and location.isdecimal() else None,
-        "date": memory.event_at.date().isoformat(),
+        "date": memory.dated and memory.dated.date().isoformat(),
         "kind": memory.kind,
         "lang": None if short else quotes.line(memory.lang, 40) or None,
         "tags": None if short else [quotes.line(tag, 50) for tag in memory.tags[:10]] or None,

@@ -104,6 +104,7 @@ Whole = Annotated[int, _NO_TRUTH]
 MaxTokens = Annotated[Whole, Field(ge=LEAST_TOKENS, le=MOST_TOKENS, description="of the whole answer")]
 Limit = Annotated[Whole, Field(ge=1, le=MOST_HITS)]
 Kind = Annotated[Literal["note", "file", "cell", "history"], _LOWER]
+Ending = Annotated[Literal["ok", "error"], _LOWER]
 Mode = Annotated[Literal["scan", "full"], _LOWER]
 
 
@@ -158,6 +159,7 @@ class FilterArguments(Arguments):
     lang: Several | None = None
     since: str | None = Field(None, max_length=100, description="2026-03-01, last week")
     until: str | None = Field(None, max_length=100)
+    outcome: Annotated[list[Ending], BeforeValidator(_several)] | None = Field(None, description="of cells and runs")
 
     def filters(self) -> Filters:
         """Return them as filters."""
@@ -170,6 +172,7 @@ class FilterArguments(Arguments):
             tag=tuple(self.tag or ()),
             path=tuple(self.path or ()),
             lang=tuple(self.lang or ()),
+            outcome=tuple(self.outcome or ()),
             since=times.get("since"),
             until=times.get("until"),
         )

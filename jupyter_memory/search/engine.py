@@ -20,6 +20,7 @@ from jupyter_memory.search.fusion import weights_of, with_weights
 from jupyter_memory.search.pipeline import Result, Scored, fuse, search
 from jupyter_memory.search.presentation import doubts, facets, hits, in_order, unranked
 from jupyter_memory.search.profiles.profile import Profile
+from jupyter_memory.search.query.temporal import notice_of
 from jupyter_memory.search.related import Subject, as_question, of_memory, only_alike
 from jupyter_memory.storage.base import QueryVector
 from jupyter_memory.storage.databases import SearchStorage, Storage
@@ -196,13 +197,20 @@ class SearchEngine:
             return self._answer(replace(done, result=only_alike(done.result)), begun, with_strength=False)
 
     def browse(self, filters: Filters, query: Query) -> Answer:
-        """Return memories without a question: core, note, mcp, file, history, newest first within each."""
-        begun = perf_counter()
+        """Return memories without a question: core, note, mcp, file, history, newest first within each.
+
+        Of a query that names a time, those of a file stand together, and the newest comes first.
+        """
+        begun, notices = perf_counter(), list[str]()
         with self.storage.snapshot() as snapshot:
-            memories = snapshot.browse(filters, query.limit)
+            memories = snapshot.browse(filters, query.limit, by_source=query.temporal is not None)
             counted = _facets(snapshot, filters)
+        if query.temporal is not None:
+            notices.append(notice_of(query.temporal, empty=not memories))
+            if len(memories) < (total := sum(counted["kind"].values())):
+                notices.append(f"{total:,} memories are from then; these are the first {len(memories):,}.")
         timings = {"total": (perf_counter() - begun) * 1000}
-        return replace(self.listed(memories, query), facets=counted, timings=timings)
+        return replace(self.listed(memories, query), facets=counted, timings=timings, notices=tuple(notices))
 
     def facets(self, filters: Filters) -> dict[str, Mapping[str, int]]:
         """Return how many memories that a filter lets through have each kind, language, tier and tag."""
@@ -244,7 +252,7 @@ class SearchEngine:
             if key in result.duplicates:
                 best = next(one for one in result.ranked if one.candidate.key == result.duplicates[key])
                 other = best.candidate.memory
-                where = " ".join(filter(None, (other.id, other.source, other.location)))
+                where = f"{other.id} {other.placed(other.source)}".strip()
                 said = f"It is a duplicate of “{other.title}” ({where}) at rank {best.rank}; only that one is shown."
                 return Explanation(memory, query.text, profile, None, None, (said,))
             why = why_not(memory, query, done.profile, done.snapshot, key, done.vector_query)

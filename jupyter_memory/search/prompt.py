@@ -9,6 +9,7 @@ from hashlib import sha256
 from pathlib import PurePath
 
 from jupyter_memory.errors import InputError
+from jupyter_memory.text.dates import iso_day
 from jupyter_memory.text.display import count_of, visible
 from jupyter_memory.text.languages import LONGEST_TOKEN, estimated_tokens
 from jupyter_memory.text.markdown import outputs_of, source_of
@@ -258,12 +259,6 @@ class Source:
     passage: Passage = NOTHING
 
     @property
-    def index(self) -> int | None:
-        """Return the place of a cell in its notebook, None for anything else."""
-        index = self.hit.memory.metadata.get("index")
-        return index if self.hit.memory.kind == "cell" and isinstance(index, int) else None
-
-    @property
     def lines(self) -> str:
         """Return which lines of a file or of a cut text are quoted; empty where it is all of a cell or a note."""
         memory, shown = self.hit.memory, self.passage
@@ -304,7 +299,7 @@ def joined(chosen: Iterable[Source]) -> list[list[Source]]:
     for source in chosen:
         beside = [group for group in groups if any(_are_neighbours(source, other) for other in group)]
         group = [source, *(other for one in beside for other in one)]
-        group.sort(key=lambda one: one.index or 0)
+        group.sort(key=lambda one: one.hit.memory.cell or 0)
         place = groups.index(beside[0]) if beside else len(groups)
         groups = [one for one in [*groups[:place], group, *groups[place:]] if one not in beside]
     return groups
@@ -321,9 +316,9 @@ def _said(memory: Memory) -> tuple[str, str]:
 
 def _are_neighbours(one: Source, other: Source) -> bool:
     first, second = one.hit.memory, other.hit.memory
-    if one.index is None or other.index is None or (first.source, first.space) != (second.source, second.space):
+    if first.cell is None or second.cell is None or (first.source, first.space) != (second.source, second.space):
         return False
-    return abs(one.index - other.index) == 1
+    return abs(first.cell - second.cell) == 1
 
 
 # Tokens of a question that is repeated, and what a source may need beside its place and its text.
@@ -406,12 +401,13 @@ def _block(group: Sequence[Source], number: int, quotes: Quotes) -> str:
         about += [*_cell(first, quotes), group[0].lines]
     else:
         # Which cell of several is cut, its text shows.
-        about.append(f"cells {', '.join(quotes.line(source.hit.memory.location) for source in group)}")
+        about.append(f"cells {', '.join(str(source.hit.memory.cell) for source in group)}")
     fresh = {"changed": "the file has changed since", "gone": "the file is gone"}.get(group[0].hit.freshness, "")
-    about = list(filter(None, [*about, _day(first), fresh]))
+    about = list(filter(None, [*about, iso_day(first.event_at), fresh]))
     lines = [f"[{number}] {', '.join(about)}"]
     for one in (memory for source in group for memory in source.also):
-        lines.append(f"also in {', '.join([_place(one, quotes), *_cell(one, quotes), _day(one)])}")
+        place = filter(None, [_place(one, quotes), *_cell(one, quotes), iso_day(one.event_at)])
+        lines.append(f"also in {', '.join(place)}")
     if any(reads_like_instructions(source.passage.text) for source in group):
         lines.append(f"({CAUTION})")
     return "\n".join([*lines, *(quotes.text(f"\n{source.passage.text}\n") for source in group)])
@@ -422,9 +418,6 @@ def _place(memory: Memory, quotes: Quotes) -> str:
 
 
 def _cell(memory: Memory, quotes: Quotes) -> list[str]:
-    what = "cell" if memory.kind == "cell" else "at"
-    return [f"{what} {quotes.line(memory.location)}"] if memory.location else []
-
-
-def _day(memory: Memory) -> str:
-    return memory.event_at.astimezone().date().isoformat()
+    if memory.kind == "cell":
+        return [f"cell {memory.cell}"] if memory.cell else []
+    return [f"at {quotes.line(memory.location)}"] if memory.location else []

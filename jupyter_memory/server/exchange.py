@@ -288,7 +288,7 @@ def item(memory: Memory, store: MemoryStore, root: Root) -> dict[str, Any]:
     return {
         "memory_id": memory.id,
         **{name: getattr(memory, name) for name in told},
-        "event_at": memory.event_at.isoformat(),
+        "event_at": _iso(memory.dated),
         "place": place,
     }
 

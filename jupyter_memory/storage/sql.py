@@ -263,7 +263,7 @@ def condition(dialect: Dialect, filters: Filters) -> tuple[str, dict[str, Any]]:
             clause, given = dialect.holding(f"not_word{place}_{depth}", word)
             clauses.append(f"not coalesce({clause}, false)")
             parameters |= given
-        for bound, comparison in (("since", ">="), ("until", "<")):
+        for bound, comparison in (("since", ">="), ("until", "<> 0 and memories.event_at <")):
             if (moment := getattr(each, bound)) is not None:
                 clauses.append(f"memories.event_at {comparison} :{bound}_{depth}")
                 parameters[f"{bound}_{depth}"] = to_micros(moment)

@@ -12,6 +12,8 @@ _MONTH_WORDS = "january february march april may june july august september octo
 MONTH_NAMES = _MONTH_WORDS.split()
 DAY_NAMES = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 _MONTHS_IN = {"month": 1, "quarter": 3, "year": 12}
+# The time of what was written nobody knows when.
+UNKNOWN = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Period(NamedTuple):
@@ -69,7 +71,7 @@ _DAYS, _WEEKS, _MONTHS = 14, 9, 24
 
 
 def age(moment: datetime, now: datetime) -> str:
-    """Return how long ago a moment was; of one that is still to come, its day.
+    """Return how long ago a moment was; of one that is still to come, its day, of ``UNKNOWN`` nothing.
 
     >>> from datetime import UTC
     >>> noon = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -79,8 +81,8 @@ def age(moment: datetime, now: datetime) -> str:
     ('8 months ago', '3 years ago', '3 hours ago')
     """
     seconds = (now - moment).total_seconds()
-    if seconds < -_DAY:
-        return moment.astimezone().date().isoformat()
+    if seconds < -_DAY or moment == UNKNOWN:
+        return iso_day(moment)
     if seconds < _HOUR:
         return _ago(int(seconds // _MINUTE), "minute") if seconds >= _MINUTE else "just now"
     days = (now.astimezone().date() - moment.astimezone().date()).days
@@ -94,6 +96,11 @@ def age(moment: datetime, now: datetime) -> str:
     if weeks < _WEEKS:
         return _ago(weeks, "week")
     return _ago(months, "month") if months < _MONTHS else _ago(int(days / 365.24), "year")
+
+
+def iso_day(moment: datetime) -> str:
+    """Return the local day of a moment as ``2026-11-21``, of ``UNKNOWN`` nothing."""
+    return "" if moment == UNKNOWN else moment.astimezone().date().isoformat()
 
 
 def _ago(number: int, unit: str) -> str:

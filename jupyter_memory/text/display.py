@@ -106,6 +106,22 @@ FOUND = "1;31"
 BY_WORDS, BY_MEANING = "32", "36"
 
 
+def placed(path: str, location: str, kind: str = "", cell: int | None = None) -> str:
+    """Return a path and where in it, with cells by their position, from 1, if that is known.
+
+    >>> placed("a.ipynb", "#0", "cell"), placed("a.ipynb", "89ce8ae6", "cell", 4), placed("a.ipynb", "89ce8ae6", "cell")
+    ('a.ipynb, cell 1', 'a.ipynb, cell 4', 'a.ipynb')
+    >>> placed("a.py", "12"), placed("a.pdf", "page 2")
+    ('a.py:12', 'a.pdf, page 2')
+    """
+    if location.isdecimal() and not path.lower().endswith(".ipynb"):
+        return f"{path}:{location}"
+    if kind in ("cell", "history"):
+        cell = int(location[1:]) + 1 if location.startswith("#") and location[1:].isdecimal() else cell
+        location = "" if cell is None else f"cell {cell}"
+    return f"{path}, {location}" if location else path
+
+
 def has_colours(stream: IO[str] | None, environment: Mapping[str, str]) -> bool:
     """Return whether colours are shown on a stream: on a terminal that can, unless NO_COLOR is set (no-color.org)."""
     is_wanted = not environment.get("NO_COLOR") and environment.get("TERM") != "dumb"

@@ -10,7 +10,7 @@ from datetime import datetime
 from html import unescape
 from typing import Any
 
-from jupyter_memory.text.dates import DAY_NAMES, MONTH_NAMES
+from jupyter_memory.text.dates import DAY_NAMES, MONTH_NAMES, UNKNOWN
 from jupyter_memory.text.identifiers import heading_path, words_within
 
 _FENCE_MARK = re.compile(r" {0,3}(`{3,}|~{3,})")
@@ -206,7 +206,9 @@ def first_line(metadata: Mapping[str, Any]) -> int | None:
 
 
 def day(when: datetime) -> str:
-    """Return weekday and date in English: ``Saturday 21 November 2026``."""
+    """Return weekday and date in English: ``Saturday 21 November 2026``; nothing where it is unknown."""
+    if when == UNKNOWN:
+        return ""
     local = when.astimezone()
     return f"{DAY_NAMES[local.weekday()].title()} {local.day} {MONTH_NAMES[local.month - 1].title()} {local.year}"
 

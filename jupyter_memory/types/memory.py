@@ -8,7 +8,8 @@ from datetime import datetime
 from difflib import unified_diff
 from typing import TYPE_CHECKING, Any, Literal
 
-from jupyter_memory.text.display import preview
+from jupyter_memory.text.dates import UNKNOWN
+from jupyter_memory.text.display import placed, preview
 from jupyter_memory.text.markdown import first_line, first_words, is_markdown
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class Memory:
     tags: tuple[str, ...]
     severity: str | None
     domain: str | None
-    event_at: datetime  # when it happened: the date that a file states, else of its last commit, else of the file
+    event_at: datetime  # when it happened; of a copied file the epoch: ``UNKNOWN``
     indexed_at: datetime
     valid_from: datetime | None
     valid_until: datetime | None
@@ -94,6 +95,11 @@ class Memory:
         return error if isinstance(error, str) and self.outcome == "error" else ""
 
     @property
+    def dated(self) -> datetime | None:
+        """Return when it happened, None where nobody knows."""
+        return None if self.event_at == UNKNOWN else self.event_at
+
+    @property
     def headline(self) -> str:
         """Return the title, or of what has none its first words."""
         return self.title or first_words(self.text, markdown=is_markdown(self.kind, self.lang))
@@ -108,6 +114,16 @@ class Memory:
         first = first_line(self.metadata)
         found = first if line is None else line
         return self.location if found is None or (self.location and first is None) else str(found)
+
+    @property
+    def cell(self) -> int | None:
+        """Return the position of a cell in its notebook, from 1; None where it is none."""
+        index = self.metadata.get("index")
+        return index + 1 if self.kind == "cell" and isinstance(index, int) else None
+
+    def placed(self, path: str, location: str | None = None) -> str:
+        """Return a path to its source with its place there, or the one of its parts that ``location`` is."""
+        return placed(path, self.place() if location is None else location, self.kind, self.cell)
 
     def __repr__(self) -> str:
         return f"<Memory {self.id}: {self.kind} “{preview(self.title or self.text)}”>"
@@ -208,7 +224,7 @@ class Draft:
     session: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     context: str = ""
-    dated_by_file: bool = False  # nothing but the file, or its last commit, tells ``event_at``
+    dated_by_file: bool = False  # ``event_at`` is not its own: of its notebook, a commit or the file
     pictures: Pictures = NO_PICTURES
     chunks: tuple[Chunk, ...] = ()
 

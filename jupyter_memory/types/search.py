@@ -239,7 +239,7 @@ class Evidence:
 
 # What an answer says whose verdict is "none", and one whose verdict is "weak"; the panel says the same (`verdict.tsx`).
 UNANSWERED = "Nothing here seems to answer this. These are the closest results."
-UNSURE = "It is uncertain whether any of these results answers this."
+UNSURE = "The results may answer this."
 # What one says without hits: that nothing is stored yet, and that nothing stored matches the query.
 EMPTY = "This store is empty. Add files with `index`, or a note with `add`."
 NO_MATCH = "No memory contains these words or comes close to their meaning. Try other words, or index more files."
@@ -311,7 +311,7 @@ class Hit:
             "source": memory.source,
             "location": self.location,
             "tags": list(memory.tags),
-            "event_at": memory.event_at.isoformat(),
+            "event_at": memory.dated and memory.dated.isoformat(),
             "freshness": self.freshness,
             "thumbnails": memory.thumbnails,
             "kw_rank": self.kw_rank,
@@ -408,13 +408,14 @@ class Explanation:
         printer.text(str(self))
 
 
-def doubt(verdict: str | None) -> str:
-    """Return what is said above the hits of an answer with this verdict, nothing where it is sure.
+def told(verdict: str | None) -> str:
+    """Return what is said above the hits of an answer with this verdict.
 
-    >>> doubt("strong"), doubt("weak")
-    ('', 'It is uncertain whether any of these results answers this.')
+    >>> told("strong"), told("weak"), told(None)
+    ('found', 'perhaps · The results may answer this.', '')
     """
-    return {"none": UNANSWERED, "weak": UNSURE}.get(verdict or "", "")
+    said = {"strong": "found", "weak": f"perhaps · {UNSURE}", "none": f"not found · {UNANSWERED}"}
+    return said.get(verdict or "", "")
 
 
 def surest(verdicts: Iterable[str | None]) -> str | None:

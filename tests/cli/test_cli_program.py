@@ -117,7 +117,8 @@ def test_on_a_terminal(week: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "     1\t" in on_a_terminal(3, "search", "who wants λ")
     monkeypatch.setenv("NO_COLOR", "1")
     plain = on_a_terminal(60, "search", "who wants λ").replace("\r\n", "\n")
-    assert plain == week("search", "who wants λ").out == re.sub(r"\x1b\[[\d;]*m", "", painted).replace("\r\n", "\n")
+    done = week("search", "who wants λ")
+    assert plain == done.err + done.out == re.sub(r"\x1b\[[\d;]*m", "", painted).replace("\r\n", "\n")
 
 
 LIES = "λ \x1b[2J\x9b31m costs \u202e5\u2066 \x7f\u200f"

@@ -167,7 +167,7 @@ def test_open_leads_to_the_cell(store, tmp_path, monkeypatch, name, cell):
     path, _, fragment = href.partition("#")
     assert Path(unquote(path)) == Path("..") / name
     assert unquote(fragment) == (f"cell-id={cell}" if cell else "")
-    assert text == shown == f"{source}:{cell or '#0'}"
+    assert text == shown == f"{source}, cell 1"
 
 
 def test_open_other_places(store, tmp_path, week_store, week_memories):
@@ -177,7 +177,7 @@ def test_open_other_places(store, tmp_path, week_store, week_memories):
     memory.index(tmp_path / "report.pdf", progress=False)
     memory.add("orders", source="https://example.org/λ?a=1&b=2")
     href, _, text = link_of(memory.search("prices"))
-    assert href.endswith("report.pdf#page=3") and text.endswith("report.pdf:page 3")
+    assert href.endswith("report.pdf#page=3") and text.endswith("report.pdf, page 3")
     assert link_of(memory.search("orders"))[0] == "https://example.org/λ?a=1&b=2"
     frame = week_store.search("mean of its shop")[["memory_id"]]
     rank = frame.index[frame["memory_id"] == week_memories["Means by shop"].id][0]

@@ -95,6 +95,7 @@ RUN = datetime(2025, 5, 4, 10, 11, 12, tzinfo=UTC)
         ({"execution": {"iopub.execute_input": "2025-05-04T10:11:12Z"}}, {"date": "2024-03-01"}, RUN),
         ({"ExecuteTime": {"start_time": "2025-05-04T10:11:12+00:00"}}, {}, RUN),
         ({"executionInfo": {"timestamp": RUN.timestamp() * 1000}}, {}, RUN),
+        ({"papermill": {"start_time": "2025-05-04T10:11:12Z"}}, {"date": "2024-03-01"}, RUN),
         ({"execution": {}, "ExecuteTime": 3, "executionInfo": {"timestamp": "x"}}, {}, None),
         ({}, {"date": "March 1, 2024"}, noon(2024, 3, 1)),
         ({}, {"papermill": {"start_time": "2025-05-04T10:11:12Z"}}, RUN),
@@ -102,10 +103,19 @@ RUN = datetime(2025, 5, 4, 10, 11, 12, tzinfo=UTC)
     ],
 )
 def test_a_cell_is_dated_by_its_run_then_by_its_notebook(tmp_path, of_cell, of_notebook, when):
-    """A notebook has a date of its own, or that of a run of papermill."""
-    cell = {"cell_type": "code", "source": "λ", "metadata": of_cell, "outputs": [], "execution_count": 1}
-    content = {"cells": [cell], "metadata": of_notebook, "nbformat": 4, "nbformat_minor": 4}
-    assert said(tmp_path, json.dumps(content), "n.ipynb") == when
+    """A notebook has a date of its own, or that of a run of papermill; else the time of its file counts."""
+    path = tmp_path / "n.ipynb"
+    path.write_text(dated_notebook(of_notebook, of_cell))
+    os.utime(path, (BEGUN.timestamp(), BEGUN.timestamp()))
+    assert read_file(path, root=tmp_path)[0].event_at == (when or BEGUN)
+
+
+def dated_notebook(of_notebook, *of_cells):
+    cells = [
+        {"cell_type": "code", "source": f"λ = {place}", "metadata": one, "outputs": [], "execution_count": 1}
+        for place, one in enumerate(of_cells)
+    ]
+    return json.dumps({"cells": cells, "metadata": of_notebook, "nbformat": 4, "nbformat_minor": 4})
 
 
 @given(text=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="/\0"), max_size=25))
@@ -127,7 +137,7 @@ def dated(folder):
         store.index(folder, progress=False)
         memories = [hit.memory for hit in store.browsed(limit=100).hits]
     times = {Path(one.source): one.event_at for one in memories}
-    return {path: time for path, time in times.items() if time < days(1200)}
+    return {path: time for path, time in times.items() if BEGUN <= time < days(1200)}
 
 
 def test_each_file_has_the_date_of_the_commit_that_last_changed_it(tree):
@@ -139,6 +149,53 @@ def test_each_file_has_the_date_of_the_commit_that_last_changed_it(tree):
     tree.commit("changed.md", "one", days(0)).write_text("two")
     (tree.top / "new.md").write_text("three")
     assert dated(tree.top) == {path: days(900 if path.name == "ü.md" else i * 30) for i, path in enumerate(paths)}
+
+
+def test_a_cell_that_was_run_later_than_its_commit(tree):
+    """Its run dates a cell; its commit dates the others, unless the file has changed since: then its metadata do."""
+    run = {"execution": {"iopub.execute_input": days(400).isoformat()}}
+    path = tree.commit("n.ipynb", dated_notebook({"date": "2020-01-01"}, run, {}), days(30))
+    with MemoryStore(tree.top.parent / "memory.sqlite", embedder=None) as store:
+
+        def times():
+            store.index(tree.top, progress=False)
+            return {hit.memory.text: hit.memory.event_at for hit in store.browsed().hits}
+
+        assert times() == {"λ = 0": days(400), "λ = 1": days(30)}
+        path.write_text(dated_notebook({"date": "2020-01-01"}, run, {}, {}))
+        assert times() == {"λ = 0": days(400), "λ = 1": noon(2020, 1, 1), "λ = 2": noon(2020, 1, 1)}
+
+
+def test_a_copy_has_no_time(tmp_path):
+    """Ten files that were written within ten seconds were copied: nobody knows when they were written.
+
+    A run and a date of their own still count, and a file whose time lies apart keeps it.
+    """
+    run = {"execution": {"iopub.execute_input": days(400).isoformat()}}
+    texts = {"a.ipynb": dated_notebook({}, run, {}), "b.ipynb": dated_notebook({}, {}), "c.md": "λ is 3.2"}
+    others = {"2024-03-01.md": "Zürich", **{f"{place}.csv": "" for place in range(6)}, "apart.md": "€"}
+    for place, (name, text) in enumerate({**texts, **others}.items()):
+        (tmp_path / name).write_text(text)
+        os.utime(tmp_path / name, (days(900).timestamp() + (60 if name == "apart.md" else place),) * 2)
+    with MemoryStore(tmp_path / "memory.sqlite", embedder=None) as store:
+
+        def times():
+            store.index(tmp_path, progress=False)
+            found = [hit.memory for hit in store.browsed(limit=100).hits]
+            return {(Path(one.source).name, one.text): one.dated for one in found if not one.source.endswith(".csv")}
+
+        apart = {("apart.md", "€"): days(900) + timedelta(minutes=1), ("2024-03-01.md", "Zürich"): noon(2024, 3, 1)}
+        known = {("a.ipynb", "λ = 0"): days(400), ("a.ipynb", "λ = 1"): days(400), **apart}
+        assert times() == {**known, ("b.ipynb", "λ = 0"): None, ("c.md", "λ is 3.2"): None}
+        frame, answer = store.search("λ is 3.2", limit=1), store.hits("λ is 3.2", limit=1)
+        assert frame["event_at"].isna().all() and answer.hits[0].to_json()["event_at"] is None
+        assert "ago" not in repr(frame) and "1970" not in repr(frame) + str(store.context(answer))
+        assert not any("c.md" in source for source in store.search("λ", until="2026")["source"])
+        (tmp_path / "b.ipynb").write_text(dated_notebook({}, {}, {}))
+        os.utime(tmp_path / "b.ipynb", (days(950).timestamp(),) * 2)
+        assert times() == {
+            **known, ("b.ipynb", "λ = 0"): None, ("b.ipynb", "λ = 1"): days(950), ("c.md", "λ is 3.2"): None
+        }  # fmt: skip
 
 
 def test_a_change_that_came_by_a_merge_has_its_own_date(tree):

@@ -151,15 +151,15 @@ def test_a_cell_keeps_its_date_while_others_change(store, five_hundred, options)
 
 def test_workers_keep_dates_too(index, folder):
     paths = [folder / f"{number}.ipynb" for number in range(12)]
-    for path in paths:
+    for place, path in enumerate(paths):
         saved(path, *cells(3), pad="x" * 300_000)
-        os.utime(path, (LONG_AGO.timestamp(),) * 2)
+        os.utime(path, (LONG_AGO.timestamp() + 60 * place,) * 2)
     index(folder)
     for path in paths:
         edit(path, 0, "tariff = 3")
     index(folder)
     hits = index.memory.hits("kind:cell", limit=99).hits
-    found = {(hit.memory.location, hit.memory.event_at == LONG_AGO) for hit in hits}
+    found = {(hit.memory.location, hit.memory.event_at.year == LONG_AGO.year) for hit in hits}
     assert len(hits) == 36 and found == {("c0", False), ("c1", True), ("c2", True)}
 
 

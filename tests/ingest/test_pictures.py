@@ -371,3 +371,21 @@ def test_a_plot_is_found_by_how_it_looks(indexed):
     found = memory.hits("the plot with the two y axes").hits[0].memory
     assert "twinx().plot(rain)" in found.text and found.text.endswith("[figure: two y axes]")
     assert sum("[figure" in hit.memory.text for hit in memory.browsed(limit=9).hits) == 1
+
+
+@pytest.mark.parametrize(
+    ("drawn", "asked"),
+    [
+        ('plt.plot(y)\nplt.title("Delivery delays by warehouse")', "plot of the delays of deliveries per warehouse"),
+        ('ax.plot(y)\nax.set_xlabel("water temperature")', "chart with the temperature of water"),
+        ('ax.plot(y, label="holdout error")\nax.legend()', "figure that has the holdout errors"),
+        ('px.line(df, x="d", y="v", title="Tariffs in Zürich")', "plot of Zürich's tariffs"),
+        ('alt.Chart(df).mark_bar().properties(title="Ridership of trams")', "the tram ridership bars"),
+    ],
+)  # fmt: skip
+def test_a_plot_is_found_by_its_words(indexed, drawn, asked):
+    """Title, labels and legend, as the code that drew it has them, find the cell that shows it, with its picture."""
+    others = ["plt.plot(x)", 'plt.plot(x)\nplt.title("Prices by shop")', "px.line(df)", "ax.plot(x)\nax.legend()"]
+    memory, _ = indexed(plotting(drawn, plot(9)), *(plotting(one, plot(at)) for at, one in enumerate(others)))
+    first = memory.hits(asked).hits[0].memory
+    assert first.text.startswith(drawn) and first.thumbnails == 1

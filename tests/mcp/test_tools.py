@@ -33,12 +33,12 @@ def test_a_long_text_has_a_snippet_and_its_part_around_words_is_asked_for(tools,
 
 
 def test_a_cell_is_named_in_a_notebook_and_a_line_elsewhere(filled, tools_over, ask):
-    """A hit in a notebook has the id of its cell; one in another file, the line on which its part begins."""
+    """A hit in a notebook has the position of its cell, from 1; one in another file, the line on which its part begins."""
     tools = tools_over(filled)
     found = ask(tools, "search", query="prices", limit=50)["hits"]
     cells = [hit for hit in found if hit["path"].endswith(".ipynb")]
     others = [hit for hit in found if not hit["path"].endswith(".ipynb")]
-    assert cells and all(hit["cell"] and "line" not in hit for hit in cells)
+    assert {hit["cell"] for hit in cells} == {1, 2} and not any("line" in hit for hit in cells)
     assert others and all(hit["line"] >= 1 and "cell" not in hit for hit in others)
 
 
@@ -55,12 +55,16 @@ def test_nothing_is_answered_without_filler(tools_over, ask, week_store):
         assert not [word for word in ("`", "index", "closest") if word in found["note"]]
 
 
-def test_filters_hold_and_the_nearest_value_is_named(tools, tools_over, ask, store):
+def test_filters_hold_and_the_nearest_value_is_named(tools, tools_over, ask, store, week_store):
     """Filters leave out what does not match; for a tag or a path that nothing has, the note names what there is."""
     found = ask(tools, "search", query="prices", filters={"tag": "prices", "since": "2026-03-03"})
     assert {hit["title"] for hit in found["hits"]} <= {"Zürich and Genève", "東京の売上"} and found["hits"]
     none = ask(tools, "search", query="prices", filters={"tag": ["prizes"]})
     assert none["hits"] == [] and "Did you mean 'prices'?" in none["note"]
+    failed = {"kind": "cell", "title": "Failed", "metadata": {"cell_type": "code"}}
+    week_store.add("prices / 0\n\nOut:\nZeroDivisionError: division by zero", **failed)
+    errors = ask(tools, "search", query="prices", filters={"outcome": "Error"})["hits"]
+    assert [hit["title"] for hit in errors] == ["Failed"]
     new = tools_over(store("new.sqlite"))
     ask(new, "remember", text="Prices are net of tax.")
     assert "Known: mcp://codex." in ask(new, "search", query="prices", filters={"path": "/x"})["note"]

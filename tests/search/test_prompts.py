@@ -53,7 +53,7 @@ def test_each_source_has_its_place_and_date(filled: MemoryStore, work: Path) -> 
     """A cell has path, heading, id and day, and says when its file has changed; a note its id, title and day."""
     day = datetime.now(UTC).date().isoformat()
     cell = filled.context(asked(filled, filters={"kind": "cell"}, limit=1)).split("\n\n")[1].split("\n")[0]
-    assert re.fullmatch(rf"\[1\] {work}/prices\.ipynb, “Electricity”, cell c\d, {day}", cell)
+    assert re.fullmatch(rf"\[1\] {work}/prices\.ipynb, “Electricity”, cell \d, {day}", cell)
     answer = asked(filled, filters={"kind": "note"})
     assert f"[1] note {answer.hits[0].memory.id}, “Decision”, 2026-03-02\n" in filled.context(answer)
     (work / "prices.ipynb").write_text("{}")
@@ -68,7 +68,7 @@ def test_neighbouring_cells_are_one_source_in_the_order_of_the_notebook(filled: 
     text = filled.context(replace(answer, hits=tuple(hits)))
     sources = "\n".join(line for line in text.split("\n") if re.match(r"\[\d+\] ", line))
     # c3 comes first, since it is the best here; c2 was not found, so it is no neighbour of c0 and c1.
-    assert re.findall(r"\bc\d\b", sources) == ["c3", "c0", "c1"] and "cells c0, c1" in text
+    assert re.findall(r"\bcells? (\d(?:, \d)?),", sources) == ["4", "1, 2"]
     assert text.index("How the electricity prices") < text.index(SCALE)
 
 
@@ -123,7 +123,7 @@ def test_a_single_cell_above_the_budget_is_cut_at_lines_around_the_hit(filled: M
     )
     first, *quoted, last = text.split("\n")[5:-1]
     assert re.fullmatch(LEFT_OUT, first) and re.fullmatch(LEFT_OUT, last)
-    assert set(quoted) <= set(source.split("\n")) and len(quoted) > 3 and "cell c0, lines " in text
+    assert set(quoted) <= set(source.split("\n")) and len(quoted) > 3 and "cell 1, lines " in text
     words = [f"w{number}" for number in range(2000)]
     line = " ".join([*words[:1000], "the electricity prices were normalised here", *words[1000:]])
     write(work / "line.ipynb", ("code", line))

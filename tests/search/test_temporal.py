@@ -128,6 +128,26 @@ def test_a_reading_is_told_and_undone(store, question, told):
     assert notices == [] if told is None else told in notices[0]
 
 
+@pytest.mark.parametrize(
+    "question",
+    ["What did I change yesterday?", "cells I have worked on since yesterday", "yesterday's edits", "run on 6 March"],
+)
+def test_what_was_done_then(store, question):
+    """A question that holds but a time and an act lists what is from then, by file; filters hold, profiles do not."""
+    memory, now = store(), datetime(2026, 3, 7, 9, tzinfo=UTC)
+    at = [now - timedelta(hours=hours) for hours in (20, 22, 21, 90)]
+    for place, (name, when) in enumerate(zip(("a", "a", "b", "b"), at, strict=True)):
+        memory.add(f"λ = {place}", kind="cell", source=f"/{name}.ipynb", event_at=when)
+    for profile in ("auto", "covalence"):
+        answer = memory.hits(question, now=now, profile=profile)
+        assert [hit.memory.text for hit in answer.hits] == ["λ = 0", "λ = 1", "λ = 2"] and answer.verdict is None
+        assert answer.query.temporal.phrase in answer.notices[0]
+    assert [hit.memory.text for hit in memory.hits(f"{question} path:b.ipynb", now=now).hits] == ["λ = 2"]
+    assert "3 memories are from then" in memory.hits(question, now=now, limit=2).notices[1]
+    assert all(memory.hits(f"{question} {word}", now=now).query.text for word in ("λ", '"quoted"', "in prices"))
+    assert memory.hits(question, now=now, time=False).query.text
+
+
 def test_the_zone_is_that_of_the_question():
     """Yesterday is cut by the named zone of now, else by this machine's; the clock change is theirs."""
     assert temporal_expression("in July", NOW).since == datetime(2026, 6, 30, 22, tzinfo=UTC)

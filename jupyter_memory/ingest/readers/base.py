@@ -41,7 +41,8 @@ class Document:
     """What a reader found in a file. A document without parts is remembered as empty.
 
     An empty ``title`` stands for the path below the indexed folder. ``kind`` is that of the memories: ``"file"``, or
-    ``"cell"`` for a notebook. ``written``, an aware time, dates the parts that do not say when they were written.
+    ``"cell"`` for a notebook. ``written``, an aware time, dates the parts that do not say when they were written;
+    ``noted`` does so where no commit does.
     """
 
     parts: tuple[Part, ...]
@@ -50,6 +51,7 @@ class Document:
     tags: tuple[str, ...] = ()
     kind: str = "file"
     written: datetime | None = None
+    noted: datetime | None = None
 
 
 def storable(value: Any) -> Any:

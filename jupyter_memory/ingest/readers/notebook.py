@@ -195,9 +195,8 @@ class NotebookReader:
             )
         if left_out := sum(part.metadata.get("left_out", 0) for part in parts):
             note(f"{left_out:,} characters of long outputs are left out")
-        run = max((part.written for part in parts if part.written is not None), default=None)
-        written = of_notebook(metadata, now) or run
-        return Document(tuple(parts), kernel, path.name, _tags(metadata), kind="cell", written=written)
+        noted = of_notebook(metadata, now)
+        return Document(tuple(parts), kernel, path.name, _tags(metadata), kind="cell", noted=noted)
 
 
 def _load(data: bytes) -> tuple[dict[str, Any], list[Any], bool]:

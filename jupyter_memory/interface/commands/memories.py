@@ -21,7 +21,7 @@ from jupyter_memory.interface.commands.command import Call, Front, Halted, Sever
 from jupyter_memory.interface.options import SEARCH, filters_of, forget_of, memory_of, search_of, switch_among
 from jupyter_memory.search.prompt import BUDGET, PromptText, checked_budget
 from jupyter_memory.text.code import PYTHON
-from jupyter_memory.text.display import WholeText, count_of
+from jupyter_memory.text.display import WholeText, count_of, placed
 from jupyter_memory.text.unicode import json_text
 from jupyter_memory.types import Answer, Filters, Hit, IndexReport, Memory, Selection
 
@@ -132,9 +132,7 @@ def text(front: Front, call: Call) -> object:
             whole = WholeText.of(_runnable(front, memory, call), "history", memory.lang or PYTHON)
         if len(picks) == 1:
             return front.show_text(whole)
-        place = memory.place() if memory.source else ""
-        where = f" · {memory.source}" if memory.source else ""
-        where += f":{place}" if place else ""
+        where = f" · {memory.placed(memory.source)}" if memory.source else ""
         title = memory.title or memory.id
         head = f"── {'' if rank is None else f'{rank}  '}{title}{where} · {count_of(memory.token_estimate, 'token')}"
         texts.append((head, whole))
@@ -641,7 +639,7 @@ def open_file(path: str, place: str) -> str:
                     relative = quote(Path(path).relative_to(root).as_posix())
                     return _browsed(f"{server['url']}lab/tree/{relative}{cell}")
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
-    where = f"{path}:{place}" if place else path
+    where = placed(path, place, "cell" if path.lower().endswith(".ipynb") else "")
     if not editor:
         return f"{where}\nTo open it in an editor, name one in the variable EDITOR; JupyterLab opens it while it runs."
     command = _editing(editor, path, place)

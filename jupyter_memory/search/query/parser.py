@@ -14,7 +14,7 @@ from typing import Any
 from unicodedata import normalize
 
 from jupyter_memory.errors import QueryError
-from jupyter_memory.search.query.temporal import temporal_expression
+from jupyter_memory.search.query.temporal import asks_what_was_done, temporal_expression
 from jupyter_memory.storage.snapshot import Snapshot
 from jupyter_memory.text.identifiers import IDENTIFIER, bigrams, is_compound, parts, pictures, plainer, without_cjk
 from jupyter_memory.text.languages import STOP_WORDS
@@ -202,8 +202,8 @@ def parse(
     """Return the query for a text; ``options`` are the other fields of ``Query``.
 
     Filters typed in the text are taken out of it and hold together with ``filters``; where they are all there is,
-    the query has no text. With ``prefix`` the last word may be unfinished, unless white space follows it. Without
-    ``time`` the words name no time.
+    the query has no text, and so it is where the words ask but what was done in a time. With ``prefix`` the last word
+    may be unfinished, unless white space follows it. Without ``time`` the words name no time.
 
     Raises:
         QueryError: the text is empty or too long, a filter in it cannot be read, or ``limit`` is not a positive number.
@@ -223,6 +223,9 @@ def parse(
         if not typed:
             raise QueryError("There is nothing to search for: type some words.")
         text = ""
+    temporal = temporal_expression(text, now) if time else None
+    if temporal is not None and asks_what_was_done(text, temporal):
+        text, typed = "", typed & Filters(since=temporal.since, until=temporal.until)
     try:
         count = index(limit)
     except TypeError:
@@ -236,7 +239,7 @@ def parse(
         query_class=query_class(text),
         limit=min(count, _MOST),
         filters=(filters or Filters()) & typed,
-        temporal=temporal_expression(text, now) if time else None,
+        temporal=temporal,
         written=written.strip(),
         **options,
     )

@@ -35,6 +35,13 @@ _FUNCTION_WORDS = """
     whose why will with within without would you your
 """
 _FUNCTION = frozenset(_FUNCTION_WORDS.split())
+# What a question asks for that asks only what was done in a time, and what it may call that.
+_DOING_WORDS = """
+    add added change changed changes changing create created do done doing edit edited edits editing
+    made make modified modify ran run touch touched update updated updates work worked working write written wrote
+"""
+_DONE_WORDS = "anything cell cells code everything file files list notebook notebooks s show something ve"
+_DOING, _DONE = frozenset(_DOING_WORDS.split()), frozenset(_DONE_WORDS.split())
 # A query that computes with dates is not told when.
 _TECHNICAL = re.compile(
     r"\b(?:python|pandas|numpy|sql|javascript|java|regex|function|datetime|timedelta|timestamps?|strftime|strptime|dateutil|"
@@ -55,6 +62,19 @@ _GENERAL = re.compile(r"\b(?:is|are|do|does|can|average|mean)\b", re.IGNORECASE)
 _COMPARED = re.compile(
     r"\b(?:differ\w{0,5}|gap|relation\w{0,4}|correlation|comparison|contrast|transition|ratio) $", re.IGNORECASE
 )
+
+
+def asks_what_was_done(text: str, found: TemporalExpression) -> bool:
+    """Return whether a question holds nothing but a time and an act, so that no word is left to search by.
+
+    >>> from datetime import UTC
+    >>> now = datetime(2026, 11, 21, 12, tzinfo=UTC)
+    >>> asked = "what did I change yesterday", "what did I change in prices yesterday", "yesterday"
+    >>> [asks_what_was_done(text, temporal_expression(text, now)) for text in asked]
+    [True, False, False]
+    """
+    words = set(re.findall(r"\w+", f"{text[: found.start]} {text[found.end :]}".lower()))
+    return found.sessions is None and not words.isdisjoint(_DOING) and words <= _DOING | _DONE | _FUNCTION
 
 
 def _what_follows(text: str, end: int) -> Follows:

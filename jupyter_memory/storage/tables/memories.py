@@ -38,6 +38,9 @@ _BROWSE_ORDER = (
     f"case {SHOWN_TIER} when 'core' then 0 when 'note' then 1 when 'mcp' then 2 "
     "else case kind when 'history' then 4 else 3 end end, event_at desc, source, memories.key"
 )
+# A note has no file: each stands alone.
+_OF_ONE = "case source when '' then memories.id else source end"
+_BY_SOURCE = f"max(event_at) over (partition by {_OF_ONE}) desc, {_OF_ONE}, event_at desc, memories.key"
 _FACETS = {
     "tag": "tags.tag", "tier": SHOWN_TIER, "path": "memories.source", "kind": "memories.kind", "lang": "memories.lang",
     "space": "memories.space", "session": "memories.session",
@@ -309,10 +312,14 @@ def count(session: Session, filters: Filters) -> int:
     return int(number)
 
 
-def browse(session: Session, filters: Filters, limit: int) -> list[Memory]:
-    """Return memories without a query: core, note, mcp, file, history; the newest first within each."""
+def browse(session: Session, filters: Filters, limit: int, by_source: bool = False) -> list[Memory]:
+    """Return memories without a query: core, note, mcp, file, history; the newest first within each.
+
+    ``by_source`` those of a file stand together, the file with the newest first.
+    """
     where, parameters = condition(session.dialect, filters)
-    return [*_read(session, f"{where} order by {_BROWSE_ORDER} limit :limit", **parameters, limit=limit).values()]
+    order = _BY_SOURCE if by_source else _BROWSE_ORDER
+    return [*_read(session, f"{where} order by {order} limit :limit", **parameters, limit=limit).values()]
 
 
 def facet_counts(session: Session, filters: Filters) -> dict[str, dict[str, int]]:
@@ -353,7 +360,7 @@ def sessions(session: Session, filters: Filters) -> list[str]:
 
 
 def event_span(session: Session, within: Filters) -> tuple[datetime, datetime]:
-    [(first, last)] = _matching(session, within, "min(event_at), max(event_at)")
+    [(first, last)] = _matching(session, within, "min(nullif(event_at, 0)), max(event_at)")
     return from_micros(int(first or 0)), from_micros(int(last or 0))
 
 

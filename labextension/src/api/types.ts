@@ -29,7 +29,7 @@ export interface IHit {
   source: string;
   location: string;
   tags: string[];
-  event_at: string;
+  event_at: string | null;
   freshness: 'current' | 'changed' | 'gone' | 'unknown';
   thumbnails: number;
   kw_rank: number | null;
@@ -180,7 +180,7 @@ export interface IItem {
   source: string;
   location: string;
   tags: string[];
-  event_at: string;
+  event_at: string | null;
   place: IPlace;
   /** The text below the earlier cells that it needs, if that was asked for. */
   runnable?: string;

@@ -172,6 +172,18 @@ def test_browsing(filled):
         assert [memory.text for memory in snapshot.browse(Filters(not_tier=("core",)), 1)] == [RATE.text]
 
 
+def test_browsing_by_source(storage):
+    """The memories of a file stand together, the newest first; a note, which has no file, stands alone."""
+    at = {text: NOW - timedelta(hours=hours) for hours, text in enumerate(["a 2", "λ", "b 1", "€", "a 1", "b 2"])}
+    for text, when in at.items():
+        draft = replace(CELL, source=f"/week/{text[0]}.ipynb") if " " in text else RATE
+        add(storage, replace(draft, text=text, event_at=when))
+    with storage.snapshot() as snapshot:
+        listed = [memory.text for memory in snapshot.browse(EVERYTHING, 9, by_source=True)]
+        assert listed == ["a 2", "a 1", "λ", "b 1", "b 2", "€"]
+        assert [one.text for one in snapshot.browse(EVERYTHING, 3, by_source=True)] == listed[:3]
+
+
 def test_facets(filled):
     """Facets and sessions are counted for what the filters let through, values and times listed for the whole store."""
     values = {"tag": {"queue", "zürich"}, "tier": {"core", "note", "file"}, "path": {CELL.source}}

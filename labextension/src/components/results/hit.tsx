@@ -209,7 +209,7 @@ function Location({ found, grouped, isPart, trans }: ILocationProps): JSX.Elemen
         </span>
       )}
       {hit.tier === 'mcp' && <span className="jp-Memory-tier">{trans.__('by an agent')}</span>}
-      <time dateTime={hit.event_at} title={moment(hit.event_at)}>
+      <time dateTime={hit.event_at ?? undefined} title={moment(hit.event_at)}>
         {day(hit.event_at)}
       </time>
     </div>

@@ -72,17 +72,17 @@ export function period(since: string | null, until: string | null): string {
 }
 
 /** A day, without its year if that is this year: `14 Oct`. */
-export function day(iso: string, now = new Date()): string {
-  const year = new Date(iso).getFullYear() === now.getFullYear() ? undefined : 'numeric';
+export function day(iso: string | null, now = new Date()): string {
+  const year = new Date(iso ?? '').getFullYear() === now.getFullYear() ? undefined : 'numeric';
   return formatted(iso, { day: 'numeric', month: 'short', year });
 }
 
-export function moment(iso: string): string {
+export function moment(iso: string | null): string {
   return formatted(iso, { dateStyle: 'full', timeStyle: 'short' });
 }
 
-function formatted(iso: string, options: Intl.DateTimeFormatOptions): string {
-  const date = new Date(iso);
+function formatted(iso: string | null, options: Intl.DateTimeFormatOptions): string {
+  const date = new Date(iso ?? '');
   return Number.isNaN(date.getTime()) ? '' : new Intl.DateTimeFormat(undefined, options).format(date);
 }
 
