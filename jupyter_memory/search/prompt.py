@@ -408,7 +408,7 @@ def _block(group: Sequence[Source], number: int, quotes: Quotes) -> str:
         # Which cell of several is cut, its text shows.
         about.append(f"cells {', '.join(quotes.line(source.hit.memory.location) for source in group)}")
     fresh = {"changed": "the file has changed since", "gone": "the file is gone"}.get(group[0].hit.freshness, "")
-    about = list(filter(None, [*about, _day(first), fresh]))
+    about = list(filter(None, [*about, _day(first), quotes.line(first.failure), fresh]))
     lines = [f"[{number}] {', '.join(about)}"]
     for one in (memory for source in group for memory in source.also):
         lines.append(f"also in {', '.join([_place(one, quotes), *_cell(one, quotes), _day(one)])}")

@@ -120,6 +120,19 @@ def test_a_folder_is_the_whole_world(bounded, mixed, ask, refused):
     assert status["memories"] == 6 and status["kinds"] == {"file": 6}
 
 
+def test_a_failed_run_is_marked(tmp_path, tools_over, ask):
+    """Wherever it is shown: in a table, in a hit, whole, in a text for a prompt."""
+    with MemoryStore(tmp_path / "memory.sqlite") as store:
+        store.history.record([ran("rates['Genève']  # the rate of the canton", 1, f"{OPEN}/rates.ipynb", "Genève")])
+        [title] = store.search("rate of the canton")["title"]
+        assert "failed: KeyError" in store.context(store.hits("rate of the canton"), 500)
+        tools = tools_over(store, history=True)
+        [hit] = ask(tools, "search", query="rate of the canton")["hits"]
+        [read] = ask(tools, "get", ids=hit["id"])["memories"]
+    for said in (title, hit["title"], read["title"]):
+        assert said.endswith(" – failed: KeyError")
+
+
 @pytest.mark.parametrize("name", ["..", "../closed", f"/{CLOSED}", "~", "", "\0", "a" * 500])
 def test_a_name_that_is_a_path_opens_nothing(mixed, name):
     """A program that calls itself like a folder does not see that folder, and is logged by a plain word."""
