@@ -44,7 +44,9 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
     history_days = Float(0.0, min=0, help="Days that the history is kept; 0: for ever.")
     history_runs = Int(100_000, min=0, help="How many runs the history keeps; 0: all of them.")
     history_ignore = List(Unicode(), help="Lines whose cells stay out of the history, such as '%sql *'.")
-    fix_hint = Bool(False, help="Say after an exception that a fix is known: see `%memfix`.")
+    fix_hint = Bool(
+        None, allow_none=True, help="Say after an exception that a fix is known; None: while the history is on."
+    )
     jupyter_mcp = Bool(False, help="Let agents in Jupyter read this memory: `jupyter-memory connect jupyter`.")
     limit = Int(10, min=1, max=10_000, help="How many results a search gives.")
     redact = Bool(True, help="Replace passwords, tokens and keys before storing.")

@@ -109,6 +109,11 @@ def picture(memory_id: str, title: str) -> str:
     return f'<span class="jp-Memory-outputPicture" {named} hidden></span>'
 
 
+def fix_hint(said: str, fix: str, failed: str) -> str:
+    """Return a sentence that a fix is known, with the ids of the memories beside which the panel shows the fix."""
+    return f'<span class="jp-Memory-fixHint" data-memory="{escape(fix)}" data-failed="{escape(failed)}">{said}</span>'
+
+
 # A result as an HTML table has no script, no picture and no text but what it shows, so a saved notebook stays small.
 # Where nothing is trusted, and all styles are removed, it is still a table with links, whose code keeps its lines.
 # JupyterLab gives every column of a table the same width and sets it flush right: the class is named twice, to be

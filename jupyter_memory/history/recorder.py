@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import atexit
+import builtins
+import getpass
 import os
 import re
 import sys
@@ -10,13 +12,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
+from functools import partial, wraps
 from itertools import count
 from pathlib import Path
 from secrets import token_hex
 from stat import S_ISREG
 from time import monotonic, perf_counter
 from traceback import FrameSummary, StackSummary, TracebackException, walk_tb
+from typing import Any
 
 from IPython.core.compilerop import CachingCompiler
 from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, InteractiveShell
@@ -25,8 +28,7 @@ from traitlets import Bunch
 from jupyter_memory.config import JupyterMemory, store_path
 from jupyter_memory.errors import InputError
 from jupyter_memory.history.writer import Absorber, Place, Record, RecordingProblems, Writer
-from jupyter_memory.storage.journal import CAN_RECORD
-from jupyter_memory.text.paths import DatabaseAddress
+from jupyter_memory.storage.journal import refusal
 from jupyter_memory.types import Run, RunError
 
 # Frames kept of a deep stack: where the cell called, and where it failed.
@@ -71,6 +73,50 @@ def _hide(told: TracebackException, shown: Callable[[str], bool]) -> None:
     for other in (told.__cause__, told.__context__, *(told.exceptions or ())):
         if other is not None:
             _hide(other, shown)
+
+
+# Characters of a typed value from which on it is masked: a shorter one is in words, too.
+_TYPED = 6
+
+
+# What a person typed into input() and getpass(), which messages and tracebacks quote. It stays in this process.
+class _TypedValues:
+    def __init__(self, shell: InteractiveShell) -> None:
+        kernel = getattr(shell, "kernel", None)
+        # All references to a kernel's two functions lead to one method.
+        ways: list[tuple[Any, str]] = [(builtins, "input"), (getpass, "getpass")]
+        self._ways = ways if kernel is None else [(kernel, "_input_request")]
+        self._asked: list[tuple[Any, str, Any, Any]] = []
+        self._values: set[str] = set()
+
+    def start(self) -> None:
+        for place, name in self._ways:
+            asked = getattr(place, name, None)
+            if asked is not None:
+                noted = self._noting(asked)
+                setattr(place, name, noted)
+                self._asked.append((place, name, asked, noted))
+
+    def stop(self) -> None:
+        while self._asked:
+            place, name, asked, noted = self._asked.pop()
+            if getattr(place, name) is noted:  # else another one was put in front of it
+                setattr(place, name, asked)
+
+    def _noting(self, asked: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(asked)
+        def ask(*given: Any, **named: Any) -> Any:
+            value = asked(*given, **named)
+            forms = (value, value.strip(), repr(value)[1:-1]) if isinstance(value, str) else ()
+            self._values.update(form for form in forms if len(form) >= _TYPED)
+            return value
+
+        return ask
+
+    def masked(self, text: str) -> str:
+        for value in sorted(self._values, key=len, reverse=True):
+            text = text.replace(value, "[redacted: typed value]")
+        return text
 
 
 # The files of notebooks, which a kernel knows by the names that they had when it began. Jupyter writes a notebook in
@@ -151,7 +197,7 @@ class Recorder:
     def __init__(self, shell: InteractiveShell, settings: JupyterMemory, say: Callable[[str], None]) -> None:
         self.problems = RecordingProblems()
         self._shell, self._settings, self._say = shell, settings, say
-        self._notebooks = _NotebookFiles()
+        self._notebooks, self._typed = _NotebookFiles(), _TypedValues(shell)
         # The number of the run by the name of its code, and the numbers of the runs that are in the history.
         self._codes: dict[str, int] = {}
         self._kept: set[int] = set()
@@ -199,9 +245,8 @@ class Recorder:
         """Record from the next cell on; refuse a system without file locks, and a store that others would read."""
         if self.is_on:
             return
-        self._refuse_shared()
-        if not CAN_RECORD:
-            raise InputError("The history needs file locks, which this system does not have.")
+        if why := refusal(store_path(self._settings)):
+            raise InputError(why)
         self._writer = Writer(
             lambda: Place(store_path(self._settings), self._settings.space), self._checked, self.problems
         )
@@ -210,6 +255,7 @@ class Recorder:
         )
         self._shell.events.register("pre_run_cell", self._before)
         self._shell.events.register("post_run_cell", self._after)
+        self._typed.start()
         atexit.register(self.stop)
         self._settings.observe(self._moved, names=["path", "space"])
         self._writer.open(_START)
@@ -224,6 +270,7 @@ class Recorder:
         self._running.clear()
         self._shell.events.unregister("pre_run_cell", self._before)
         self._shell.events.unregister("post_run_cell", self._after)
+        self._typed.stop()
         atexit.unregister(self.stop)
         if writer.is_alive and writer.stop(_STOP):
             absorber.stop(_STOP)
@@ -233,21 +280,12 @@ class Recorder:
         if self._absorber is not None and self.is_on:
             self._absorber.absorb(_FLUSH)
 
-    def _refuse_shared(self) -> None:
-        if isinstance(path := store_path(self._settings), DatabaseAddress):
-            raise InputError(
-                f"What you run is not recorded in {path}: all who may read that store would read it. Record it in a "
-                "store of your own, in a file."
-            )
-
     def _moved(self, _: Bunch) -> None:
         if self._writer is None or not self.is_on:
             return
-        try:
-            self._refuse_shared()
-        except InputError as error:
+        if why := refusal(store_path(self._settings)):
             self.stop()
-            self._say(str(error))
+            self._say(why)
         else:
             self._writer.rotate(_START)
 
@@ -331,6 +369,9 @@ class Recorder:
         if error is not None:
             shown = partial(self._may_show, running=run.number)
             told = _failure(error, self._shell.compile, shown, ran=before is None)
+            if self._settings.redact:
+                masked = self._typed.masked
+                told = replace(told, message=masked(told.message), traceback=masked(told.traceback))
             run = replace(run, outcome="error", error=told)
         self._writer.end(run)
         # The error of this cell is none of the cell that ran it.

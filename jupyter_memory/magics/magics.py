@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import wraps
 from threading import get_ident
+from time import sleep
 from traceback import TracebackException
 from typing import TYPE_CHECKING, Any
 
@@ -16,16 +19,17 @@ from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, Intera
 from IPython.core.magic import Magics, line_cell_magic, line_magic, magics_class, needs_local_scope, no_var_expand
 from traitlets import TraitError
 
-from jupyter_memory.config import has_store
+from jupyter_memory.config import has_store, store_path
 from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.history.recorder import last_shown
 from jupyter_memory.interface.commands.command import Halted, as_typed
-from jupyter_memory.interface.commands.history import NOTHING_ALIKE, headline, nothing_found
+from jupyter_memory.interface.commands.history import NOTHING_ALIKE, headline, nothing_found, offer_history
 from jupyter_memory.interface.commands.memories import offer_model, remember
 from jupyter_memory.interface.options import ADD, SEARCH, Option, search_of, switch_among
 from jupyter_memory.magics.memeval import MEMEVAL, MEMEVAL_HELP
 from jupyter_memory.magics.parsing import MEMORY, MEMORY_HELP, Line, LineParser, without_semicolon
 from jupyter_memory.magics.session import Session
+from jupyter_memory.storage.journal import refusal
 from jupyter_memory.text.unicode import marked
 from jupyter_memory.types import Fix, Memory, Run, RunError
 
@@ -102,6 +106,7 @@ _FIX_PARSER = LineParser(
 )
 # Fixes that are shown if no number is named.
 _LIMIT = 3
+_SOON = 0.1  # seconds after a failed cell before a hint is looked up
 # How this session is called where only its own runs are meant: no kernel has such a name.
 _HERE = "this session"
 
@@ -153,6 +158,8 @@ class MemFix:
         self._shown: list[Fix] = []
         self._last: tuple[BaseException, Run] | None = None
         self._running: list[_Running] = []
+        self._hints = ThreadPoolExecutor(1, "jupyter-memory hint")
+        self.hinting: Future[None] | None = None  # the lookup after the last exception
         session.shell.events.register("pre_run_cell", self._before)
         session.shell.events.register("post_run_cell", self._after)
 
@@ -164,6 +171,7 @@ class MemFix:
                 events.unregister(event, callback)
         self._last = None
         self._running.clear()
+        self._hints.shutdown(wait=False)
 
     def _before(self, info: ExecutionInfo) -> None:
         self._running.append(_Running(info, get_ident(), datetime.now(UTC), last_shown()))
@@ -191,21 +199,29 @@ class MemFix:
             return
         source, began = "" if info is None else str(info.raw_cell), datetime.now(UTC) if ended is None else ended.began
         self._last = raised, Run(source, began, _HERE, result.execution_count or 0, "error")
-        self._hint()
-
-    def _hint(self) -> None:
         self._shown = []
-        settings = self._session.settings
-        if not settings.fix_hint or not has_store(settings):
-            return
+        session, asked = self._session, self._session.settings.fix_hint
+        if (session.recorder.is_on if asked is None else asked) and has_store(session.settings):
+            # The cell does not wait. In its context, what the thread shows belongs to its output.
+            self.hinting = self._hints.submit(copy_context().run, self._hint, self._last)
+
+    def _hint(self, last: tuple[BaseException, Run]) -> None:
+        def is_past() -> bool:
+            return self._last is not last or bool(self._running)
+
         try:
-            # What ran just now mended no error yet, and a store that others write to would keep the cell waiting.
+            # The cell's reply goes first, and a cell that is run at once.
+            sleep(_SOON)
+            if is_past():
+                return
+            from jupyter_memory.search.fixes import SURE
+
+            # What ran just now mended no error yet.
             found = self._found(self._session.store_at_once, 1)
-        except (JupyterMemoryError, OSError):
-            # Nothing was asked for: a command reports a store that is away, locked or broken.
+            if found and found[0].strength >= SURE and not is_past():
+                self._session.hint_fix(found[0])
+        except Exception:  # noqa: BLE001  nothing was asked for: a command reports a store that is away or broken
             return
-        if found:
-            self._session.note("You mended an error like this one before: %memfix shows how.")
 
     def run(self, line: Line) -> pd.DataFrame | None:
         """Run a line of the magic."""
@@ -233,10 +249,9 @@ class MemFix:
             session.say(nothing_found(failed, similar))
             is_interrupted = failed.error is not None and failed.error.is_interruption
             if not is_interrupted and (store is None or not store.history.status().runs):
-                session.note(
-                    "The history is empty, so only saved notebooks and notes were searched. To fill it: "
-                    "%memory history on"
-                )
+                why = refusal(store_path(session.settings))
+                session.note(f"The history is empty, so only saved notebooks and notes were searched. {why}".rstrip())
+            offer_history(session)
             return None
         # Imported late: a kernel without errors need not wait for pandas.
         from jupyter_memory.dataframe.frame import fixes_frame
@@ -244,6 +259,7 @@ class MemFix:
         store = session.store_at_once
         session.last = session.ranked = session.latest = store.fixes.answer(self._shown)
         session.say(headline(self._shown))
+        offer_history(session)
         frame = fixes_frame(self._shown, str(store.path))
         return None if line.silent else frame
 

@@ -8,6 +8,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import StdinNotImplementedError
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from jupyter_memory.evaluation.golden import GoldenQuestion, GoldenRun
     from jupyter_memory.search.profiles import Profile
     from jupyter_memory.store.store import MemoryStore
-    from jupyter_memory.types import Answer, Memory
+    from jupyter_memory.types import Answer, Fix, Memory
 
 
 class Links(list[str]):
@@ -77,6 +78,7 @@ class Session(Front):
         self.measured: list[GoldenRun] = []
         self.startup_folder = None if shell.profile_dir is None else Path(shell.profile_dir.startup_dir)
         self._told_of_names = False
+        self._opening = Lock()  # a hint is looked up in a thread of its own
         self._store: MemoryStore | None = None
         self._opened_with: tuple[Any, ...] = ()
         self.recorder = Recorder(shell, settings, self.note)
@@ -100,11 +102,12 @@ class Session(Front):
     def store_to_fill(self) -> MemoryStore:
         settings = self.settings
         wanted = (store_path(settings), *(getattr(settings, name) for name in _OF_THE_STORE))
-        if self._store is None or self._store.closed or self._store.replaced or wanted != self._opened_with:
-            self.close()
-            # The profile is named at each search, so that a wrong name does not keep the store shut.
-            self._store, self._opened_with = self._opened(), wanted
-        return self._store
+        with self._opening:
+            if self._store is None or self._store.closed or self._store.replaced or wanted != self._opened_with:
+                self.close()
+                # The profile is named at each search, so that a wrong name does not keep the store shut.
+                self._store, self._opened_with = self._opened(), wanted
+            return self._store
 
     @property
     def store_if_any(self) -> MemoryStore | None:
@@ -180,6 +183,14 @@ class Session(Front):
 
     def note(self, text: str) -> None:
         sys.stderr.write(f"jupyter-memory: {marked(as_typed(text))}\n")
+
+    def hint_fix(self, fix: Fix) -> None:
+        """Show that a fix is known, without a word of it: outputs are saved with the notebook."""
+        from jupyter_memory.dataframe.html import fix_hint
+
+        said = "You fixed an error like this before: %memfix shows it."
+        html = fix_hint(said, fix.mended.memory_id, fix.failed.memory_id)
+        self.shell.display_pub.publish({"text/plain": said, "text/html": html})
 
     def frame(self, answer: Answer, *, short: bool = False) -> pd.DataFrame:
         """Return an answer as a DataFrame, and write its notices."""

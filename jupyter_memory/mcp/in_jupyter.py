@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def tools() -> list[str]:
     """Return the functions below as jupyter-server-mcp loads them, none while the setting is off."""
-    functions = (memory_search, memory_get, memory_related, memory_status)
+    functions = (memory_search, memory_get, memory_related, memory_fix, memory_status)
     return [f"{__name__}:{function.__name__}" for function in functions] if _settings().jupyter_mcp else []
 
 
@@ -54,6 +54,11 @@ async def memory_get(
 async def memory_related(id: str, limit: int = 5, max_tokens: int = 2_000, cursor: str | None = None) -> dict[str, Any]:
     """Find memories like one, to see more on the topic of a good hit."""
     return await _answer("memory_related", {"id": id, "limit": limit, "max_tokens": max_tokens, "cursor": cursor})
+
+
+async def memory_fix(traceback: str, limit: int = 3, max_tokens: int = 2_000) -> dict[str, Any]:
+    """Tell how an error like one was fixed before, as diffs, for a traceback."""
+    return await _answer("memory_fix", {"traceback": traceback, "limit": limit, "max_tokens": max_tokens})
 
 
 async def memory_status() -> dict[str, Any]:

@@ -290,7 +290,7 @@ def page_result(
     texts = list(page.notices)
     for hit in found:
         memory = hit.memory
-        texts += [memory.text, hit.named or memory.title, memory.source, memory.location, memory.lang]
+        texts += [memory.text, hit.named or memory.title, memory.failure, memory.source, memory.location, memory.lang]
         texts += [hit.context, hit.snippet, *memory.tags]
     quotes = page.quotes if page.quotes is not None and page.quotes.fit(texts) else quotes_for(texts)
     tokens = [text_cost(hit.memory.text) for hit in found]
@@ -323,10 +323,11 @@ def place_of(memory: Memory, location: str, quotes: Quotes, named: str = "", sho
     is_notebook = memory.source.lower().endswith(".ipynb")
     path = fit_end(memory.source, _SHORT_PATH) if short else memory.source
     title = without_file(named or memory.title, memory.source)
+    ended = quotes.line(memory.failure, _SHORT)
     caution = reads_like_instructions(title, memory.source, *memory.tags)
     return {
         "id": memory.id,
-        "title": quotes.line(title, _SHORT_TITLE if short else 160) or None,
+        "title": " – ".join(filter(None, (quotes.line(title, _SHORT_TITLE if short else 160), ended))) or None,
         "path": quotes.line(path, 1_000) or None,
         "cell": memory.cell if is_notebook else None,
         "line": int(location) if memory.kind == "file" and not is_notebook and location.isdecimal() else None,
@@ -562,8 +563,9 @@ def parts_of(memories: Sequence[Memory], around: str | None, offset: int) -> tup
 
 def get_result(parts: Sequence[Part], missing: Sequence[str], note: str | None, max_tokens: int) -> GetResult:
     """Return the texts that are asked for, in their order; the last that has room is cut, and the rest named."""
-    quotes = quotes_for(part for one in parts for part in (one.memory.text, one.memory.title, one.memory.source))
-    ids = [one.memory.id for one in parts]
+    memories = [one.memory for one in parts]
+    quotes = quotes_for(part for one in memories for part in (one.text, one.title, one.failure, one.source))
+    ids = [one.id for one in memories]
     read: list[ReadMemory] = []
 
     def answer(memories: Sequence[ReadMemory]) -> GetResult:

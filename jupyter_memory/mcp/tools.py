@@ -1,4 +1,4 @@
-"""The six tools: the arguments and the answer of each, with its bounds, its budget and its record."""
+"""The seven tools: the arguments and the answer of each, with its bounds, its budget and its record."""
 
 from __future__ import annotations
 
@@ -18,11 +18,23 @@ from uuid import uuid4
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from jupyter_memory.errors import JupyterMemoryError
+from jupyter_memory.errors import InputError, JupyterMemoryError
+from jupyter_memory.interface.commands.history import NOTHING_ALIKE
 from jupyter_memory.interface.options import period_of
 from jupyter_memory.mcp import results
 from jupyter_memory.mcp.bound import NOT_HERE, UNEXPECTED, Bound, ToolError, sentence, source_of
-from jupyter_memory.mcp.results import Page, Pages, Result, get_result, page_result, parts_of, priced, status_result
+from jupyter_memory.mcp.results import (
+    Page,
+    Pages,
+    Part,
+    Result,
+    get_result,
+    page_result,
+    parts_of,
+    priced,
+    status_result,
+)
+from jupyter_memory.search.prompt import quotes_for
 from jupyter_memory.text.code import is_code
 from jupyter_memory.types import Filters, Memory
 from jupyter_memory.types.report import Recent
@@ -202,6 +214,12 @@ class RelatedArguments(Arguments):
     cursor: str | None = Field(None, max_length=100)
 
 
+class FixArguments(Arguments):
+    traceback: str = Field(min_length=1, max_length=200_000)
+    limit: Limit = 3
+    max_tokens: MaxTokens = USUAL_TOKENS
+
+
 class RememberArguments(Arguments):
     text: str = Field(min_length=1, max_length=50_000)
     title: str = Field("", max_length=200)
@@ -305,6 +323,12 @@ TOOLS: Mapping[str, Tool] = {
             results.SearchResult,
         ),
         Tool(
+            "memory_fix",
+            "How an error like one was fixed before, as diffs. Use it on a traceback before you look for a fix.",
+            FixArguments,
+            results.GetResult,
+        ),
+        Tool(
             "memory_remember",
             "Store a short note that stays useful: a decision, a fact, a fix. Use it when the user asks you "
             "to remember, or when you found out what later sessions need.",
@@ -352,6 +376,7 @@ class Tools:
             "memory_search": self._search,
             "memory_get": self._get,
             "memory_related": self._related,
+            "memory_fix": self._fix,
             "memory_remember": self._remember,
             "memory_forget": self._forget,
             "memory_status": self._status,
@@ -466,6 +491,26 @@ class Tools:
         result = get_result(parts, missing, note, asked.max_tokens)
         call.shown += [one.id for one in result.memories]
         return result
+
+    def _fix(self, asked: FixArguments, call: Call) -> results.GetResult:
+        part = self._part(call.client)
+        fixes = part.store.fixes.within(part.searches, part.within)
+        try:
+            run = fixes.run_of(asked.traceback)
+        except InputError:
+            raise ToolError("traceback: it is none of Python. It ends with a line such as KeyError: 'a'.") from None
+        call.about = run.error.name if run.error is not None else ""
+        found = {fix.mended.memory_id: fix for fix in fixes.of_run(run, limit=asked.limit)}
+        texts = {id_: f"{fix.error}\n\n{fix.diff or fix.mended.source}" for id_, fix in found.items()}
+        memories = [replace(one, text=texts[one.id]) for one in self._seen([*found], call.client)]
+        if not memories:
+            return priced(results.GetResult(memories=[], note=NOTHING_ALIKE, rule=quotes_for(()).rule, tokens=0), 999)
+        result = get_result([Part(one) for one in memories], (), None, asked.max_tokens)
+        call.shown += [one.id for one in result.memories]
+        # Offsets are of the memory's own text.
+        return result.model_copy(
+            update={"memories": [one.model_copy(update={"next_offset": None}) for one in result.memories]}
+        )
 
     def _remember(self, asked: RememberArguments, call: Call) -> results.RememberResult:
         from jupyter_memory.ingest.redaction.redactor import redact

@@ -9,7 +9,7 @@ __getattr__, __dir__, __all__ = exports(
         "context": "RETRIEVERS",
         "engine": "Pooled QueryVectors SearchEngine SearchRequest",
         "explanation": "all_reasons labels why_here",
-        "fixes": "AFTER EARLIER KnownErrors",
+        "fixes": "AFTER EARLIER SURE KnownErrors",
         "fusion": (
             "Deduplicate DeduplicateFiles DeduplicateRuns MinMax ReciprocalRank ReciprocalValue Weighted "
             "newer_first weights_of with_weights"

@@ -163,6 +163,8 @@ class Parts:
     words: int
 
 
+# The strength from which on a fix is so surely right that it is announced unasked (benchmarks/errors).
+SURE = 0.6
 # A message of so many fixed words says by itself that it is the same error: "No module named" has three.
 _TELLING = 8
 # The credit for messages that share one of two quoted names: usually the same type lacks another attribute.

@@ -20,7 +20,7 @@ from typing import Any, Self, get_args
 from weakref import WeakSet
 
 from jupyter_memory.config import companion
-from jupyter_memory.text.paths import StorePath, make_private
+from jupyter_memory.text.paths import DatabaseAddress, StorePath, make_private
 from jupyter_memory.types import Outcome, Run, RunError
 
 # A journal without a lock was left by a kernel that died, and belongs to whoever takes the lock next. It is beside the
@@ -34,6 +34,16 @@ except ImportError:  # Windows: nothing is recorded there
 CAN_RECORD = fcntl is not None
 _BLOCK = 1 << 20
 _MEMORY = Path("/dev/shm")  # noqa: S108  files there are made anew, and only their owner can read them
+
+
+def refusal(store: StorePath) -> str:
+    """Return why what runs is not recorded in a store, empty where it can be."""
+    if isinstance(store, DatabaseAddress):
+        return (
+            f"What you run is not recorded in {store}: all who may read that store would read it. Record it in a "
+            "store of your own, in a file."
+        )
+    return "" if CAN_RECORD else "What you run is not recorded here: this system lacks the file locks that it needs."
 
 
 class Journal:

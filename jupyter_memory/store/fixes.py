@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.search.fixes import AFTER, EARLIER, KnownErrors
@@ -16,6 +17,7 @@ from jupyter_memory.store.searching import Searching
 from jupyter_memory.store.sources import Scope
 from jupyter_memory.text.errors import message_words, read_traceback
 from jupyter_memory.text.markdown import outputs_of, source_of
+from jupyter_memory.text.paths import is_at_or_below
 from jupyter_memory.types import Answer, Filters, Fix, FixKind, Memory, Run, RunError
 
 _BY_WORDS = "covalence"  # it searches words alone: no model is loaded for an error
@@ -33,8 +35,15 @@ _AT_ONCE = timedelta(milliseconds=100)
 class Fixes:
     """What mended errors like a new one."""
 
-    def __init__(self, storage: Storage, history: History, searching: Searching, scope: Scope) -> None:
+    def __init__(
+        self, storage: Storage, history: History, searching: Searching, scope: Scope, bound: Filters | None = None
+    ) -> None:
         self._storage, self._history, self._searching, self._scope = storage, history, searching, scope
+        self._bound = bound
+
+    def within(self, searching: Searching, bound: Filters) -> Fixes:
+        """Return what mended errors in a part of the store: its searches, and what its memories match."""
+        return Fixes(self._storage, self._history, searching, self._scope, bound)
 
     def of_run(self, run: Run, before: Sequence[Run] = (), limit: int = 3) -> list[Fix]:
         """Return what mended the errors most like that of a run, best first, given those before it in its session."""
@@ -77,13 +86,13 @@ class Fixes:
             if one.session in stored:
                 _, runs = stored[one.session]
                 return [r for r in runs if r.number < one.number], [r for r in runs if r.number > one.number]
-            before = self._history.runs(session=one.session, before=one.started, limit=EARLIER)
-            after = self._history.runs(session=one.session, after=one.started, oldest_first=True, limit=AFTER)
+            before = self._runs(session=one.session, before=one.started, limit=EARLIER)
+            after = self._runs(session=one.session, after=one.started, oldest_first=True, limit=AFTER)
             return before[::-1], after
 
         if error.is_interruption:
             return KnownErrors((), around), stored
-        failed = self._history.runs(error=error.name.rpartition(".")[2], limit=_MOST)
+        failed = self._runs(error=error.name.rpartition(".")[2], limit=_MOST)
         # The history may know it by another session and number than who asks.
         place, code = (run.session, run.number) if run.session else None, run.source.strip()
         failed = [
@@ -93,6 +102,21 @@ class Fixes:
             and (abs(one.started - run.started) >= _AT_ONCE or one.source.strip() != code)
         ]
         return KnownErrors([*failed, *self._in_texts(error, stored)], around), stored
+
+    def _runs(self, **wanted: Any) -> list[Run]:
+        runs, bound = self._history.runs(**wanted), self._bound
+        if bound is None or not runs:
+            return runs
+        with self._storage.snapshot(bound) as snapshot:
+            ids = dict.fromkeys(run.memory_id for run in runs)
+            seen = {one.id for one in snapshot.memories(snapshot.keys(Filters(), [*ids])).values()}
+        # The same text may have run, and failed, elsewhere.
+        paths = bound.path
+        return [
+            run
+            for run in runs
+            if run.memory_id in seen and (not paths or any(is_at_or_below(run.notebook, path) for path in paths))
+        ]
 
     def _in_texts(self, new: RunError, stored: _Stored) -> list[Run]:
         # The errors of the same type in cells and notes.
@@ -119,7 +143,7 @@ class Fixes:
         return found
 
     def _cells(self, notebook: str) -> list[Run]:
-        with self._storage.snapshot() as snapshot:
+        with self._storage.snapshot(self._bound) as snapshot:
             keys = snapshot.keys(self._scope.bound(Filters(kind=("cell",), path=(notebook,))))
             cells = [one for one in snapshot.memories(keys).values() if one.source == notebook]
         runs = []

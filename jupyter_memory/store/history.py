@@ -103,6 +103,12 @@ class History(Part):
         """Return how many runs of how many texts there are, and since when."""
         return self._storage.runs.status(self._scope.space)
 
+    def offered(self) -> bool:
+        """Note that the history was offered; return whether this was the first time."""
+        with suppress(StoreError):
+            return not self._storage.read_only and self._storage.writer.note_once("offered history")
+        return False
+
     def clear(self) -> int:
         """Forget all memories of kind ``history``, notes about them and the kernels' journals; return the number."""
         chosen = self._scope.bound(Filters(kind=("history",)))

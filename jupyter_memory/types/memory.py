@@ -100,6 +100,12 @@ class Memory:
         return None if self.event_at == UNKNOWN else self.event_at
 
     @property
+    def failure(self) -> str:
+        """Return the mark of a run that ended with an error, such as ``failed: KeyError``, else nothing."""
+        ended = "interrupted" if RunError(self.error, "").is_interruption else "failed"
+        return f"{ended}: {self.error}" if self.error else ""
+
+    @property
     def headline(self) -> str:
         """Return the title, or of what has none its first words."""
         return self.title or first_words(self.text, markdown=is_markdown(self.kind, self.lang))

@@ -13,7 +13,7 @@ from jupyter_memory.text.display import count_of, preview
 from jupyter_memory.text.languages import Prose
 from jupyter_memory.text.markdown import is_markdown, plain
 from jupyter_memory.text.unicode import marked
-from jupyter_memory.types.memory import Memory, RunError
+from jupyter_memory.types.memory import Memory
 
 FACETS = ("tag", "kind", "tier", "path", "lang", "space", "session")  # what memories are filtered by, apart from time
 LONGEST_QUERY = 20_000  # characters: documents arrive by copy and paste; the server's schemas have the same
@@ -282,10 +282,7 @@ class Hit:
     @property
     def title(self) -> str:
         """Return the title of the memory, or its first words; of what was run, also the error that it ended with."""
-        error, headline = self.memory.error, self.named or self.memory.headline
-        if not error:
-            return headline
-        return f"{headline} – {'interrupted' if RunError(error, '').is_interruption else 'failed'}: {error}"
+        return " – ".join(filter(None, (self.named or self.memory.headline, self.memory.failure)))
 
     def plain_snippet(self) -> tuple[str, tuple[tuple[int, int], ...]]:
         """Return the snippet and its highlights as a reader sees them: Markdown without its marks."""

@@ -20,7 +20,8 @@ import { focusList } from './components/results/results';
 import { codeHighlighter, LabActions, markdownRenderer, notifyErrors } from './integrations/actions';
 import { addCommands, CommandIDs } from './integrations/commands';
 import { addContextCommands } from './integrations/contextMenu';
-import { followHistory } from './integrations/history';
+import { showFixes } from './integrations/fixes';
+import { followHistory, offerHistory } from './integrations/history';
 import { addStatusItem } from './integrations/indexing';
 import { Opener } from './integrations/open';
 import { followOutputs, followSources, keepArrows, nameSliders, showPictures } from './integrations/outputs';
@@ -153,7 +154,17 @@ function activate(
   });
   keepArrows();
   nameSliders();
+  showFixes(memory_id => api.item(memory_id), trans);
   followHistory(app.serviceManager.kernels, model, () => panel.isVisible);
+  if (state) {
+    offerHistory(
+      model,
+      () => panel.isVisible,
+      state,
+      source => actions.insertText(source),
+      trans
+    );
+  }
 
   followActiveCell(notebooks, related);
 

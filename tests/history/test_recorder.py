@@ -1,6 +1,7 @@
 """What the recorder notes of a kernel's cells, and real kernels, killed ones too."""
 
 import builtins
+import getpass
 import os
 import sys
 from collections.abc import Iterator
@@ -203,6 +204,28 @@ def test_secrets_reach_no_file(recorded):
     assert secret not in run.source + run.error.message + run.error.traceback
 
 
+def test_typed_values_reach_no_file(recorded, monkeypatch):
+    """What was typed, in whatever form a message quotes it, is masked while the history is on; short words are not."""
+    recorded.recorder.stop()
+    typed = iter(["ada", " hunter2\\λ ", "Xy'z-\u00fc9"])
+    monkeypatch.setattr(builtins, "input", lambda prompt="": next(typed))
+    monkeypatch.setattr(getpass, "getpass", builtins.input)
+    recorded.recorder.start()
+    recorded.run(
+        "import getpass\nname, user, word = input(), input('?'), getpass.getpass()",
+        "raise ValueError(f'{name}: {user}, {word}, {user!r}, {user.strip()}')",
+        "{}[word]",
+    )
+    assert b"hunter2" not in (written := recorded.noted(b"KeyError")) and b"z-" not in written
+    for run in recorded.runs()[1:]:
+        told = run.error.message + run.error.traceback
+        assert "[redacted: typed value]" in told and "hunter2" not in told and "z-" not in told
+    assert "ada: " in recorded.runs()[1].error.message
+    mine = builtins.input
+    recorded.recorder.stop()
+    assert builtins.input is not mine
+
+
 def test_a_huge_cell_is_kept_in_bounds(recorded):
     recorded.run("first = 1\nlast = '" + "λ" * 10_000_000 + "'")
     [run] = recorded.runs()
@@ -357,6 +380,18 @@ def test_the_cell_that_kills_the_kernel_is_found_by_the_next(tmp_path: Path):
         )
     assert f"unknown {deadly!r}" in said and "error 'prices[7]'" in said and "ok 'prices = [1, 2]'" in said
     assert not list(abandoned(tmp_path / "week" / "memory.sqlite"))
+
+
+def test_a_kernel_masks_what_its_front_end_sends(tmp_path: Path):
+    with kernel(tmp_path) as (_, client):
+        run(client, "%memory history on")
+        cell = "from getpass import getpass\nraise ValueError(getpass() + input())"
+        client.execute_interactive(
+            cell, store_history=True, timeout=_LONGEST, stdin_hook=lambda _: client.input("hunter2λ"), output_hook=id
+        )
+    with MemoryStore(tmp_path / "week" / "memory.sqlite") as store:
+        [failed] = store.history.runs()
+    assert failed.error.message == 2 * "[redacted: typed value]" and "hunter2" not in failed.error.traceback
 
 
 def test_tags_and_ids_come_with_the_request(tmp_path: Path):

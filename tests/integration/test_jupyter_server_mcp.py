@@ -87,7 +87,7 @@ def test_an_agent_in_jupyter_searches_and_reads(places: dict[str, str]) -> None:
         _, [read, wrong] = asked(address, ("memory_get", {"ids": [hit["id"]]}), ("memory_get", {"ids": ["x"]}))
         subprocess.run([*connect, "--remove"], env=places, check=True, capture_output=True)
         _, [refused] = asked(address, ("memory_status", {}))
-    assert names == ["memory_get", "memory_related", "memory_search", "memory_status"]
+    assert names == ["memory_fix", "memory_get", "memory_related", "memory_search", "memory_status"]
     assert "zero mean" in read.data["memories"][0]["text"]
     assert wrong.is_error
     assert "No memory" in wrong.content[0].text

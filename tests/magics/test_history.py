@@ -13,7 +13,7 @@ from IPython.core.profiledir import ProfileDir
 from IPython.core.shellapp import InteractiveShellApp
 
 from jupyter_memory import load_config, store_path
-from jupyter_memory.storage import Journal, note
+from jupyter_memory.storage import Journal, note, refusal
 from jupyter_memory.types import Run
 
 
@@ -176,3 +176,24 @@ def test_a_kernel_keeps_a_folder_up_to_date(shell, home: Path):
     watched = ("1 file indexed", "found two.md", "This kernel follows them", "no longer watched")
     for expected in ("No folder is watched", *watched, "No folder is watched"):
         assert any(expected in line for line in said), (expected, done.stdout + done.stderr)
+
+
+def test_a_server_keeps_no_history_and_each_command_says_so(shell):
+    shell.run("%config JupyterMemory.path = 'postgresql://db.invalid/team'")
+    why = "What you run is not recorded in postgresql://db.invalid/team: all who may read that store would read it."
+    for command in ("on", "on --always", "import"):
+        assert shell.mistake(f"%memory history {command}").startswith(why)
+    assert not load_config().history
+    assert shell.printed("%memory history off").startswith(why)
+
+
+def test_a_system_without_locks_keeps_no_history_and_each_command_says_so(shell, monkeypatch):
+    """As on Windows."""
+    monkeypatch.setattr(sys.modules[refusal.__module__], "CAN_RECORD", False)
+    why = "What you run is not recorded here: this system lacks the file locks that it needs."
+    assert shell.mistake("%memory history on") == why
+    for command in ("", "status", "off", "clear"):
+        assert shell.printed(f"%memory history {command}").endswith(f"{why}\n")
+    shell.ip.run_cell("1 / 0")
+    said = shell.noted("%memfix")
+    assert said.endswith(f"{why}\n") and "%memory history on" not in said

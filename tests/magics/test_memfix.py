@@ -7,6 +7,7 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from IPython.core.displaypub import CapturingDisplayPublisher
 
 from jupyter_memory import load_config, open_store, store_path
 from jupyter_memory.history import Recorder
@@ -102,14 +103,15 @@ def test_error_that_a_magic_shows_is_looked_up(mended, tmp_path, how):
 
 
 def test_error_of_a_cell_counts_while_another_thread_runs_one(mended):
-    """A cell that goes on in another thread, as in a subshell, does not hide the errors of this one."""
+    """A cell that goes on in another thread, as in a subshell, does not hide the errors of this one; only its hint."""
+    mended.run("%config JupyterMemory.fix_hint = True")
     begun, ended = threading.Event(), threading.Event()
     mended.ip.user_ns.update(begun=begun, ended=ended)
     other = threading.Thread(target=mended.ip.run_cell, args=("begun.set(); ended.wait(20)",), kwargs={"silent": False})
     other.start()
     begun.wait(20)
     try:
-        fail(mended)
+        assert hints(mended) == []
         assert mended.run("%memfix").loc[1, "fix"] == FIXED
     finally:
         ended.set()
@@ -120,14 +122,13 @@ def test_error_of_a_cell_counts_while_another_thread_runs_one(mended):
     ("name", "how"), [("KeyboardInterrupt", "it was interrupted"), ("SystemExit", "it ended itself")]
 )
 @pytest.mark.filterwarnings("ignore:To exit")
-def test_interrupted_run_is_no_error(shell, capsys, name, how):
+def test_interrupted_run_is_no_error(shell, name, how):
     """%memfix says so, whatever was interrupted before, and offers no fix."""
     now, cell, error = datetime.now(UTC), f"raise {name}", RunError(name, "", "")
     again = Run(f"{cell}  # again", now + timedelta(minutes=1), "k1", 2, "ok")
     recorded(Run(cell, now, "k1", 1, "error", error=error), again)
     shell.run("%config JupyterMemory.fix_hint = True")
-    shell.ip.run_cell(cell)
-    assert "mended" not in capsys.readouterr().err
+    assert hints(shell, cell) == []
     assert f"This run did not fail: {how} ({name})" in shell.printed("found = %memfix")
     assert shell.ip.user_ns["found"] is None
 
@@ -158,23 +159,44 @@ def test_cells_that_ran_well_since_then_do_not_hide_the_error(mended):
     assert mended.run("%memfix").loc[1, "fix"] == FIXED
 
 
-def test_hint_is_off_until_it_is_asked_for(mended, capsys, monkeypatch):
-    """Off by default; on, one line after an exception, only if a fix is known, without waiting for the store."""
-    fail(mended)
-    assert "mended" not in capsys.readouterr().err
-    mended.run("%config JupyterMemory.fix_hint = True")
-    for run in (lambda: fail(mended), lambda: mended.ip.run_cell(f"%%capture\n{NEW}")):
-        run()
-        assert capsys.readouterr().err.count("You mended an error like this one before: %memfix shows how.") == 1
-    fail(mended, "1 / 0")
-    assert "jupyter-memory" not in capsys.readouterr().err
+def hints(shell, cell=NEW):
+    """Run a cell that fails or shows an error, and return what was then displayed unasked."""
+    shell.ip.display_pub = shown = CapturingDisplayPublisher()
+    shell.ip.run_cell(cell, store_history=True)
+    hinting = shell.ip.magics_manager.registry["MemoryMagics"].fixing.hinting
+    if hinting is not None:
+        hinting.result(20)
+    return [one["data"] for one in shown.outputs]
+
+
+def test_hint_where_a_fix_is_known(mended, capsys, monkeypatch):
+    """While the history is on, an exception with a known fix is followed by one line, which holds no text of a cell."""
+    assert hints(mended) == []
+    mended.run("%memory history on")
     flushed = []
     monkeypatch.setattr(Recorder, "flush", lambda recorder: flushed.append(recorder))
+    for cell in (NEW, f"%%capture\n{NEW}"):
+        [shown] = hints(mended, cell)
+        said = "You fixed an error like this before: %memfix shows it."
+        assert shown["text/plain"] == said and said in shown["text/html"]
+        assert not any(word in shown["text/html"] for word in ("rooms", "flats", "people", "Series", "/n"))
+    assert hints(mended, "1 / 0") == hints(mended, "fine = 1") == []
+    mended.run("%config JupyterMemory.fix_hint = False")
+    assert hints(mended) == []
+    mended.run("%memory history off")
     mended.run("%config JupyterMemory.fix_hint = True")
     with closing(sqlite3.connect(store_path(load_config()), isolation_level=None)) as other:
         other.execute("begin immediate")
-        fail(mended)
-    assert "%memfix shows how" in capsys.readouterr().err and flushed == []
+        assert len(hints(mended)) == 1 and flushed == []
+    assert "jupyter-memory" not in capsys.readouterr().err
+
+
+def test_history_is_offered_once(mended):
+    """The first %memfix says what would be kept, where, and how to start and stop it; not while the history is on."""
+    fail(mended)
+    said = mended.noted("%memfix")
+    assert all(f"%memory history {word}" in said for word in ("on", "off", "clear")) and "memory.sqlite" in said
+    assert mended.noted("%memfix") == ""
 
 
 @pytest.mark.parametrize("path", [None, "elsewhere/memory.sqlite"])
@@ -183,7 +205,7 @@ def test_without_a_store_nothing_is_alike(shell, home, capsys, path):
     if path is not None:
         shell.run(f"%config JupyterMemory.path = {str(home / path)!r}")
     shell.run("%config JupyterMemory.fix_hint = True")
-    fail(shell, "1 / 0")
+    assert hints(shell, "1 / 0") == []
     assert "jupyter-memory" not in capsys.readouterr().err
     shell.run("%memfix")
     said = capsys.readouterr()

@@ -11,7 +11,7 @@ from tool_answers import with_client, with_shared
 
 from jupyter_memory import JupyterMemory, MemoryStore
 from jupyter_memory.mcp import tools_of
-from jupyter_memory.types import Run
+from jupyter_memory.types import Run, RunError
 
 OPEN, CLOSED = "/work/open", "/work/closed"
 # Words that only the closed folder has, in text, title, tag, path and language; one is a slip away from an open word.
@@ -71,6 +71,39 @@ def closed_ids(path) -> list[str]:
         return [hit.memory.id for hit in hits if not hit.memory.source.startswith((OPEN, "mcp://"))]
 
 
+ERROR = "Traceback (most recent call last):\n  File \"a.py\", line 1, in <module>\n    rate({name})\nKeyError: '{name}'"
+
+
+def ran(source, number, notebook, error=""):
+    told = RunError("KeyError", f"'{error}'", ERROR.format(name=error)) if error else None
+    outcome = "error" if error else "ok"
+    return Run(source, DAY + timedelta(minutes=number), notebook, number, outcome, error=told, notebook=notebook)
+
+
+def test_fixes_are_those_of_what_may_be_seen(tmp_path, tools_over, ask, refused):
+    """A fix comes from the history only where that is allowed, and from no notebook outside of the path."""
+    path = tmp_path / "memory.sqlite"
+    with MemoryStore(path, embedder=None) as store:
+        for folder in (OPEN, CLOSED):
+            name = folder.rpartition("/")[2]
+            failed, fixed = f"rates_{name}['Genève']", f"rates_{name}.get('Genève')"
+            cells = (ran(failed, 5, f"{folder}/rates.ipynb", "Genève"), ran(fixed, 6, f"{folder}/rates.ipynb"))
+            store.history.record(cells)
+        # The same text had failed in the closed folder, too.
+        again = ran("rates_open['Genève']", 3, f"{CLOSED}/more.ipynb", "Genève")
+        store.history.record([again, ran("rates_open.get('Genève', walrus)", 4, f"{CLOSED}/more.ipynb")])
+
+    def fixes(**options):
+        found = ask(tools_over(path, **options), "fix", traceback=ERROR.format(name="Genève"), limit=9)
+        return sorted(one["text"].rpartition("+")[2].partition("<")[0] for one in found["memories"])
+
+    both = ["rates_closed.get('Genève')", "rates_open.get('Genève')", "rates_open.get('Genève', walrus)"]
+    assert fixes(history=True) == sorted(both)
+    assert fixes(history=True, path=(OPEN,)) == both[1:2]
+    assert fixes() == fixes(history=True, space="zoo") == []
+    assert refused(tools_over(path), "fix", traceback="walrus").startswith("traceback: it is none of Python.")
+
+
 def test_a_folder_is_the_whole_world(bounded, mixed, ask, refused):
     """A program bounded to a folder finds, reads, lists and counts nothing of another, whatever it asks for."""
     assert ask(bounded, "search", query="walrus quartz Zugspitze")["hits"] == []
@@ -85,6 +118,19 @@ def test_a_folder_is_the_whole_world(bounded, mixed, ask, refused):
             assert refused(bounded, name, **{argument: one}) == refused(bounded, name, **{argument: "0" * 16})
     status = ask(bounded, "status")
     assert status["memories"] == 6 and status["kinds"] == {"file": 6}
+
+
+def test_a_failed_run_is_marked(tmp_path, tools_over, ask):
+    """Wherever it is shown: in a table, in a hit, whole, in a text for a prompt."""
+    with MemoryStore(tmp_path / "memory.sqlite") as store:
+        store.history.record([ran("rates['Genève']  # the rate of the canton", 1, f"{OPEN}/rates.ipynb", "Genève")])
+        [title] = store.search("rate of the canton")["title"]
+        assert "failed: KeyError" in store.context(store.hits("rate of the canton"), 500)
+        tools = tools_over(store, history=True)
+        [hit] = ask(tools, "search", query="rate of the canton")["hits"]
+        [read] = ask(tools, "get", ids=hit["id"])["memories"]
+    for said in (title, hit["title"], read["title"]):
+        assert said.endswith(" – failed: KeyError")
 
 
 @pytest.mark.parametrize("name", ["..", "../closed", f"/{CLOSED}", "~", "", "\0", "a" * 500])
@@ -171,11 +217,12 @@ FILTERS = {
 ARGUMENTS = {
     "query": st.lists(WORDS, min_size=1, max_size=4).map(" ".join),
     "filters": st.fixed_dictionaries({}, optional=FILTERS), "limit": st.integers(1, 50),
+    "traceback": WORDS.map(lambda word: ERROR.format(name=word)),
     "mode": st.sampled_from(["scan", "full"]), "around": WORDS, "max_tokens": st.integers(200, 4_000),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["memory_search", "memory_get", "memory_related", "memory_status"])
+@pytest.mark.parametrize("name", ["memory_search", "memory_get", "memory_related", "memory_fix", "memory_status"])
 def test_no_call_tells_of_the_rest(bounded, mixed, name):
     """Whatever a bounded program calls a tool with, no word of the rest is told but those that it sent itself."""
     ids = [*closed_ids(mixed), "0" * 16]

@@ -48,7 +48,7 @@ def test_there_is_nothing_until_it_is_switched_on(switch: Any) -> None:
     assert offered() == {}
     switch(True)
     functions = offered()
-    assert list(functions) == ["memory_search", "memory_get", "memory_related", "memory_status"]
+    assert list(functions) == ["memory_search", "memory_get", "memory_related", "memory_fix", "memory_status"]
     assert all(function.__name__ == name and function.__doc__ for name, function in functions.items())
     assert all("return" in get_type_hints(function) for function in functions.values())
 
@@ -90,7 +90,7 @@ def test_the_entry_starts_without_a_path_in_a_folder_of_traps(tmp_path: Path, mo
     assert main(["connect", "claude-code", "--project", str(project), "--read-only", "--yes"]) == 0
     entry = json.loads((project / ".mcp.json").read_text(encoding="utf-8"))["mcpServers"]["jupyter-memory"]
     names, found = asyncio.run(_asked(entry, project, {"HOME": str(tmp_path)}))
-    assert names == ["memory_search", "memory_get", "memory_related", "memory_status"]
+    assert names == ["memory_search", "memory_get", "memory_related", "memory_fix", "memory_status"]
     assert [hit["title"] for hit in found["hits"]] == ["Scaling λ"]
 
 

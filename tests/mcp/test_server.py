@@ -55,6 +55,7 @@ def test_every_tool_answers_by_its_schema(tools, week_memories):
         "memory_search": {"query": "join orders", "mode": "full"},
         "memory_get": {"ids": [id_, "0" * 16], "around": "customer"},
         "memory_related": {"id": id_},
+        "memory_fix": {"traceback": "KeyError: 'customer'"},
         "memory_remember": {"text": "Orders close at six."},
         "memory_status": {},
     }

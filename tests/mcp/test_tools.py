@@ -185,7 +185,7 @@ def test_status_counts_what_is_there(tools, ask, tools_over, refused, week_store
     assert found["memories"] == 10 and found["kinds"] == {"note": 8, "cell": 1, "file": 1}
     assert "prices 3" in found["tags"] and found["writing"] == "yes; forgets its own notes"
     tools = tools_over(week_store, read_only=True)
-    reading = [f"memory_{name}" for name in ("search", "get", "related", "status")]
+    reading = [f"memory_{name}" for name in ("search", "get", "related", "fix", "status")]
     assert [tool.name for tool in tools.offered] == reading
     assert "read-only" in refused(tools, "remember", text="x")
     assert "read-only" in refused(tools, "forget", ids="x")

@@ -3,13 +3,14 @@
 import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import apsw
 import nbformat
 import pytest
 from pictures import plot, plotting, saved
 
-from jupyter_memory.storage import CAN_RECORD, Journal
+from jupyter_memory.storage import Journal, refusal
 from jupyter_memory.types import Run, RunError
 
 QUESTION = "how many orders an hour, λ"
@@ -216,7 +217,7 @@ async def the_run(ask, fits, **asked):
     return hit, place
 
 
-@pytest.mark.skipif(not CAN_RECORD, reason="this system has no file locks")
+@pytest.mark.skipif(bool(refusal(Path())), reason="this system has no file locks")
 async def test_kernels_that_record_are_counted(ask, fits, service, store_file):
     """A kernel counts from the moment that it records, also before there is a store, until it stops or dies."""
     assert await history(ask, fits) == {"kernels": 0, "runs": 0, "texts": 0, "since": None}

@@ -61,6 +61,48 @@ test.describe('A fix in an output', () => {
     await expect.poll(() => cells(page)).toEqual([...sources.slice(0, 6), mended, 'last = 2']);
   });
 
+  test('After an exception, a line beside the output names the fix and inserts it; the saved notebook has no word of it', async ({
+    page,
+    memory,
+    tmpPath
+  }) => {
+    await memory.empty();
+    const failing = 'rates = {"Zürich": 3.2}\nrates["Genève"]';
+    const mended = 'rates = {"Zürich": 3.2}\nrates.get("Genève", 0)';
+    const sources = ['%load_ext jupyter_memory', '%memory history on', failing, mended, failing];
+    const name = await page.notebook.createNew();
+    await page.notebook.setCell(0, 'code', sources[0]);
+    for (const source of sources.slice(1)) {
+      await page.notebook.addCell('code', source);
+    }
+    for (const at of [0, 1, 2, 3]) {
+      await page.notebook.runCell(at, true);
+    }
+    await expect.poll(async () => (await memory.status()).history.texts).toBe(2);
+    await page.notebook.runCell(4, true);
+    const hint = page.locator('.jp-Memory-fixHint');
+    await expect(hint).toContainText(name!);
+    await expect(hint.locator('code')).toHaveText('rates.get("Genève", 0)');
+    for (const [look, theme] of Object.entries(themes)) {
+      await page.theme.setTheme(theme);
+      await expect.poll(() => breaches(page, '.jp-Memory-fixHint')).toEqual([]);
+      if (shots) {
+        await page.locator('.jp-Notebook').screenshot({ path: join(shots, `${look}-fix-hint.png`) });
+      }
+    }
+    await hint.getByRole('button', { name: 'Show' }).click();
+    await expect(hint.locator('pre')).toContainText('- rates["Genève"]');
+
+    await page.notebook.save();
+    const saved = await (await page.request.get(`api/contents/${tmpPath}/${name}`)).json();
+    const shown = saved.content.cells[4].outputs.filter(({ output_type }) => output_type === 'display_data');
+    expect(shown).toHaveLength(1);
+    expect(JSON.stringify(shown)).toContain('You fixed an error like this before: %memfix shows it.');
+    expect(JSON.stringify(shown)).not.toMatch(/rates|Genève|Zürich|ipynb/);
+    await hint.getByRole('button', { name: 'Insert' }).click();
+    await expect.poll(() => cells(page)).toEqual([...sources, mended]);
+  });
+
   test('The command of the panel inserts what it is given', async ({ page }) => {
     await page.notebook.createNew('by_command.ipynb', { kernel: null });
     await page.notebook.setCell(0, 'code', 'first = 1');

@@ -7,14 +7,20 @@ from collections.abc import Sequence
 from pathlib import Path, PurePath
 from textwrap import indent
 
-from jupyter_memory.config import load_config
+from jupyter_memory.config import load_config, store_path
 from jupyter_memory.errors import InputError
 from jupyter_memory.interface.commands.command import Call, Front
+from jupyter_memory.storage.journal import refusal
 from jupyter_memory.text.display import columns, count_of, fit
-from jupyter_memory.text.paths import make_private
+from jupyter_memory.text.paths import DatabaseAddress, make_private
 from jupyter_memory.text.unicode import json_text
 from jupyter_memory.types import Fix, Run
 
+_OFFER = (
+    "%memfix finds more if your runs are kept: of each cell its code, when it ran, how it ended and its errors, but no "
+    "outputs. They stay in {where} on this machine, without secrets. To start: %memory history on. To stop: %memory "
+    "history off. To forget them: %memory history clear."
+)
 NOTHING_ALIKE = "No earlier error is like this one."
 _LONGEST_SHOWN = 3_000
 # What a terminal pastes or a log holds; the reader looks at both ends of longer texts.
@@ -52,12 +58,16 @@ def history(front: Front, call: Call) -> None:
         ("remembered", "no runs" if held is None else str(held)),
     ]
     front.say(columns(rows))
+    if why := refusal(store_path(front.settings)):
+        front.hint(why)
 
 
 def on(front: Front, call: Call) -> None:
     """Remember what this kernel runs, from the next cell on."""
     recorder = front.recorder
     assert recorder is not None  # only a notebook has this command
+    if why := refusal(store_path(front.settings)):
+        raise InputError(why)
     if call.values["always"]:
         # Imported late, here and below: a kernel need not wait for what edits files of settings.
         from jupyter_memory.interface.clients.client import setting
@@ -86,7 +96,10 @@ def off(front: Front, call: Call) -> None:
         front.say("off for new kernels" if change is not None else f"the setting was not in {entry.file}")
     was_on = recorder.is_on
     recorder.stop()
-    front.say("off: what this kernel runs is no longer remembered" if was_on else "The history was already off.")
+    if was_on:
+        front.say("off: what this kernel runs is no longer remembered")
+    else:
+        front.say(refusal(store_path(front.settings)) or "The history was already off.")
     if not call.values["always"] and load_config(on_problem=lambda problem: None).history:
         front.hint("New kernels begin with it on: `%memory history off --always` ends that.")
 
@@ -95,7 +108,7 @@ def clear(front: Front, call: Call) -> None:
     """Forget the whole history for good, after asking; cells that were indexed stay."""
     store = front.store_if_any
     if store is None or not (held := store.history.status()).runs:
-        front.say("There is no history to forget.")
+        front.say(f"There is no history to forget. {refusal(store_path(front.settings))}".rstrip())
         return
     what = f"the history of {store.path} ({held})"
     loss, yes = f"This would forget {what}", call.values["yes"]
@@ -113,6 +126,8 @@ def clear(front: Front, call: Call) -> None:
 def import_(front: Front, call: Call) -> None:
     """Take in what IPython kept in its history; without PATH, in that of your default profile."""
     path = Path(call.words[0]).expanduser() if call.words else _of_ipython()
+    if isinstance(store := store_path(front.settings), DatabaseAddress):
+        raise InputError(refusal(store))
     if path is None:
         raise InputError("IPython has no default profile here. Name the file: import PATH")
     front.say(f"imported {count_of(front.store_to_fill.history.import_ipython(path), 'run')} from {path}")
@@ -153,6 +168,13 @@ def fix(front: Front, call: Call) -> None:
         front.say("\n\n".join(said))
     else:
         front.note(nothing_found(run, fixes.similar(run)))
+
+
+def offer_history(front: Front) -> None:
+    """Say once what the history would keep, where, and how to start and stop it; nothing while it is on or refused."""
+    where, is_on = store_path(front.settings), front.recorder is not None and front.recorder.is_on
+    if not is_on and not refusal(where) and ((store := front.store_if_any) is None or store.history.offered()):
+        front.note(_OFFER.format(where=where))
 
 
 def nothing_found(run: Run, similar: Sequence[Run]) -> str:

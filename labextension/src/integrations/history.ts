@@ -1,7 +1,10 @@
-/** Reads the status again when the history may have been turned on or off, or a kernel that records has ended. */
+/** Follows whether kernels record what they run, and offers that once. */
 
+import { Notification } from '@jupyterlab/apputils';
 import { NotebookActions } from '@jupyterlab/notebook';
 import type { Kernel } from '@jupyterlab/services';
+import type { IStateDB } from '@jupyterlab/statedb';
+import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { SearchModel } from '../models/searchModel';
 
@@ -29,4 +32,48 @@ export function followHistory(kernels: Kernel.IManager, model: SearchModel, isSe
       look();
     }
   });
+}
+
+const OFFERED = 'jupyter-memory:history-offered';
+
+/** Stores on a server and on Windows, where nothing is recorded. */
+const REFUSED = /^(\w+:\/\/|[a-z]:)/i;
+
+/** After the first exception in sight of the panel, say once what the history would keep, where, and how to stop it. */
+export function offerHistory(
+  model: SearchModel,
+  isSeen: () => boolean,
+  state: IStateDB,
+  insert: (source: string) => Promise<boolean>,
+  trans: TranslationBundle
+): void {
+  const offer = async (_: unknown, { success }: { success: boolean }): Promise<void> => {
+    const status = model.status;
+    if (success || !isSeen() || !status || status.history.kernels || REFUSED.test(status.store.path)) {
+      return;
+    }
+    NotebookActions.executed.disconnect(offer);
+    if (await state.fetch(OFFERED)) {
+      return;
+    }
+    await state.save(OFFERED, true);
+    Notification.info(
+      trans.__(
+        'Your history could tell how you fixed an error before. It keeps the code of each cell, when it ran, how it ended and its errors, but no outputs, in %1 on this machine. To stop: %2. To forget it: %3.',
+        status.store.path,
+        '%memory history off',
+        '%memory history clear'
+      ),
+      {
+        autoClose: false,
+        actions: [
+          {
+            label: trans.__('Insert %1', '%memory history on'),
+            callback: () => void insert('%load_ext jupyter_memory\n%memory history on')
+          }
+        ]
+      }
+    );
+  };
+  NotebookActions.executed.connect(offer);
 }

@@ -1,8 +1,11 @@
+import { Notification } from '@jupyterlab/apputils';
 import { NotebookActions } from '@jupyterlab/notebook';
 import type { Kernel } from '@jupyterlab/services';
+import { StateDB } from '@jupyterlab/statedb';
+import { nullTranslator } from '@jupyterlab/translation';
 import { Signal } from '@lumino/signaling';
 
-import { followHistory } from '../../integrations/history';
+import { followHistory, offerHistory } from '../../integrations/history';
 import { SearchModel } from '../../models/searchModel';
 import { status } from '../helpers/samples';
 import { advance, Server } from '../helpers/server';
@@ -55,5 +58,37 @@ describe('the status of the history', () => {
     idle.changed();
     await advance();
     expect(idle.asked()).toBe(2);
+  });
+});
+
+describe('the history', () => {
+  const state = new StateDB();
+
+  /** Run cells that end so, and return what was offered. */
+  async function offered(history: object, ends: boolean[], path = '/home/ada/memory.sqlite'): Promise<string[]> {
+    const model = new SearchModel({ api: new Server().api });
+    const now = status();
+    model.setStatus({ ...now, store: { ...now.store, path }, history: { ...now.history, ...history } });
+    const cell = { model: { sharedModel: { getSource: () => '1 / 0' } } };
+    const inserted: string[] = [];
+    const insert = async (source: string): Promise<boolean> => inserted.push(source) > 0;
+    offerHistory(model, () => true, state, insert, nullTranslator.load(''));
+    for (const success of ends) {
+      (NotebookActions.executed as unknown as Signal<object, unknown>).emit({ success, cell });
+      await advance();
+    }
+    const found = Notification.manager.notifications.map(one => one.message);
+    Notification.manager.notifications.forEach(one => one.options.actions?.[0].callback(new MouseEvent('click')));
+    Notification.manager.dismiss();
+    expect(inserted).toHaveLength(found.length);
+    return found;
+  }
+
+  it('is offered once, after an exception: what is kept, where, and how to stop it', async () => {
+    expect(await offered({ kernels: 1 }, [false])).toEqual([]);
+    expect(await offered({}, [false], 'postgresql://db/team')).toEqual([]);
+    const [said, ...more] = await offered({}, [true, false, false]);
+    expect(said).toMatch(/code of each cell.*no outputs, in .*memory.sqlite on this machine.*%memory history off/);
+    expect([...more, ...(await offered({}, [false]))]).toEqual([]);
   });
 });
