@@ -25,8 +25,7 @@ from traitlets import Bunch
 from jupyter_memory.config import JupyterMemory, store_path
 from jupyter_memory.errors import InputError
 from jupyter_memory.history.writer import Absorber, Place, Record, RecordingProblems, Writer
-from jupyter_memory.storage.journal import CAN_RECORD
-from jupyter_memory.text.paths import DatabaseAddress
+from jupyter_memory.storage.journal import refused
 from jupyter_memory.types import Run, RunError
 
 # Frames kept of a deep stack: where the cell called, and where it failed.
@@ -199,9 +198,7 @@ class Recorder:
         """Record from the next cell on; refuse a system without file locks, and a store that others would read."""
         if self.is_on:
             return
-        self._refuse_shared()
-        if not CAN_RECORD:
-            raise InputError("The history needs file locks, which this system does not have.")
+        self._refuse()
         self._writer = Writer(
             lambda: Place(store_path(self._settings), self._settings.space), self._checked, self.problems
         )
@@ -233,18 +230,15 @@ class Recorder:
         if self._absorber is not None and self.is_on:
             self._absorber.absorb(_FLUSH)
 
-    def _refuse_shared(self) -> None:
-        if isinstance(path := store_path(self._settings), DatabaseAddress):
-            raise InputError(
-                f"What you run is not recorded in {path}: all who may read that store would read it. Record it in a "
-                "store of your own, in a file."
-            )
+    def _refuse(self) -> None:
+        if said := refused(store_path(self._settings)):
+            raise InputError(said)
 
     def _moved(self, _: Bunch) -> None:
         if self._writer is None or not self.is_on:
             return
         try:
-            self._refuse_shared()
+            self._refuse()
         except InputError as error:
             self.stop()
             self._say(str(error))

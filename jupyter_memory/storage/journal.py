@@ -20,7 +20,7 @@ from typing import Any, Self, get_args
 from weakref import WeakSet
 
 from jupyter_memory.config import companion
-from jupyter_memory.text.paths import StorePath, make_private
+from jupyter_memory.text.paths import DatabaseAddress, StorePath, make_private
 from jupyter_memory.types import Outcome, Run, RunError
 
 # A journal without a lock was left by a kernel that died, and belongs to whoever takes the lock next. It is beside the
@@ -130,6 +130,16 @@ def abandoned(store: StorePath) -> Iterator[Journal]:
         with suppress(OSError):  # somebody removed it meanwhile, or it is another user's
             if (journal := Journal.taken(path)) is not None:
                 yield journal
+
+
+def refused(store: StorePath) -> str:
+    """Return why no kernel records its runs for a store, empty where kernels may."""
+    if isinstance(store, DatabaseAddress):
+        return (
+            f"What you run is not recorded in {store}: all who may read that store would read it. Record it in a "
+            "store of your own, in a file."
+        )
+    return "" if CAN_RECORD else "The history needs file locks, which this system does not have."
 
 
 def recording(store: StorePath) -> int:

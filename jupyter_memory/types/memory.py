@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from difflib import unified_diff
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal
 
 from jupyter_memory.text.display import preview
@@ -251,6 +252,68 @@ class Run:
     space: str = ""  # where it goes until then
 
 
+def changed(old: str, new: str, was: str = "before", now: str = "after") -> str:
+    """Return how a text changed, as a unified diff; empty if it did not."""
+    return "\n".join(unified_diff(old.strip("\n").split("\n"), new.strip("\n").split("\n"), was, now, lineterm=""))
+
+
+DURATIONS = 3  # of the last runs: whether the next will take long
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """Runs of one text in a cell, the newest first, and the text that ran there before them."""
+
+    number: int  # from 1, the oldest
+    runs: tuple[Run, ...]
+    before: str | None = None
+    elsewhere: str = ""  # how other cells of the notebook changed since the run before
+
+    @property
+    def diff(self) -> str:
+        """Return what changed since the text before, as a unified diff; empty for the first."""
+        return "" if self.before is None else changed(self.before, self.runs[0].source)
+
+    @property
+    def code(self) -> str:
+        """Return the lines that changed here, else in other cells; of the first, its text."""
+        if self.before is None:
+            return self.runs[0].source
+        return "\n".join(line for line in self.diff.split("\n")[2:] if not line.startswith("@@")) or self.elsewhere
+
+    @property
+    def told(self) -> str:
+        """Return a line about its last run: when and how it ended, how long the last ones took, and where."""
+        last, row = self.runs[0], self.to_json()
+        facts = (
+            f"{last.started.astimezone():%Y-%m-%d %H:%M}",
+            row["error"] or last.outcome,
+            ", ".join(f"{seconds:,.1f} s" for seconds in row["durations"]),
+            f"ran {len(self.runs)} times" if len(self.runs) > 1 else "",
+            PurePath(last.notebook).name,
+            last.memory_id,
+        )
+        return " · ".join(fact for fact in facts if fact)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON values: those of the last run, and how often it ran."""
+        last = self.runs[0]
+        return {
+            "version": self.number,
+            "when": last.started.isoformat(),
+            "outcome": last.outcome,
+            "error": last.error.name if last.error else "",
+            "seconds": last.seconds,
+            "durations": [run.seconds for run in self.runs if run.seconds is not None][:DURATIONS],
+            "runs": len(self.runs),
+            "diff": self.diff,
+            "elsewhere": self.elsewhere,
+            "text": last.source,
+            "notebook": last.notebook,
+            "memory_id": last.memory_id,
+        }
+
+
 @dataclass(frozen=True, slots=True)
 class Fix:
     """A run that mended an error, and the run that had failed."""
@@ -269,10 +332,7 @@ class Fix:
     @property
     def diff(self) -> str:
         """Return what the mending run changed, as a unified diff."""
-        if not self.failed.source:
-            return ""
-        old, new = (run.source.strip("\n").split("\n") for run in (self.failed, self.mended))
-        return "\n".join(unified_diff(old, new, "failed", "mended", lineterm=""))
+        return changed(self.failed.source, self.mended.source, "failed", "mended") if self.failed.source else ""
 
     def to_json(self) -> dict[str, Any]:
         """Return the fix as JSON values."""

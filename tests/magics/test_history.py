@@ -46,6 +46,25 @@ def test_what_runs_after_on_is_found(shell, ip):
     assert "There is no file" in shell.mistake("%memory history import nowhere.sqlite")
 
 
+def test_versions_and_runs_of_a_cell(shell, ip):
+    """Every text that ran in a cell is a row with its diff, also by the accessor; an old one comes back by its id."""
+    ran(ip, "%memory history on", "%config JupyterMemory.limit = 1")
+    for text in ("fit(1)", "fit(2)"):
+        ip.run_cell(f"fit = abs; {text}", store_history=True, cell_id="c1")
+    found = shell.run("df = %memsearch kind:history fit\ndf")
+    versions = shell.run("%memory versions 1")
+    assert versions["diff"].str.contains("+fit = abs; fit(2)", regex=False).tolist() == [True, False]
+    assert versions["outcome"].tolist() == ["ok", "ok"] and (versions["seconds"] < 60).all()
+    assert shell.run("df.memory.versions(1)").equals(versions)
+    runs = shell.run("%memory runs 1")
+    assert runs.index.name == "run" and runs["text"].tolist() == versions["text"].tolist()
+    assert shell.run("df.memory.runs(1)").equals(runs) and len(found) == 1
+    ip.run_line_magic("memory", f"insert {versions.loc[1, 'memory_id']}")
+    assert "fit(1)" in ip.rl_next_input
+    shell.run("note = %memadd prices;")
+    assert "`%memory history on`" in shell.noted("%memory versions " + shell.run("note.memory.id"))
+
+
 def test_what_a_dead_kernel_left_is_found_by_an_open_one(shell):
     """A kernel that has its store open finds what another one noted that died meanwhile, with its next search."""
     shell.run("%memadd prices are net of tax;")

@@ -246,6 +246,23 @@ async def test_a_run_tells_how_often_and_how_it_ended(ask, fits, week_in, notebo
     assert others and not any("run" in other for other in others)
 
 
+async def test_versions_of_a_cell(ask, fits, week_in, notebook):
+    """The panel gets every text that ran in a cell with its diff; of what never ran, the reason why there are none."""
+    texts = (
+        replace(RUN, notebook=str(notebook), seconds=2.5),
+        replace(RUN, source="rates", number=2, notebook=str(notebook)),
+    )
+    week_in.history.record(texts)
+    hit, place = await the_run(ask, fits, limit=1)
+    assert place["seconds"] == [2.5]
+    told = fits("versions", (await ask("versions", {"memory_id": hit["memory_id"]})).json)
+    assert [one["durations"] for one in told["versions"]] == [[], [2.5]]
+    assert told["versions"][0]["diff"].endswith('-rates["Genève"]\n+rates') and told["notice"] == ""
+    [note] = (await ask("browse", {"filters": {"kind": ["note"]}, "limit": 1})).json["hits"]
+    told = fits("versions", (await ask("versions", {"memory_id": note["memory_id"]})).json)
+    assert told["versions"] == [] and "%memory history on" in told["notice"]
+
+
 async def test_a_run_whose_kernel_died(ask, fits, week_in):
     """What has no outcome says so; without a notebook there is nothing to open, and the reason is told."""
     week_in.history.record([replace(RUN, outcome="unknown", environment="")])

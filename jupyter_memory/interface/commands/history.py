@@ -9,7 +9,8 @@ from textwrap import indent
 
 from jupyter_memory.config import load_config
 from jupyter_memory.errors import InputError
-from jupyter_memory.interface.commands.command import Call, Front
+from jupyter_memory.interface.commands.command import Call, Front, WrongUsage
+from jupyter_memory.interface.commands.memories import picked
 from jupyter_memory.text.display import columns, count_of, fit
 from jupyter_memory.text.paths import make_private
 from jupyter_memory.text.unicode import json_text
@@ -128,6 +129,57 @@ def _of_ipython() -> Path | None:
         return None
 
 
+def versions(front: Front, call: Call) -> object:
+    """Show every text that ran in the cell of a hit, with what it changed, how it ended and how long it took.
+
+    The newest is first, also of cells that were deleted. What ran in no notebook is known by its text. `text` shows and
+    `insert` brings back a version by its id.
+
+    Examples::
+
+        %memory versions 1
+        %memory insert 3f2a9c1b2d4e5f60
+    """
+    return _versions(front, call, every_run=False)
+
+
+def runs(front: Front, call: Call) -> object:
+    """Show every run of the cell of a hit: when, how long, how it ended, and what changed since the run before.
+
+    `elsewhere` is what other cells of the notebook changed in between.
+
+    Examples::
+
+        %memory runs 1
+        runs = %memory runs 1
+    """
+    return _versions(front, call, every_run=True)
+
+
+def _versions(front: Front, call: Call, *, every_run: bool) -> object:
+    picks = picked(front, call.words)
+    if len(picks) > 1:
+        raise WrongUsage("Name one rank: this shows what ran in one cell.")
+    history = front.store.history
+    found = history.versions(picks[0][0].id, every_run=every_run)
+    if call.values.get("json"):
+        front.say(json_text([one.to_json() for one in found], indent=2))
+    elif not found:
+        front.note(history.nothing_ran)
+    elif front.recorder is None:
+        front.say("\n\n".join(f"{one.number}  {one.told}\n\n{_cut(one.code)}" for one in found))
+    else:
+        # Imported late: only a notebook shows tables.
+        from jupyter_memory.dataframe.frame import versions_frame
+
+        return versions_frame(found, every_run=every_run)
+    return None
+
+
+def _cut(code: str) -> str:
+    return indent(code if len(code) <= _LONGEST_SHOWN else code[:_LONGEST_SHOWN] + "\n…", "    ")
+
+
 def fix(front: Front, call: Call) -> None:
     """Show how an error was mended before: the one of a traceback in a file, or on standard input with - or nothing."""
     name = call.words[0] if call.words else "-"
@@ -147,9 +199,7 @@ def fix(front: Front, call: Call) -> None:
     elif found:
         said = []
         for rank, one in enumerate(found, start=1):
-            code = one.diff or one.mended.source
-            cut = code if len(code) <= _LONGEST_SHOWN else code[:_LONGEST_SHOWN] + "\n…"
-            said.append(f"{rank}. {_told(one)}:\n\n{indent(cut, '    ')}")
+            said.append(f"{rank}. {_told(one)}:\n\n{_cut(one.diff or one.mended.source)}")
         front.say("\n\n".join(said))
     else:
         front.note(nothing_found(run, fixes.similar(run)))

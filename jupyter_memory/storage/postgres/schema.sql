@@ -259,6 +259,7 @@ create table jupyter_memory.runs (
 );
 create index runs_by_memory on jupyter_memory.runs (space, memory, started);
 create index runs_by_start on jupyter_memory.runs (space, started);
+create index runs_by_cell on jupyter_memory.runs (space, cell, notebook, started);
 
 -- What a person did: their searches and what they said of hits are their own (`who` is their role), and go with the
 -- memories that were shown. The space is that of the store as it was opened, '' for all spaces.

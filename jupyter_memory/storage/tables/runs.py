@@ -177,6 +177,33 @@ def find(session: Session, wanted: RunFilter, limit: int, *, oldest_first: bool 
     return [_run_of(row) for row in session.rows(found, **parameters, limit=limit)]
 
 
+def durations(
+    session: Session, space: str, cells: Sequence[tuple[str, str]], most: int
+) -> dict[tuple[str, str], list[float]]:
+    """Return how long the last runs that ended well took, the newest first, by notebook and cell."""
+    where, parameters = _condition(session.dialect, RunFilter(space, outcome="ok"))
+    rows = session.rows(
+        f"""
+        select notebook, cell, seconds
+        from (
+            select runs.notebook, runs.cell, runs.seconds,
+                row_number() over (partition by runs.notebook, runs.cell order by runs.started desc) as place
+            from {session.dialect.each("wanted", notebook="text", cell="text")} cross join {_joined(session.dialect)}
+            where {where} and runs.notebook = wanted.notebook and runs.cell = wanted.cell
+                and runs.seconds is not null
+        ) as ran
+        where place <= :most order by place
+        """,
+        **parameters,
+        wanted=list(cells),
+        most=most,
+    )
+    found: dict[tuple[str, str], list[float]] = {}
+    for notebook, cell, seconds in rows:
+        found.setdefault((notebook, cell), []).append(seconds)
+    return found
+
+
 def of_memory(session: Session, memory: int) -> list[Run]:
     """Return the runs of a memory in the order in which they were noted, without their text."""
     of = session.dialect.of("runs")
@@ -252,6 +279,7 @@ def _condition(dialect: Dialect, wanted: RunFilter) -> tuple[str, dict[str, Any]
         "runs.session": wanted.session,
         "runs.notebook": wanted.notebook,
         "memories.id": wanted.memory_id,
+        "runs.cell": wanted.cell,
         "memories.space": wanted.space or None,
     }
     parts = {f"{column} = :{column.replace('.', '_')}": value for column, value in columns.items()}
