@@ -337,6 +337,7 @@ def _place(memory: Memory, location: str, root: Root, changed: bool = False, con
             "outcome": memory.outcome,
             "error": memory.error,
             "environment": _text(told.get("environment")),
+            "packages": memory.packages,
         }
     return place
 

@@ -95,6 +95,12 @@ class Memory:
         return error if isinstance(error, str) and self.outcome == "error" else ""
 
     @property
+    def packages(self) -> str:
+        """Return the packages that the last run of what was run used, with their versions; empty where unknown."""
+        packages = self.metadata.get("packages")
+        return packages if isinstance(packages, str) and self.kind == "history" else ""
+
+    @property
     def headline(self) -> str:
         """Return the title, or of what has none its first words."""
         return self.title or first_words(self.text, markdown=is_markdown(self.kind, self.lang))
@@ -247,6 +253,7 @@ class Run:
     cell_id: str = ""
     language: str = "python"
     environment: str = ""
+    packages: str = ""  # those that its code uses, with their versions: "numpy 2.4.6, pandas 3.1.1"
     characters: int = 0  # the length of a source that was shortened
     memory_id: str = ""  # of the memory of its text, once a store has noted the run
     space: str = ""  # where it goes until then
@@ -309,6 +316,7 @@ class Version:
             "diff": self.diff,
             "elsewhere": self.elsewhere,
             "text": last.source,
+            "packages": last.packages,
             "notebook": last.notebook,
             "memory_id": last.memory_id,
         }

@@ -4,7 +4,8 @@ import json
 import os
 import subprocess
 import sys
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,9 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.profiledir import ProfileDir
 from IPython.core.shellapp import InteractiveShellApp
 
-from jupyter_memory import load_config, store_path
+from jupyter_memory import MemoryStore, load_config, store_path
 from jupyter_memory.storage import Journal, note
-from jupyter_memory.types import Run
+from jupyter_memory.types import Run, RunError
 
 
 @pytest.fixture
@@ -63,6 +64,22 @@ def test_versions_and_runs_of_a_cell(shell, ip):
     assert "fit(1)" in ip.rl_next_input
     shell.run("note = %memadd prices;")
     assert "`%memory history on`" in shell.noted("%memory versions " + shell.run("note.memory.id"))
+
+
+def test_a_hit_and_a_fix_name_other_versions(shell):
+    """A hit from the history, and a fix, say with which versions of packages they ran, where others are here."""
+    error, now = RunError("KeyError", "'λ'", "KeyError: 'λ'"), datetime.now(UTC)
+    here = version("pandas")
+    runs = [
+        Run("prices['λ']", now, "k0", 1, "error", error=error),
+        Run("prices['λ'.upper()]", now + timedelta(seconds=9), "k0", 2, "ok", packages=f"nowhere 1.0, pandas {here}"),
+    ]
+    with MemoryStore(store_path(load_config())) as store:
+        store.history.record(runs)
+    said = shell.noted("%memsearch kind:history prices upper")
+    assert "Rank 1 ran with nowhere 1.0; here is none." in said and "pandas" not in said
+    shell.ip.run_cell("prices = {}; prices['λ']", store_history=True)
+    assert "was fixed like this (it ran with nowhere 1.0; here is none):" in shell.printed("%memfix")
 
 
 def test_what_a_dead_kernel_left_is_found_by_an_open_one(shell):

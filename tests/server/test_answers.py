@@ -239,7 +239,7 @@ async def test_a_run_tells_how_often_and_how_it_ended(ask, fits, week_in, notebo
     assert (hit["kind"], hit["event_at"]) == ("history", "2026-03-07T09:00:00+00:00")
     assert (place["path"], place["cell"], place["changed"]) == ("prices/orders.ipynb", "rate", False)
     begun, last = "2026-03-06T09:00:00+00:00", "2026-03-07T09:00:00+00:00"
-    ended = {"outcome": "error", "error": "KeyError", "environment": "prices"}
+    ended = {"outcome": "error", "error": "KeyError", "environment": "prices", "packages": ""}
     assert place["run"] == {"count": 2, "first": begun, "last": last, **ended}
     assert (await history(ask, fits)) == {"kernels": 0, "runs": 2, "texts": 1, "since": begun}
     others = (await ask("browse", {"filters": {"kind": ["note"]}})).json["places"]

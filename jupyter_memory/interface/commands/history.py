@@ -14,10 +14,11 @@ from jupyter_memory.interface.commands.memories import picked
 from jupyter_memory.text.display import columns, count_of, fit
 from jupyter_memory.text.paths import make_private
 from jupyter_memory.text.unicode import json_text
-from jupyter_memory.types import Fix, Run
+from jupyter_memory.types import Answer, Fix, Run
 
 NOTHING_ALIKE = "No earlier error is like this one."
 _LONGEST_SHOWN = 3_000
+_TOLD = 3  # hits of which it is said with which packages they ran
 # What a terminal pastes or a log holds; the reader looks at both ends of longer texts.
 _MOST_READ = 10_000_000
 
@@ -205,6 +206,32 @@ def fix(front: Front, call: Call) -> None:
         front.note(nothing_found(run, fixes.similar(run)))
 
 
+def ran_with(packages: str) -> str:
+    """Return which packages a run had in other versions than this Python has now; empty if in none.
+
+    >>> ran_with("nowhere 1.0")
+    'ran with nowhere 1.0; here is none'
+    """
+    # Imported late: it loads the package email.
+    from importlib.metadata import PackageNotFoundError, version
+
+    told = {}
+    for name, _, had in (one.partition(" ") for one in packages.split(", ") if one):
+        try:
+            here = version(name)
+        except PackageNotFoundError:
+            here = "none"
+        if here != had:
+            told[f"{name} {had}"] = here
+    return f"ran with {', '.join(told)}; here is {', '.join(told.values())}" if told else ""
+
+
+def other_versions(answer: Answer) -> list[str]:
+    """Return sentences about the first hits that ran with other versions of packages than this Python has now."""
+    told = ((hit.rank, ran_with(hit.memory.packages)) for hit in answer.hits)
+    return [f"Rank {rank} {said}." for rank, said in told if said][:_TOLD]
+
+
 def nothing_found(run: Run, similar: Sequence[Run]) -> str:
     """Return why no fix is shown for a run: it was interrupted, nothing is like its error, or what is had no fix."""
     if run.error is not None and run.error.is_interruption:
@@ -230,7 +257,9 @@ def _told(fix: Fix) -> str:
     error = fit(fix.error, 120).rstrip(" .:")
     if fix.kind == "note":
         return f"A note of {_day(fix.mended)} mentions {error}"
-    return f"{error}: a similar error on {_day(fix.failed)}{_place(fix.failed)} was fixed like this"
+    other = ran_with(fix.mended.packages)
+    how = f"like this (it {other})" if other else "like this"
+    return f"{error}: a similar error on {_day(fix.failed)}{_place(fix.failed)} was fixed {how}"
 
 
 def _day(run: Run) -> str:

@@ -227,6 +227,7 @@ create table runs (
   cell text not null default '',
   language text not null default '',
   environment text not null default '',
+  packages text not null default '',
   unique (session, number, started)
 );
 create index runs_by_memory on runs (memory, started);

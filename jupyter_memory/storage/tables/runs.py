@@ -17,7 +17,8 @@ from jupyter_memory.types.report import HistoryStatus
 
 _READ = (
     "runs.started, runs.session, runs.number, runs.outcome, runs.seconds, runs.error, runs.message, "
-    "runs.traceback, runs.notebook, runs.cell, runs.language, runs.environment, memories.id"
+    "runs.traceback, runs.notebook, runs.cell, runs.language, runs.environment, "
+    "runs.packages, memories.id"
 )
 RunKey = tuple[str, int, int]  # a run is known by these
 _ERRORS, _TOLD = 3, 200  # errors of one text by which it is found, the newest, and characters of each
@@ -96,7 +97,8 @@ def insert(session: Session, memory: int, run: Run) -> None:
 
 def _ending(run: Run) -> dict[str, Any]:
     error = asdict(run.error) if run.error else {"name": None, "message": None, "traceback": None}
-    return {"seconds": run.seconds, "outcome": run.outcome, "error": error.pop("name"), **error}
+    known = {"seconds": run.seconds, "outcome": run.outcome, "packages": run.packages}
+    return {**known, "error": error.pop("name"), **error}
 
 
 def end(session: Session, run: Run) -> int | None:
@@ -129,9 +131,9 @@ def describe(session: Session, keys: Iterable[int]) -> None:
         )
         if not count:
             continue
-        [(last, of_session, outcome, error, notebook, cell, language, environment)] = session.rows(
+        [(last, of_session, outcome, error, notebook, cell, language, environment, packages)] = session.rows(
             f"""
-            select started, session, outcome, error, notebook, cell, language, environment
+            select started, session, outcome, error, notebook, cell, language, environment, packages
             from runs where {of_runs} and memory = :memory order by started desc, key desc limit 1
             """,
             memory=memory,
@@ -148,6 +150,7 @@ def describe(session: Session, keys: Iterable[int]) -> None:
             "outcome": outcome,
             "error": error,
             "environment": environment or None,
+            "packages": packages or None,
         }
         kept = {name: value for name, value in json.loads(metadata).items() if name not in told}
         kept |= {name: value for name, value in told.items() if value is not None}

@@ -81,6 +81,7 @@ export interface IVersion {
   /** What other cells changed, where every run was asked for. */
   elsewhere: string;
   text: string;
+  packages: string;
   notebook: string;
   memory_id: string;
 }
@@ -100,6 +101,8 @@ export interface IRun {
   outcome: 'ok' | 'error' | 'unknown';
   error: string;
   environment: string;
+  /** Those that its code used, with their versions. */
+  packages: string;
 }
 
 /** How many of all candidates have a value, by facet. */

@@ -38,7 +38,8 @@ export function runTitle(run: IRun, trans: TranslationBundle): string {
     trans.__('Last run: %1', moment(run.last)),
     run.count > 1 && first && trans.__('%1 runs, the first: %2', count(run.count), first),
     ended,
-    run.environment && trans.__('Environment: %1', withMarks(run.environment))
+    run.environment && trans.__('Environment: %1', withMarks(run.environment)),
+    run.packages && trans.__('Ran with: %1', withMarks(run.packages))
   ];
   return lines.filter(line => line).join('\n');
 }
