@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from itertools import count
+from itertools import chain, count, islice
 from pathlib import Path
 from secrets import token_hex
 from stat import S_ISREG
@@ -34,6 +34,7 @@ from jupyter_memory.types import Run, RunError
 
 # Frames kept of a deep stack: where the cell called, and where it failed.
 _FIRST, _LAST = 5, 40
+_SHORT = 200  # characters of what a cell shows
 _FILE = re.compile(r'^(?P<indent>[ |]*)File "(?P<name>[^"\n]+)", line (?P<line>\d+)', re.MULTILINE)
 
 
@@ -187,6 +188,7 @@ class _Running:
     run: Run
     begun: float
     shown: BaseException | None
+    known: Mapping[int, int]  # how many parts of its output IPython had before it began
 
 
 class Recorder:
@@ -311,8 +313,11 @@ class Recorder:
                 )
                 self._name_code(info, run.number)
                 writer.begin(run, self._tags())
+                # What %%capture took, IPython counts to the cell after it.
+                last = self._shell.execution_count
+                known = {number: sum(map(len, self._shown(number))) for number in (last - 1, last)}
                 # Without the time of the note.
-                self._running.append(_Running(info, run, perf_counter(), last_shown()))
+                self._running.append(_Running(info, run, perf_counter(), last_shown(), known))
             elif self._running:
                 # The body of %%capture, say: it belongs to the cell that runs it.
                 self._name_code(info, self._running[-1].run.number)
@@ -368,6 +373,8 @@ class Recorder:
         if error is None and (found := last_shown()) is not ended.shown:
             error = found
         run = replace(ended.run, seconds=perf_counter() - ended.begun, outcome="unknown" if result is None else "ok")
+        if self._settings.history_outputs and result is not None:
+            run = replace(run, result=self._result(result.execution_count or 0, ended.known))
         if error is not None:
             shown = partial(self._may_show, running=run.number)
             told = _failure(error, self._shell.compile, shown, ran=before is None)
@@ -375,6 +382,24 @@ class Recorder:
         self._writer.end(run)
         # The error of this cell is none of the cell that ran it.
         self._running = [replace(one, shown=last_shown()) for one in self._running]
+
+    def _result(self, number: int, known: Mapping[int, int]) -> str:
+        said = ""
+        for part in islice(chain.from_iterable(self._shown(number)), known.get(number, 0), None):
+            said += part
+            if len(said) > _SHORT:
+                return ""
+        # The address of an object says nothing, and differs each time.
+        return "" if " at 0x" in said else said.strip()
+
+    def _shown(self, number: int) -> list[Sequence[str]]:
+        # IPython has what the cell of this number printed, and the text of its value.
+        outputs: Mapping[int, Sequence[Any]] = getattr(self._shell.history_manager, "outputs", {})  # 9.0 has none
+        return [
+            one.bundle.get("stream") or (one.bundle.get("text/plain") or "", "\n")
+            for one in outputs.get(number, ())
+            if one.output_type in ("out_stream", "execute_result")
+        ]
 
     def _may_show(self, file: str, running: int) -> bool:
         # Tracebacks hold lines of any cell that defined a function: only those of cells in the history may be shown.

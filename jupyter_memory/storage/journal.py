@@ -251,7 +251,14 @@ def ending(run: Run) -> bytes:
     """Return the record of how a run ended; the record of its beginning has the rest."""
     error = None if run.error is None else asdict(run.error)
     return _framed(
-        {"session": run.session, "number": run.number, "outcome": run.outcome, "seconds": run.seconds, "error": error}
+        {
+            "session": run.session,
+            "number": run.number,
+            "outcome": run.outcome,
+            "seconds": run.seconds,
+            "error": error,
+            "result": run.result,
+        }
     )
 
 
@@ -270,9 +277,8 @@ def runs(data: bytes) -> list[Run]:
                 read = {"started": datetime.fromisoformat(record["started"]), "error": _error(record["error"])}
                 found.setdefault(key, Run(**{**known, **read}))
             elif key in found:
-                found[key] = replace(
-                    found[key], outcome=record["outcome"], seconds=record["seconds"], error=_error(record["error"])
-                )
+                ended = {name: record[name] for name in ("outcome", "seconds", "result")}
+                found[key] = replace(found[key], **ended, error=_error(record["error"]))
     return list(found.values())
 
 

@@ -130,6 +130,11 @@ class History(Part):
         found = self._storage.runs.durations(self._scope.space, wanted, DURATIONS) if wanted else {}
         return {id_: found[cell] for id_, cell in cells.items() if cell in found}
 
+    def offers_outputs(self) -> bool:
+        """Return whether to ask if results are to be kept: once, and never where the setting says so already."""
+        asks = not self._settings.history_outputs and not self._storage.read_only
+        return asks and self._storage.writer.note_once("offered history_outputs")
+
     @property
     def nothing_ran(self) -> str:
         """Return what to say to who looks for runs that are not there."""

@@ -254,6 +254,7 @@ class Run:
     language: str = "python"
     environment: str = ""
     packages: str = ""  # those that its code uses, with their versions: "numpy 2.4.6, pandas 3.1.1"
+    result: str = ""  # what it printed and its value, where both are short and the setting history_outputs is on
     characters: int = 0  # the length of a source that was shortened
     memory_id: str = ""  # of the memory of its text, once a store has noted the run
     space: str = ""  # where it goes until then
@@ -298,6 +299,7 @@ class Version:
             ", ".join(f"{seconds:,.1f} s" for seconds in row["durations"]),
             f"ran {len(self.runs)} times" if len(self.runs) > 1 else "",
             PurePath(last.notebook).name,
+            last.result.replace("\n", " "),
             last.memory_id,
         )
         return " · ".join(fact for fact in facts if fact)
@@ -317,6 +319,7 @@ class Version:
             "elsewhere": self.elsewhere,
             "text": last.source,
             "packages": last.packages,
+            "result": last.result,
             "notebook": last.notebook,
             "memory_id": last.memory_id,
         }

@@ -66,6 +66,35 @@ def test_versions_and_runs_of_a_cell(shell, ip):
     assert "`%memory history on`" in shell.noted("%memory versions " + shell.run("note.memory.id"))
 
 
+def test_which_change_made_a_number_better(shell, ip):
+    """With results kept, the table of runs says which change, here or in another cell, took R² from .71 to .78."""
+    ran(ip, "%memory history on", "%config JupyterMemory.history_outputs = True")
+    score = "print('R²:', {1: 0.71, 2: 0.75, 3: 0.78}[alpha])"
+    for cell, text in (
+        ("a", "alpha = 1"),
+        ("b", score),
+        ("a", "alpha = 3"),
+        ("b", score),
+        ("b", score + "; alpha / 2"),
+    ):
+        ip.run_cell(text, store_history=True, cell_id=cell)
+    shell.run("%memsearch kind:history print R²")
+    runs = shell.run("runs = %memory runs 1\nruns")
+    assert runs["result"].tolist() == ["R²: 0.78\n1.5", "R²: 0.78", "R²: 0.71"]
+    assert "+alpha = 3" in runs.loc[2, "elsewhere"] and runs.loc[2, "diff"] == ""
+    assert "alpha / 2" in runs.loc[3, "diff"] and runs.loc[3, "elsewhere"] == ""
+    assert "R²: 0.71" in repr(runs)
+
+
+def test_results_are_asked_for_once(shell, ip):
+    """A history that is on keeps no result; the table of runs asks once, and the setting alone changes it."""
+    ran(ip, "%memory history on", "6 * 7")
+    assert shell.titles("%memsearch kind:history 6 7") == ["6 * 7"]
+    assert "history_outputs = True" in shell.printed("%memory runs 1;")
+    assert "history_outputs" not in shell.printed("%memory runs 1;")
+    assert shell.run("%memory runs 1")["result"].tolist() == [""]
+
+
 def test_a_hit_and_a_fix_name_other_versions(shell):
     """A hit from the history, and a fix, say with which versions of packages they ran, where others are here."""
     error, now = RunError("KeyError", "'λ'", "KeyError: 'λ'"), datetime.now(UTC)

@@ -18,6 +18,10 @@ from jupyter_memory.types import Answer, Fix, Run
 
 NOTHING_ALIKE = "No earlier error is like this one."
 _LONGEST_SHOWN = 3_000
+_OUTPUTS = (
+    "Do you want to keep what runs show, too: numbers and texts of up to 200 characters, secrets redacted? It is off "
+    "unless you type: %config JupyterMemory.history_outputs = True (this is asked only once)"
+)
 _TOLD = 3  # hits of which it is said with which packages they ran
 # What a terminal pastes or a log holds; the reader looks at both ends of longer texts.
 _MOST_READ = 10_000_000
@@ -147,7 +151,8 @@ def versions(front: Front, call: Call) -> object:
 def runs(front: Front, call: Call) -> object:
     """Show every run of the cell of a hit: when, how long, how it ended, and what changed since the run before.
 
-    `elsewhere` is what other cells of the notebook changed in between.
+    `elsewhere` is what other cells of the notebook changed in between, and `result` what it showed: numbers and short
+    texts, kept only where the setting history_outputs is on.
 
     Examples::
 
@@ -173,6 +178,8 @@ def _versions(front: Front, call: Call, *, every_run: bool) -> object:
         # Imported late: only a notebook shows tables.
         from jupyter_memory.dataframe.frame import versions_frame
 
+        if every_run and front.recorder.is_on and history.offers_outputs():
+            front.hint(_OUTPUTS)
         return versions_frame(found, every_run=every_run)
     return None
 

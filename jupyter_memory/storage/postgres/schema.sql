@@ -254,6 +254,7 @@ create table jupyter_memory.runs (
   language text not null default '',
   environment text not null default '',
   packages text not null default '',
+  result text not null default '',
   primary key (space, key),
   unique (space, session, number, started),
   foreign key (space, memory) references jupyter_memory.memories on delete cascade

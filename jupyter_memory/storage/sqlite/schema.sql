@@ -228,6 +228,7 @@ create table runs (
   language text not null default '',
   environment text not null default '',
   packages text not null default '',
+  result text not null default '',
   unique (session, number, started)
 );
 create index runs_by_memory on runs (memory, started);

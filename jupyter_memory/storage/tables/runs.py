@@ -18,7 +18,7 @@ from jupyter_memory.types.report import HistoryStatus
 _READ = (
     "runs.started, runs.session, runs.number, runs.outcome, runs.seconds, runs.error, runs.message, "
     "runs.traceback, runs.notebook, runs.cell, runs.language, runs.environment, "
-    "runs.packages, memories.id"
+    "runs.packages, runs.result, memories.id"
 )
 RunKey = tuple[str, int, int]  # a run is known by these
 _ERRORS, _TOLD = 3, 200  # errors of one text by which it is found, the newest, and characters of each
@@ -97,7 +97,7 @@ def insert(session: Session, memory: int, run: Run) -> None:
 
 def _ending(run: Run) -> dict[str, Any]:
     error = asdict(run.error) if run.error else {"name": None, "message": None, "traceback": None}
-    known = {"seconds": run.seconds, "outcome": run.outcome, "packages": run.packages}
+    known = {"seconds": run.seconds, "outcome": run.outcome, "packages": run.packages, "result": run.result}
     return {**known, "error": error.pop("name"), **error}
 
 

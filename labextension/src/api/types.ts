@@ -82,6 +82,8 @@ export interface IVersion {
   elsewhere: string;
   text: string;
   packages: string;
+  /** What it showed, if that is short and kept. */
+  result: string;
   notebook: string;
   memory_id: string;
 }

@@ -45,6 +45,7 @@ def test_one_memory_for_a_text(storage):
 
 def test_a_run_comes_back_whole(storage):
     place = {"notebook": "/w/λ.ipynb", "cell_id": "c-1", "environment": "zürich", "packages": "pandas 2.2.3"}
+    place["result"] = "R² 0.78"
     runs = [run("fit(λ)", 7, outcome="error", seconds=1.5, error=KEY_ERROR, **place), run("fit(λ)", 6)]
     note(storage, *runs)
     before = texts(storage), storage.runs.find(RunFilter(), 10)

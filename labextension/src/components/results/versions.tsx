@@ -33,7 +33,8 @@ export function Versions({ id, texts, actions, trans }: IVersionsProps): JSX.Ele
       trans.__('version %1', one.version),
       moment(one.when),
       outcomeName(one, trans),
-      one.durations.length > 0 && took(one.durations, trans)
+      one.durations.length > 0 && took(one.durations, trans),
+      withMarks(one.result)
     ]
       .filter(fact => fact)
       .join(' · ');

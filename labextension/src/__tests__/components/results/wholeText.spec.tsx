@@ -25,7 +25,8 @@ const version = (n: number, text: string, diff: string): object => ({
   error: 'KeyError',
   durations: n > 1 ? [1] : [],
   diff,
-  text
+  text,
+  result: n > 1 ? 'R² 0.78' : ''
 });
 
 const signs = (): HTMLElement[] => screen.getAllByRole('button', { name: /^Whole text of/ });
@@ -138,7 +139,7 @@ describe('the versions of a cell', () => {
     expect(server.bodies('POST versions')).toEqual([{ memory_id: 'bb02' }]);
     const whole = texts()[0].parentElement!;
     expect(whole.textContent).toContain('-fit(1)\n+fit(2)version 1 · ');
-    expect(whole.textContent).toMatch(/version 2 · .* · KeyError · Last runs: 1.0 s/);
+    expect(whole.textContent).toMatch(/version 2 · .* · KeyError · Last runs: 1.0 s · R² 0.78/);
     fireEvent.click(within(whole).getAllByRole('button', { name: 'Insert' })[1]);
     expect(actions.insertCell).toHaveBeenCalledWith(expect.objectContaining({ isCode: true, source: 'fit(1)' }));
   });
