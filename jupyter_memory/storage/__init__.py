@@ -9,7 +9,7 @@ __getattr__, __dir__, __all__ = exports(
         "Prepared QueryVector RunFilter Stored mismatch",
         "databases": "SearchStorage Storage open_storage open_team versions",
         "foreign": "ipython_runs",
-        "journal": "CAN_RECORD Journal abandoned empty ending note recording runs",
+        "journal": "Journal abandoned empty ending note recording refused runs",
         "postgres.storage": "keyword",
         "snapshot": "Snapshot",
         "sql": "Cache Lock",

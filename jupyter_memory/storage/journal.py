@@ -31,7 +31,7 @@ try:
 except ImportError:  # Windows: nothing is recorded there
     fcntl = None  # type: ignore[assignment]
 
-CAN_RECORD = fcntl is not None
+_CAN_RECORD = fcntl is not None
 _BLOCK = 1 << 20
 _MEMORY = Path("/dev/shm")  # noqa: S108  files there are made anew, and only their owner can read them
 
@@ -139,7 +139,7 @@ def refused(store: StorePath) -> str:
             f"What you run is not recorded in {store}: all who may read that store would read it. Record it in a "
             "store of your own, in a file."
         )
-    return "" if CAN_RECORD else "The history needs file locks, which this system does not have."
+    return "" if _CAN_RECORD else "The history needs file locks, which this system does not have."
 
 
 def recording(store: StorePath) -> int:
@@ -229,7 +229,7 @@ def _forget_descriptors() -> None:
 
 
 _HELD: WeakSet[Journal] = WeakSet()
-if CAN_RECORD:
+if _CAN_RECORD:
     os.register_at_fork(after_in_child=_forget_descriptors)
 
 # Runs as the records of a journal, each framed so that one that was torn or overwritten is recognised and left out.
