@@ -43,6 +43,9 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
     history = Bool(False, help="Remember what every kernel runs: see `%memory history`.")
     history_days = Float(0.0, min=0, help="Days that the history is kept; 0: for ever.")
     history_runs = Int(100_000, min=0, help="How many runs the history keeps; 0: all of them.")
+    history_outputs = Bool(
+        False, help="Keep with a run the numbers and short texts that it showed: see `%memory runs`."
+    )
     history_ignore = List(Unicode(), help="Lines whose cells stay out of the history, such as '%sql *'.")
     fix_hint = Bool(
         None, allow_none=True, help="Say after an exception that a fix is known; None: while the history is on."

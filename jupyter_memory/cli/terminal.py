@@ -16,6 +16,7 @@ from traitlets import TraitError
 
 from jupyter_memory.config import existing_path, load_config
 from jupyter_memory.interface.commands.command import Front, Shown
+from jupyter_memory.interface.commands.history import other_versions
 from jupyter_memory.interface.commands.memories import line_of, open_file
 from jupyter_memory.text import display
 from jupyter_memory.text.dates import age, iso_day
@@ -153,7 +154,7 @@ class Terminal(Front):
             self.note("There is nothing to show.")
 
     def show_results(self, answer: Answer, *, short: bool) -> None:
-        for notice in answer.notices:
+        for notice in (*answer.notices, *other_versions(answer)):
             # What is said of the verdict says it.
             if notice != UNANSWERED:
                 self.note(notice)

@@ -7,7 +7,7 @@ __getattr__, __dir__, __all__ = exports(
     {
         "accessor": "local_chart",
         "explorer": "MemoryExplorer",
-        "frame": "fixes_frame to_frame to_scan_frame",
+        "frame": "fixes_frame to_frame to_scan_frame versions_frame",
         "html": "Place insert_button open_link",
     },
 )

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from jupyter_memory.dataframe.frame import Search, recent_answer, recent_hits, search_of, searches_of, styled
+from jupyter_memory.dataframe.frame import (
+    Search,
+    recent_answer,
+    recent_hits,
+    search_of,
+    searches_of,
+    styled,
+    versions_frame,
+)
 from jupyter_memory.dataframe.html import Place
 from jupyter_memory.errors import InputError, JupyterMemoryError, MissingExtra, UnknownMemory
 from jupyter_memory.text.display import WholeText
@@ -65,8 +73,9 @@ class MemoryAccessor:
         self._frame = frame
 
     def __repr__(self) -> str:
-        made = "explain(rank, all=True)  text(rank)  runnable(rank)  open(rank)  context(max_tokens)"
-        return f"What a result tells of itself, row by row: {made}  breakdown()  style(evidence=True)  plot()"
+        made = "explain(rank, all=True)  text(rank)  runnable(rank)  versions(rank)  runs(rank)  open(rank)  "
+        made += "context(max_tokens)  breakdown()  style(evidence=True)  plot()"
+        return f"What a result tells of itself, row by row: {made}"
 
     def explain(self, rank: Rank = 1, *, all: bool = False) -> Explanation:
         """Return why the memory of a row is where it is: the main reasons, or all of them.
@@ -99,6 +108,14 @@ class MemoryAccessor:
         found = store.runnable(str(row["memory_id"]), effects=effects)
         self._note_access(row)
         return WholeText.of(found.text, "history", store.get(str(row["memory_id"])).lang)
+
+    def versions(self, rank: Rank = 1) -> pd.DataFrame:
+        """Return every text that ran in the cell of a row, the newest first, with what it changed."""
+        return self._versions(rank)
+
+    def runs(self, rank: Rank = 1) -> pd.DataFrame:
+        """Return every run of the cell of a row, the newest first, with what changed since the one before."""
+        return self._versions(rank, every_run=True)
 
     def open(self, rank: Rank = 1) -> Place:
         """Return where the memory of a row comes from: in a notebook a link that opens it at the cell."""
@@ -188,6 +205,14 @@ class MemoryAccessor:
                 tooltip=["signal", "value", "contribution"],
             )
         )
+
+    def _versions(self, rank: Rank, *, every_run: bool = False) -> pd.DataFrame:
+        row = self._row(rank)
+        history = _store(search_of(row, self._searches)).history
+        found = history.versions(str(row["memory_id"]), every_run=every_run)
+        if not found:
+            raise InputError(history.nothing_ran)
+        return versions_frame(found, every_run=every_run)
 
     def _note_access(self, row: pd.Series[Any]) -> None:
         # A row that names its source can be opened without its store.

@@ -1,4 +1,4 @@
-"""Hits and fixes of errors as DataFrames, as people see them."""
+"""Hits, fixes of errors and versions of cells as DataFrames, as people see them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from jupyter_memory.text.display import Paint, coloured, has_colours, html, list
 from jupyter_memory.text.identifiers import without_file
 from jupyter_memory.text.markdown import is_markdown, plain
 from jupyter_memory.text.unicode import marked
-from jupyter_memory.types import Answer, Fix, Hit
+from jupyter_memory.types import Answer, Fix, Hit, Version
 from jupyter_memory.types.search import surest, told
 
 if TYPE_CHECKING:
@@ -379,36 +379,46 @@ class Fixes(pd.DataFrame):
 
     @property
     def _constructor(self) -> Callable[..., pd.DataFrame]:
-        return Fixes
+        return type(self)
 
     def __repr__(self) -> str:
-        if not set(self.columns) >= _FIX_SHOWN:
+        if not self._is_whole:
             return super().__repr__()
         shown = []
         for rank, row in self._ranked():
-            text = "\n".join(_changed(row["diff"])) or row["fix"]
-            shown.append(f"{rank}  {row['error']} · {_fix_place(row)}\n\n{indent(text, '    ')}")
+            what, place, code, _ = self._told(rank, row)
+            shown.append(f"{rank}  {' · '.join(filter(None, (what, place)))}\n\n{indent(code, '    ')}")
         return "\n\n".join(shown)
 
     def _repr_html_(self) -> str | None:  # type: ignore[override,unused-ignore]
-        if not (set(self.columns) >= _FIX_SHOWN and pd.get_option("display.notebook_repr_html")):
+        if not (self._is_whole and pd.get_option("display.notebook_repr_html")):
             plain: str | None = super()._repr_html_()  # type: ignore[misc,operator,unused-ignore]
             return plain
         rows = ""
         for rank, row in self._ranked():
-            # What is no code is not inserted.
-            button = "" if row["kind"] == "note" else insert_button(row["fix"], row["memory_id"])
-            lines = [
-                f'<span style="{_DIFF.get(line[:1], "")}">{html(line)}</span>' for line in _changed(row["diff"])
-            ] or [html(row["fix"])]
-            code = "\n".join(lines)
+            what, place, code, inserted = self._told(rank, row)
+            button = insert_button(inserted, row["memory_id"]) if inserted else ""
+            if code != inserted:
+                looks = ((_DIFF.get(line[:1], ""), html(line)) for line in code.split("\n"))
+                code = "\n".join(f'<span style="{look}">{line}</span>' for look, line in looks)
+            else:
+                code = html(code)
             rows += (
                 f'<tr style="border-bottom: 1px solid #8883;"><th style="{_FIX_CELL}">{html(str(rank))}</th>'
-                f'<td style="{_FIX_CELL} min-width: 14em;">{html(row["error"])}<br>'
-                f"<small>{html(_fix_place(row))}</small></td>"
+                f'<td style="{_FIX_CELL} min-width: 14em;">{html(what)}<br>'
+                f"<small>{html(place)}</small></td>"
                 f'<td style="{_FIX_CELL} width: 75%;"><pre style="{_FIX_CODE}">{code}</pre>{button}</td></tr>'
             )
         return f'<table style="table-layout: auto; width: 100%; border-collapse: collapse;">{rows}</table>'
+
+    @property
+    def _is_whole(self) -> bool:
+        return set(self.columns) >= _FIX_SHOWN
+
+    def _told(self, rank: Hashable, row: Mapping[Hashable, Any]) -> tuple[str, str, str, str]:
+        # What it is, when and where, its code, and what a button inserts: a note is no code.
+        code = "\n".join(_changed(row["diff"])) or row["fix"]
+        return row["error"], _fix_place(row), code, "" if row["kind"] == "note" else row["fix"]
 
     def _ranked(self) -> Iterator[tuple[Hashable, Mapping[Hashable, Any]]]:
         yield from zip(self.index, self.to_dict("records"), strict=True)
@@ -426,6 +436,33 @@ def fixes_frame(fixes: Sequence[Fix], store: str) -> Fixes:
         pd.Series([fix.mended.started for fix in fixes], index=frame.index).astype("datetime64[us, UTC]"),
     )
     frame.attrs["memfix"] = {"store": store, "fixes": rows}
+    return frame
+
+
+class Versions(Fixes):
+    """A DataFrame of what ran in a cell; a part of its columns is shown as any other."""
+
+    @property
+    def _is_whole(self) -> bool:
+        return "versions" in self.attrs and {"diff", "text", "memory_id"} <= set(self.columns)
+
+    def _told(self, rank: Hashable, row: Mapping[Hashable, Any]) -> tuple[str, str, str, str]:
+        told, code = self.attrs["versions"].get(str(rank), ("", row["diff"]))
+        return told, "", code, row["text"]
+
+
+# Of all runs of one text, those of a run alone, and those of several cells.
+_OF_TEXTS, _OF_RUNS = ("durations", "runs"), ("elsewhere",)
+
+
+def versions_frame(versions: Sequence[Version], *, every_run: bool) -> Versions:
+    """Return what ran in a cell as rows, the newest first: of each text, or of every run."""
+    left_out = _OF_TEXTS if every_run else _OF_RUNS
+    rows = pd.DataFrame([one.to_json() for one in versions]).drop(columns=[*left_out])
+    frame = Versions(rows.set_index("version").rename_axis("run" if every_run else "version"))
+    frame["when"] = pd.to_datetime(frame["when"]).astype("datetime64[us, UTC]")
+    frame["seconds"] = frame["seconds"].astype("float64")
+    frame.attrs["versions"] = {str(one.number): (one.told, one.code) for one in versions}
     return frame
 
 

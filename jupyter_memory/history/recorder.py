@@ -8,17 +8,19 @@ import getpass
 import os
 import re
 import sys
+from ast import AST, Import, ImportFrom, Name, walk
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial, wraps
-from itertools import count
+from itertools import chain, count, islice
 from pathlib import Path
 from secrets import token_hex
 from stat import S_ISREG
 from time import monotonic, perf_counter
 from traceback import FrameSummary, StackSummary, TracebackException, walk_tb
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 from IPython.core.compilerop import CachingCompiler
@@ -29,10 +31,12 @@ from jupyter_memory.config import JupyterMemory, store_path
 from jupyter_memory.errors import InputError
 from jupyter_memory.history.writer import Absorber, Place, Record, RecordingProblems, Writer
 from jupyter_memory.storage.journal import refusal
+from jupyter_memory.text.code import PYTHON, syntax_tree
 from jupyter_memory.types import Run, RunError
 
 # Frames kept of a deep stack: where the cell called, and where it failed.
 _FIRST, _LAST = 5, 40
+_SHORT = 200  # characters of what a cell shows
 _FILE = re.compile(r'^(?P<indent>[ |]*)File "(?P<name>[^"\n]+)", line (?P<line>\d+)', re.MULTILINE)
 
 
@@ -178,6 +182,47 @@ def _environment() -> str:
     return prefix.name if is_named else f"{prefix.parent.name}/{prefix.name}"
 
 
+# The packages that code uses, by its imports and by the names that the kernel has. Each has the version that it had
+# when it was first asked for: one that is updated later stays loaded as it is.
+class _Packages:
+    def __init__(self, names: Mapping[str, Any]) -> None:
+        self._names = names
+        self._known = {"__main__": ""} | dict.fromkeys(sys.stdlib_module_names, "")
+
+    def of(self, source: str) -> str:
+        nodes = () if (tree := syntax_tree(source)) is None else walk(tree)
+        try:
+            modules = {module.partition(".")[0] for node in nodes for module in self._modules(node)}
+            return ", ".join(sorted(filter(None, map(self._found, modules)), key=str.casefold))
+        except Exception:  # noqa: BLE001  a class or a package may be anything, and its run is stored all the same
+            return ""
+
+    def _modules(self, node: AST) -> Sequence[str]:
+        if isinstance(node, Import):
+            return [one.name for one in node.names]
+        if isinstance(node, ImportFrom):
+            return [node.module or ""] if not node.level else ()
+        value = self._names.get(node.id) if isinstance(node, Name) else None
+        # By its type, since anything else may run code of the user's.
+        if issubclass(type(value), ModuleType):
+            return [str(vars(value).get("__name__"))]
+        return [str(value.__module__)] if issubclass(type(value), (type, FunctionType, BuiltinFunctionType)) else ()
+
+    def _found(self, module: str) -> str:
+        if module not in self._known:
+            # Imported late: it loads the package email.
+            from importlib.metadata import PackageNotFoundError, packages_distributions, version
+
+            try:
+                self._known[module] = f"{module} {version(module)}"
+            except (PackageNotFoundError, ValueError):
+                # A package of another name, as scikit-learn, is looked for only if there is one: that takes a while.
+                file = getattr(sys.modules.get(module), "__file__", None) or ""
+                names = packages_distributions().get(module, ()) if "-packages" in file else ()
+                self._known[module] = next((f"{name} {version(name)}" for name in names), "")
+        return self._known[module]
+
+
 # Seconds that turning it on, a search and the end of the kernel wait for threads and disks.
 _START, _FLUSH, _STOP = 2.0, 5.0, 2.0
 _RETAIN = 3_600.0  # seconds between two looks for runs that are older, or more, than the settings keep
@@ -189,6 +234,7 @@ class _Running:
     run: Run
     begun: float
     shown: BaseException | None
+    known: Mapping[int, int]  # how many parts of its output IPython had before it began
 
 
 class Recorder:
@@ -204,6 +250,7 @@ class Recorder:
         self._session = token_hex(16)
         self._numbers = count(1)
         self._environment = _environment()
+        self._packages = _Packages(shell.user_ns)
         self._running: list[_Running] = []
         self._quiet_since = monotonic()
         self._retained = monotonic() - _RETAIN
@@ -309,8 +356,11 @@ class Recorder:
                 )
                 self._name_code(info, run.number)
                 writer.begin(run, self._tags())
+                # What %%capture took, IPython counts to the cell after it.
+                last = self._shell.execution_count
+                known = {number: sum(map(len, self._shown(number))) for number in (last - 1, last)}
                 # Without the time of the note.
-                self._running.append(_Running(info, run, perf_counter(), last_shown()))
+                self._running.append(_Running(info, run, perf_counter(), last_shown(), known))
             elif self._running:
                 # The body of %%capture, say: it belongs to the cell that runs it.
                 self._name_code(info, self._running[-1].run.number)
@@ -366,6 +416,8 @@ class Recorder:
         if error is None and (found := last_shown()) is not ended.shown:
             error = found
         run = replace(ended.run, seconds=perf_counter() - ended.begun, outcome="unknown" if result is None else "ok")
+        if self._settings.history_outputs and result is not None:
+            run = replace(run, result=self._result(result.execution_count or 0, ended.known))
         if error is not None:
             shown = partial(self._may_show, running=run.number)
             told = _failure(error, self._shell.compile, shown, ran=before is None)
@@ -376,6 +428,24 @@ class Recorder:
         self._writer.end(run)
         # The error of this cell is none of the cell that ran it.
         self._running = [replace(one, shown=last_shown()) for one in self._running]
+
+    def _result(self, number: int, known: Mapping[int, int]) -> str:
+        said = ""
+        for part in islice(chain.from_iterable(self._shown(number)), known.get(number, 0), None):
+            said += part
+            if len(said) > _SHORT:
+                return ""
+        # The address of an object says nothing, and differs each time.
+        return "" if " at 0x" in said else said.strip()
+
+    def _shown(self, number: int) -> list[Sequence[str]]:
+        # IPython has what the cell of this number printed, and the text of its value.
+        outputs: Mapping[int, Sequence[Any]] = getattr(self._shell.history_manager, "outputs", {})  # 9.0 has none
+        return [
+            one.bundle.get("stream") or (one.bundle.get("text/plain") or "", "\n")
+            for one in outputs.get(number, ())
+            if one.output_type in ("out_stream", "execute_result")
+        ]
 
     def _may_show(self, file: str, running: int) -> bool:
         # Tracebacks hold lines of any cell that defined a function: only those of cells in the history may be shown.
@@ -401,7 +471,14 @@ class Recorder:
         with MemoryStore(place.store, settings.embedder, space=place.space or None, settings=settings) as store:
             self._notebooks.follow()
             yield lambda runs: store.history.record(
-                [replace(run, notebook=self._notebooks.current(run.notebook)) for run in runs]
+                [
+                    replace(
+                        run,
+                        notebook=self._notebooks.current(run.notebook),
+                        packages=self._packages.of(run.source) if run.language == PYTHON else "",
+                    )
+                    for run in runs
+                ]
             )
             if monotonic() - self._retained > _RETAIN:
                 self._retained = monotonic()

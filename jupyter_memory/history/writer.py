@@ -317,8 +317,9 @@ class Writer:
         if begun is None:
             return
         ended = replace(begun, outcome=run.outcome, seconds=run.seconds)
-        checked = None if run.error is None else self._checked(replace(ended, error=run.error), ())
-        ended = ended if checked is None else replace(ended, error=checked.error)
+        is_told = run.error is not None or run.result
+        checked = self._checked(replace(ended, error=run.error, result=run.result), ()) if is_told else None
+        ended = ended if checked is None else replace(ended, error=checked.error, result=checked.result)
         record = records.ending(ended)
         copy(record, self.journals.end(ended, record))
 

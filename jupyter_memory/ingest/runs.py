@@ -23,6 +23,7 @@ from jupyter_memory.types import Draft, Outcome, Run, RunError
 
 # Characters kept of a source, as of a cell in a notebook; of an error's message and its traceback.
 _SOURCE, _MESSAGE, _TRACEBACK = 200_000, 4_000, 20_000
+_PACKAGES, _RESULT = 2_000, 200
 # Characters that are read of a longer text, and those at its end that are then left out: they may be half a secret.
 _READ, _DOUBTFUL = 500_000, 20_000
 # Characters of a title.
@@ -103,6 +104,8 @@ def in_bounds(run: Run, *, redacting: bool) -> Run:
         cell_id=short(readable(run.cell_id)),
         language=short(cell_language(readable(run.language).lower(), source)),
         environment=_name(run.environment, redacting),
+        packages=_bounded(readable(run.packages), _PACKAGES, redacting),
+        result=_bounded(uncoloured(readable(run.result)), _RESULT, redacting),
     )
 
 

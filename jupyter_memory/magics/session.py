@@ -20,6 +20,7 @@ from jupyter_memory.config import JupyterMemory, companion, existing_path, has_s
 from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.history.recorder import Recorder
 from jupyter_memory.interface.commands.command import Front, Shown, WrongUsage, as_typed
+from jupyter_memory.interface.commands.history import other_versions
 from jupyter_memory.interface.commands.store import STARTUP_FILE
 from jupyter_memory.text.display import html
 from jupyter_memory.text.unicode import marked
@@ -196,7 +197,7 @@ class Session(Front):
         """Return an answer as a DataFrame, and write its notices."""
         from jupyter_memory.store.store import frame_of
 
-        for notice in answer.notices:
+        for notice in (*answer.notices, *other_versions(answer)):
             # The DataFrame says above its rows that they may be no answer.
             if notice != UNANSWERED:
                 self.note(notice)

@@ -250,9 +250,13 @@ def typed(path: str) -> Path:
     return Path(os.path.expanduser(path)) if home else Path(path)  # noqa: PTH111  without a home it stays
 
 
-def answered(answer: Answer, root: Root) -> dict[str, Any]:
-    """Return an answer with the places where this Lab can open its hits."""
+def answered(answer: Answer, store: MemoryStore, root: Root) -> dict[str, Any]:
+    """Return an answer with the places where this Lab can open its hits, and how long these cells last ran."""
     places = [_place(hit.memory, hit.location, root, hit.freshness == "changed", hit.context) for hit in answer.hits]
+    took = store.history.durations(hit.memory for hit in answer.hits)
+    for hit, place in zip(answer.hits, places, strict=True):
+        if seconds := took.get(hit.memory.id):
+            place["seconds"] = seconds
     hits = [
         # A request learns nothing of the files outside the folder of this Lab.
         hit if place["path"] is not None else replace(hit, freshness="unknown")
@@ -333,6 +337,7 @@ def _place(memory: Memory, location: str, root: Root, changed: bool = False, con
             "outcome": memory.outcome,
             "error": memory.error,
             "environment": _text(told.get("environment")),
+            "packages": memory.packages,
         }
     return place
 

@@ -379,6 +379,13 @@ def _item(handler: _MemoryHandler, body: _Json) -> _Json:
     return found
 
 
+@_route("versions", "read")
+def _versions(handler: _MemoryHandler, body: _Json) -> _Json:
+    history = handler.store.history
+    found = history.versions(body["memory_id"])
+    return {"versions": [one.to_json() for one in found], "notice": "" if found else history.nothing_ran}
+
+
 # A person opened, inserted or copied a memory, or read it in full.
 @_route("access", "write")
 def _access(handler: _MemoryHandler, body: _Json) -> _Json:
@@ -435,7 +442,7 @@ def _search(handler: _MemoryHandler, body: _Json) -> _Json:
     store, root = handler.store, handler.service.root
     if body.get("lists"):
         trace = store.trace(body["query"], **chosen)
-        answer, found = trace.answer, answered(trace.answer, root)
+        answer, found = trace.answer, answered(trace.answer, store, root)
         rankings = {"keyword": trace.keyword, "vector": trace.vector, "fused": trace.fused}
         found["lists"] = {
             **{name: [asdict(one) for one in ranking[:200]] for name, ranking in rankings.items()},
@@ -443,7 +450,7 @@ def _search(handler: _MemoryHandler, body: _Json) -> _Json:
         }
     else:
         answer = store.hits(body["query"], **chosen)
-        found = answered(answer, root)
+        found = answered(answer, store, root)
     if body.get("log"):
         store.note_search(answer, "panel")
         if answer.verdict == "weak" and (offer := store.model_offer()):
@@ -462,23 +469,25 @@ def _explain(handler: _MemoryHandler, body: _Json) -> _Json:
 @_route("related", "read")
 def _related(handler: _MemoryHandler, body: _Json) -> _Json:
     chosen = _search_arguments(handler, body)
-    return answered(handler.store.related(body["memory_id"], **chosen), handler.service.root)
+    store = handler.store
+    return answered(store.related(body["memory_id"], **chosen), store, handler.service.root)
 
 
 # Cells that are like the one being edited; nothing of it is noted.
 @_route("related-to", "read")
 def _related_to(handler: _MemoryHandler, body: _Json) -> _Json:
     chosen = _search_arguments(handler, body)
-    root, path = handler.service.root, body.get("path", "")
+    store, root, path = handler.store, handler.service.root, body.get("path", "")
     # Where Lab shows no folder of this machine, no file that was indexed is open in it.
     here = (str(root.within(path)),) if path and root.folder is not None else ()
     chosen["filters"] = {**(chosen.get("filters") or {}), "also": Filters(kind=("cell",), not_path=here)}
-    return answered(handler.store.related_to(body["text"], **chosen), root)
+    return answered(store.related_to(body["text"], **chosen), store, root)
 
 
 @_route("browse", "read")
 def _browse(handler: _MemoryHandler, body: _Json) -> _Json:
-    return answered(handler.store.browsed(**_search_arguments(handler, body)), handler.service.root)
+    store = handler.store
+    return answered(store.browsed(**_search_arguments(handler, body)), store, handler.service.root)
 
 
 @_route("recent", "read")

@@ -322,6 +322,7 @@ class RunFilter:
     session: str | None = None
     notebook: str | None = None
     memory_id: str | None = None
+    cell: str | None = None
     after: datetime | None = None  # after < started < before
     before: datetime | None = None
 

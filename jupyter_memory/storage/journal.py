@@ -31,7 +31,7 @@ try:
 except ImportError:  # Windows: nothing is recorded there
     fcntl = None  # type: ignore[assignment]
 
-CAN_RECORD = fcntl is not None
+_CAN_RECORD = fcntl is not None
 _BLOCK = 1 << 20
 _MEMORY = Path("/dev/shm")  # noqa: S108  files there are made anew, and only their owner can read them
 
@@ -43,7 +43,7 @@ def refusal(store: StorePath) -> str:
             f"What you run is not recorded in {store}: all who may read that store would read it. Record it in a "
             "store of your own, in a file."
         )
-    return "" if CAN_RECORD else "What you run is not recorded here: this system lacks the file locks that it needs."
+    return "" if _CAN_RECORD else "What you run is not recorded here: this system lacks the file locks that it needs."
 
 
 class Journal:
@@ -229,7 +229,7 @@ def _forget_descriptors() -> None:
 
 
 _HELD: WeakSet[Journal] = WeakSet()
-if CAN_RECORD:
+if _CAN_RECORD:
     os.register_at_fork(after_in_child=_forget_descriptors)
 
 # Runs as the records of a journal, each framed so that one that was torn or overwritten is recognised and left out.
@@ -251,7 +251,14 @@ def ending(run: Run) -> bytes:
     """Return the record of how a run ended; the record of its beginning has the rest."""
     error = None if run.error is None else asdict(run.error)
     return _framed(
-        {"session": run.session, "number": run.number, "outcome": run.outcome, "seconds": run.seconds, "error": error}
+        {
+            "session": run.session,
+            "number": run.number,
+            "outcome": run.outcome,
+            "seconds": run.seconds,
+            "error": error,
+            "result": run.result,
+        }
     )
 
 
@@ -270,9 +277,8 @@ def runs(data: bytes) -> list[Run]:
                 read = {"started": datetime.fromisoformat(record["started"]), "error": _error(record["error"])}
                 found.setdefault(key, Run(**{**known, **read}))
             elif key in found:
-                found[key] = replace(
-                    found[key], outcome=record["outcome"], seconds=record["seconds"], error=_error(record["error"])
-                )
+                ended = {name: record[name] for name in ("outcome", "seconds", "result")}
+                found[key] = replace(found[key], **ended, error=_error(record["error"]))
     return list(found.values())
 
 

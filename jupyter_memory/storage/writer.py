@@ -350,6 +350,7 @@ class RunLog(_Part):
     """What a store holds of the history. Each method is one transaction."""
 
     find = _reading(log.find)
+    durations = _reading(log.durations)
     numbers = _reading(log.numbers)
     status = _reading(log.status)
 

@@ -20,11 +20,13 @@ from jupyter_memory.storage.databases import Storage
 from jupyter_memory.store.models import ModelChoice
 from jupyter_memory.store.sources import Part, Scope
 from jupyter_memory.text.paths import absolute
-from jupyter_memory.types import Draft, Filters, HistoryStatus, Outcome, Run
+from jupyter_memory.types import Draft, Filters, HistoryStatus, Memory, Outcome, Run, Version, changed
+from jupyter_memory.types.memory import DURATIONS
 from jupyter_memory.types.protocols import Embedder
 
 log = logging.getLogger(__name__)
 _TOGETHER = 128  # runs that are noted in one transaction: others may write in between
+_MOST = 1_000  # runs of a notebook, or of a cell, that are compared
 _Drafted = tuple[Run, Draft]
 
 
@@ -90,14 +92,68 @@ class History(Part):
         session: str | None = None,
         notebook: str | None = None,
         memory_id: str | None = None,
+        cell_id: str | None = None,
         after: datetime | None = None,
         before: datetime | None = None,
         oldest_first: bool = False,
         limit: int = 100,
     ) -> list[Run]:
         """Return runs with the ids of their memories; ``error`` is a name, and ``after < started < before``."""
-        wanted = RunFilter(self._scope.space, error, outcome, session, notebook, memory_id, after, before)
+        wanted = RunFilter(self._scope.space, error, outcome, session, notebook, memory_id, cell_id, after, before)
         return self._storage.runs.find(wanted, limit, oldest_first=oldest_first)
+
+    def versions(self, memory_id: str, *, every_run: bool = False) -> list[Version]:
+        """Return what ran in the cell of a memory, the newest first: each text once, or with ``every_run`` each run.
+
+        What no cell of a notebook ran is known by its text. Raises ``UnknownMemory`` if no memory has this id.
+        """
+        with self._storage.snapshot() as snapshot:
+            key = snapshot.key_of(memory_id)
+            memory = snapshot.memories([key])[key]
+        runs = self.runs(notebook=memory.source, cell_id=memory.location, limit=_MOST) if memory.location else []
+        runs = runs or self.runs(memory_id=memory_id, limit=_MOST)
+        elsewhere = self._elsewhere(runs[0]) if every_run and runs else {}
+        texts: dict[object, list[Run]] = {}
+        for run in runs[::-1]:
+            texts.setdefault(_known(run) if every_run else run.memory_id, []).insert(0, run)
+        found, before = list[Version](), None
+        for number, some in enumerate(texts.values(), start=1):
+            found.insert(0, Version(number, tuple(some), before, elsewhere.get(_known(some[0]), "")))
+            before = some[0].source
+        return found
+
+    def durations(self, memories: Iterable[Memory]) -> dict[str, list[float]]:
+        """Return how long the last runs of cells took that ended well, the newest first, by id; of those that ran."""
+        cells = {one.id: (one.source, one.location) for one in memories if one.kind in ("cell", "history")}
+        cells = {id_: cell for id_, cell in cells.items() if cell[1]}
+        wanted = list(dict.fromkeys(cells.values()))
+        found = self._storage.runs.durations(self._scope.space, wanted, DURATIONS) if wanted else {}
+        return {id_: found[cell] for id_, cell in cells.items() if cell in found}
+
+    def offers_outputs(self) -> bool:
+        """Return whether to ask if results are to be kept: once, and never where the setting says so already."""
+        asks = not self._settings.history_outputs and not self._storage.read_only
+        return asks and self._storage.writer.note_once("offered history_outputs")
+
+    @property
+    def nothing_ran(self) -> str:
+        """Return what to say to who looks for runs that are not there."""
+        return journals.refusal(self._storage.path) or (
+            "The history has no run of it: `%memory history on`, in a notebook, remembers what runs from then on."
+        )
+
+    def _elsewhere(self, last: Run) -> dict[object, str]:
+        # How the other cells of the notebook differ at each run of a cell from what they were at the one before.
+        texts, before, found = dict[str, str](), None, dict[object, str]()
+        for run in self.runs(notebook=last.notebook, limit=_MOST)[::-1] if last.cell_id else ():
+            if run.cell_id != last.cell_id:
+                texts[run.cell_id] = run.source
+                continue
+            if before is not None:
+                changes = (changed(before.get(cell, ""), text, cell, cell) for cell, text in texts.items())
+                found[_known(run)] = "\n".join(filter(None, changes))
+            before = dict(texts)
+        return found
 
     def status(self) -> HistoryStatus:
         """Return how many runs of how many texts there are, and since when."""
@@ -157,3 +213,7 @@ class History(Part):
         held = self._storage.runs.holds(distinct)
         fresh = prepare([draft for draft, is_held in zip(distinct, held, strict=True) if not is_held], embedder)
         return self._storage.runs.note(drafts, fresh, embedder)
+
+
+def _known(run: Run) -> object:
+    return run.session, run.number, run.started

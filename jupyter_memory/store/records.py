@@ -132,7 +132,7 @@ _RUN: Mapping[str, _Reader] = {
             lambda found: RunError(*found) if found else None,
         )
     ),
-    **dict.fromkeys(("notebook", "cell_id", "language", "environment"), _text),
+    **dict.fromkeys(("notebook", "cell_id", "language", "environment", "packages", "result"), _text),
 }
 # How the pictures begin that are kept, by their type; a browser shows them.
 _IMAGES = {"image/webp": re.compile(rb"RIFF.{4}WEBP", re.DOTALL), "image/png": re.compile(rb"\x89PNG\r\n\x1a\n")}

@@ -9,5 +9,5 @@ __all__ = [
     "Memory", "LARGEST_THUMBNAIL", "Pictures", "Thumbnail", "FACETS", "LONGEST_QUERY", "Filters", "Query",
     "QueryClass", "Sessions", "TemporalExpression", "Terms", "WordForms", "as_tuple", "Candidate", "Evidence",
     "Ranking", "ScoredChunk", "ORIGINS", "Feedback", "HistoryStatus", "IndexReport", "PictureReport", "Recent",
-    "Selection", "Fix", "FixKind", "Outcome", "Run", "RunError", "ChunkTokens", "is_damaged",
+    "Selection", "Fix", "FixKind", "Outcome", "Run", "RunError", "Version", "changed", "ChunkTokens", "is_damaged",
 ]  # fmt: skip

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from difflib import unified_diff
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal
 
 from jupyter_memory.text.dates import UNKNOWN
@@ -104,6 +105,12 @@ class Memory:
         """Return the mark of a run that ended with an error, such as ``failed: KeyError``, else nothing."""
         ended = "interrupted" if RunError(self.error, "").is_interruption else "failed"
         return f"{ended}: {self.error}" if self.error else ""
+
+    @property
+    def packages(self) -> str:
+        """Return the packages that the last run of what was run used, with their versions; empty where unknown."""
+        packages = self.metadata.get("packages")
+        return packages if isinstance(packages, str) and self.kind == "history" else ""
 
     @property
     def headline(self) -> str:
@@ -268,9 +275,76 @@ class Run:
     cell_id: str = ""
     language: str = "python"
     environment: str = ""
+    packages: str = ""  # those that its code uses, with their versions: "numpy 2.4.6, pandas 3.1.1"
+    result: str = ""  # what it printed and its value, where both are short and the setting history_outputs is on
     characters: int = 0  # the length of a source that was shortened
     memory_id: str = ""  # of the memory of its text, once a store has noted the run
     space: str = ""  # where it goes until then
+
+
+def changed(old: str, new: str, was: str = "before", now: str = "after") -> str:
+    """Return how a text changed, as a unified diff; empty if it did not."""
+    return "\n".join(unified_diff(old.strip("\n").split("\n"), new.strip("\n").split("\n"), was, now, lineterm=""))
+
+
+DURATIONS = 3  # of the last runs: whether the next will take long
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """Runs of one text in a cell, the newest first, and the text that ran there before them."""
+
+    number: int  # from 1, the oldest
+    runs: tuple[Run, ...]
+    before: str | None = None
+    elsewhere: str = ""  # how other cells of the notebook changed since the run before
+
+    @property
+    def diff(self) -> str:
+        """Return what changed since the text before, as a unified diff; empty for the first."""
+        return "" if self.before is None else changed(self.before, self.runs[0].source)
+
+    @property
+    def code(self) -> str:
+        """Return the lines that changed here, else in other cells; of the first, its text."""
+        if self.before is None:
+            return self.runs[0].source
+        return "\n".join(line for line in self.diff.split("\n")[2:] if not line.startswith("@@")) or self.elsewhere
+
+    @property
+    def told(self) -> str:
+        """Return a line about its last run: when and how it ended, how long the last ones took, and where."""
+        last, row = self.runs[0], self.to_json()
+        facts = (
+            f"{last.started.astimezone():%Y-%m-%d %H:%M}",
+            row["error"] or last.outcome,
+            ", ".join(f"{seconds:,.1f} s" for seconds in row["durations"]),
+            f"ran {len(self.runs)} times" if len(self.runs) > 1 else "",
+            PurePath(last.notebook).name,
+            last.result.replace("\n", " "),
+            last.memory_id,
+        )
+        return " · ".join(fact for fact in facts if fact)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON values: those of the last run, and how often it ran."""
+        last = self.runs[0]
+        return {
+            "version": self.number,
+            "when": last.started.isoformat(),
+            "outcome": last.outcome,
+            "error": last.error.name if last.error else "",
+            "seconds": last.seconds,
+            "durations": [run.seconds for run in self.runs if run.seconds is not None][:DURATIONS],
+            "runs": len(self.runs),
+            "diff": self.diff,
+            "elsewhere": self.elsewhere,
+            "text": last.source,
+            "packages": last.packages,
+            "result": last.result,
+            "notebook": last.notebook,
+            "memory_id": last.memory_id,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,10 +365,7 @@ class Fix:
     @property
     def diff(self) -> str:
         """Return what the mending run changed, as a unified diff."""
-        if not self.failed.source:
-            return ""
-        old, new = (run.source.strip("\n").split("\n") for run in (self.failed, self.mended))
-        return "\n".join(unified_diff(old, new, "failed", "mended", lineterm=""))
+        return changed(self.failed.source, self.mended.source, "failed", "mended") if self.failed.source else ""
 
     def to_json(self) -> dict[str, Any]:
         """Return the fix as JSON values."""

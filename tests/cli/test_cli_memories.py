@@ -104,6 +104,9 @@ def test_history(run: Run, home: Path) -> None:
         store.history.record([RunOf("λ = 0.3", NOON, "a", 1, outcome="ok")])
     said = run("history", "status").out
     assert "1 run of 1 text" in said and "0 kernels" in said
+    assert run("search", "kind:history λ").code == 0
+    assert "\n\n    λ = 0.3" in run("history", "versions", "1").out
+    assert '"outcome": "ok"' in run("history", "runs", "1", "--json").out
     on = run("history", "on")
     assert on.code == 2 and "There is no command 'on'" in on.err
     assert run("history", "clear").code == 2

@@ -39,6 +39,8 @@ RUNS = st.builds(
     notebook=st.sampled_from(["", "/week/λ.ipynb"]),
     cell_id=st.sampled_from(["", "c1"]),
     environment=st.sampled_from(["", "py311"]),
+    result=st.sampled_from(["", "0.78"]),
+    packages=st.sampled_from(["", "numpy 2.4.6, pandas 3.1.1"]),
     error=st.one_of(st.none(), st.builds(RunError, st.just("KeyError"), TEXTS, TEXTS)),
 )
 LONG = "\n\n".join(f"## Part {n}\n\n" + f"The price of shop {n} rose in week {n}. " * 30 for n in range(12))

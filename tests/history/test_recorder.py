@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,36 @@ def test_an_error_that_a_magic_shows_fails_the_run(recorded, tmp_path, magic):
     assert failed.error.message == "'rate'" and "λ['rate']" in failed.error.traceback
     assert "IPython" not in failed.error.traceback
     assert [run.outcome for run in others] == ["ok", "ok"]
+
+
+def test_short_results_are_kept_if_asked_for(recorded):
+    """What a cell prints and its value, without secrets; not what is long, is no text, or that another door shows."""
+    token = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
+    cells = [
+        "1 + 1",
+        "print('λ', end=' '); print(0.78)\n0.5",
+        "'x' * 300",
+        "print('x' * 300)",
+        "object()",
+        f"{token!r}",
+    ]
+    recorded.run(*cells, "import sys; sys.stderr.write('warned'); None", "%%capture\nprint(1)")
+    assert {run.result for run in recorded.runs()} == {""}
+    recorded.settings.history_outputs = True
+    recorded.run(*cells, "import sys; sys.stderr.write('warned'); None")
+    *found, secret, warned = [run.result for run in recorded.runs()][len(cells) + 2 :]
+    assert found == ["2", "λ 0.78\n0.5", "", "", ""] and warned == ""
+    assert "[redacted: " in secret and token not in secret
+
+
+def test_a_run_notes_the_packages_that_its_code_uses(recorded, tmp_path, monkeypatch):
+    """By its imports, and by names that an earlier cell imported; neither Python's own nor the user's own modules."""
+    (tmp_path / "mine.py").write_text("def price(): ...")
+    monkeypatch.syspath_prepend(tmp_path)
+    recorded.run("import os, mine\nfrom pandas import Series\nimport yaml", "Series([λ := 1]); mine.price()", "x = = 1")
+    first, second, third = recorded.runs()
+    pandas, yaml = f"pandas {version('pandas')}", f"PyYAML {version('PyYAML')}"
+    assert (first.packages, second.packages, third.packages) == (f"{pandas}, {yaml}", pandas, "")
 
 
 def test_cells_that_cells_run_are_recorded_apart(recorded):

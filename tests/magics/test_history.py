@@ -4,7 +4,8 @@ import json
 import os
 import subprocess
 import sys
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,9 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.profiledir import ProfileDir
 from IPython.core.shellapp import InteractiveShellApp
 
-from jupyter_memory import load_config, store_path
+from jupyter_memory import MemoryStore, load_config, store_path
 from jupyter_memory.storage import Journal, note, refusal
-from jupyter_memory.types import Run
+from jupyter_memory.types import Run, RunError
 
 
 @pytest.fixture
@@ -44,6 +45,70 @@ def test_what_runs_after_on_is_found(shell, ip):
     assert "1 run; on: 1 kernel records what it runs" in shell.printed("%memory status")
     assert "followed by on, off, status, clear or import" in shell.mistake("%memory history onn")
     assert "There is no file" in shell.mistake("%memory history import nowhere.sqlite")
+
+
+def test_versions_and_runs_of_a_cell(shell, ip):
+    """Every text that ran in a cell is a row with its diff, also by the accessor; an old one comes back by its id."""
+    ran(ip, "%memory history on", "%config JupyterMemory.limit = 1")
+    for text in ("fit(1)", "fit(2)"):
+        ip.run_cell(f"fit = abs; {text}", store_history=True, cell_id="c1")
+    found = shell.run("df = %memsearch kind:history fit\ndf")
+    versions = shell.run("%memory versions 1")
+    assert versions["diff"].str.contains("+fit = abs; fit(2)", regex=False).tolist() == [True, False]
+    assert versions["outcome"].tolist() == ["ok", "ok"] and (versions["seconds"] < 60).all()
+    assert shell.run("df.memory.versions(1)").equals(versions)
+    runs = shell.run("%memory runs 1")
+    assert runs.index.name == "run" and runs["text"].tolist() == versions["text"].tolist()
+    assert shell.run("df.memory.runs(1)").equals(runs) and len(found) == 1
+    ip.run_line_magic("memory", f"insert {versions.loc[1, 'memory_id']}")
+    assert "fit(1)" in ip.rl_next_input
+    shell.run("note = %memadd prices;")
+    assert "`%memory history on`" in shell.noted("%memory versions " + shell.run("note.memory.id"))
+
+
+def test_which_change_made_a_number_better(shell, ip):
+    """With results kept, the table of runs says which change, here or in another cell, took R² from .71 to .78."""
+    ran(ip, "%memory history on", "%config JupyterMemory.history_outputs = True")
+    score = "print('R²:', {1: 0.71, 2: 0.75, 3: 0.78}[alpha])"
+    for cell, text in (
+        ("a", "alpha = 1"),
+        ("b", score),
+        ("a", "alpha = 3"),
+        ("b", score),
+        ("b", score + "; alpha / 2"),
+    ):
+        ip.run_cell(text, store_history=True, cell_id=cell)
+    shell.run("%memsearch kind:history print R²")
+    runs = shell.run("runs = %memory runs 1\nruns")
+    assert runs["result"].tolist() == ["R²: 0.78\n1.5", "R²: 0.78", "R²: 0.71"]
+    assert "+alpha = 3" in runs.loc[2, "elsewhere"] and runs.loc[2, "diff"] == ""
+    assert "alpha / 2" in runs.loc[3, "diff"] and runs.loc[3, "elsewhere"] == ""
+    assert "R²: 0.71" in repr(runs)
+
+
+def test_results_are_asked_for_once(shell, ip):
+    """A history that is on keeps no result; the table of runs asks once, and the setting alone changes it."""
+    ran(ip, "%memory history on", "6 * 7")
+    assert shell.titles("%memsearch kind:history 6 7") == ["6 * 7"]
+    assert "history_outputs = True" in shell.printed("%memory runs 1;")
+    assert "history_outputs" not in shell.printed("%memory runs 1;")
+    assert shell.run("%memory runs 1")["result"].tolist() == [""]
+
+
+def test_a_hit_and_a_fix_name_other_versions(shell):
+    """A hit from the history, and a fix, say with which versions of packages they ran, where others are here."""
+    error, now = RunError("KeyError", "'λ'", "KeyError: 'λ'"), datetime.now(UTC)
+    here = version("pandas")
+    runs = [
+        Run("prices['λ']", now, "k0", 1, "error", error=error),
+        Run("prices['λ'.upper()]", now + timedelta(seconds=9), "k0", 2, "ok", packages=f"nowhere 1.0, pandas {here}"),
+    ]
+    with MemoryStore(store_path(load_config())) as store:
+        store.history.record(runs)
+    said = shell.noted("%memsearch kind:history prices upper")
+    assert "Rank 1 ran with nowhere 1.0; here is none." in said and "pandas" not in said
+    shell.ip.run_cell("prices = {}; prices['λ']", store_history=True)
+    assert "was fixed like this (it ran with nowhere 1.0; here is none):" in shell.printed("%memfix")
 
 
 def test_what_a_dead_kernel_left_is_found_by_an_open_one(shell):
@@ -189,7 +254,7 @@ def test_a_server_keeps_no_history_and_each_command_says_so(shell):
 
 def test_a_system_without_locks_keeps_no_history_and_each_command_says_so(shell, monkeypatch):
     """As on Windows."""
-    monkeypatch.setattr(sys.modules[refusal.__module__], "CAN_RECORD", False)
+    monkeypatch.setattr(sys.modules[refusal.__module__], "_CAN_RECORD", False)
     why = "What you run is not recorded here: this system lacks the file locks that it needs."
     assert shell.mistake("%memory history on") == why
     for command in ("", "status", "off", "clear"):

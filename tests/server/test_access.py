@@ -13,7 +13,10 @@ VERBS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 # What each route and verb needs; a search is a reading, although it is a POST.
 READ = {
     *(("GET", name) for name in ("status", "jobs", "folders", "profiles", "models", "doctor", "sizes", "thumbnail")),
-    *(("POST", name) for name in ("search", "explain", "related", "related-to", "item", "browse", "recent")),
+    *(
+        ("POST", name)
+        for name in ("search", "explain", "related", "related-to", "item", "versions", "browse", "recent")
+    ),
 }
 WRITE = {
     *(

@@ -240,11 +240,28 @@ async def test_a_run_tells_how_often_and_how_it_ended(ask, fits, week_in, notebo
     assert (hit["kind"], hit["event_at"]) == ("history", "2026-03-07T09:00:00+00:00")
     assert (place["path"], place["cell"], place["changed"]) == ("prices/orders.ipynb", "rate", False)
     begun, last = "2026-03-06T09:00:00+00:00", "2026-03-07T09:00:00+00:00"
-    ended = {"outcome": "error", "error": "KeyError", "environment": "prices"}
+    ended = {"outcome": "error", "error": "KeyError", "environment": "prices", "packages": ""}
     assert place["run"] == {"count": 2, "first": begun, "last": last, **ended}
     assert (await history(ask, fits)) == {"kernels": 0, "runs": 2, "texts": 1, "since": begun}
     others = (await ask("browse", {"filters": {"kind": ["note"]}})).json["places"]
     assert others and not any("run" in other for other in others)
+
+
+async def test_versions_of_a_cell(ask, fits, week_in, notebook):
+    """The panel gets every text that ran in a cell with its diff; of what never ran, the reason why there are none."""
+    texts = (
+        replace(RUN, notebook=str(notebook), seconds=2.5),
+        replace(RUN, source="rates", number=2, notebook=str(notebook)),
+    )
+    week_in.history.record(texts)
+    hit, place = await the_run(ask, fits, limit=1)
+    assert place["seconds"] == [2.5]
+    told = fits("versions", (await ask("versions", {"memory_id": hit["memory_id"]})).json)
+    assert [one["durations"] for one in told["versions"]] == [[], [2.5]]
+    assert told["versions"][0]["diff"].endswith('-rates["Genève"]\n+rates') and told["notice"] == ""
+    [note] = (await ask("browse", {"filters": {"kind": ["note"]}, "limit": 1})).json["hits"]
+    told = fits("versions", (await ask("versions", {"memory_id": note["memory_id"]})).json)
+    assert told["versions"] == [] and "%memory history on" in told["notice"]
 
 
 async def test_a_run_whose_kernel_died(ask, fits, week_in):
@@ -257,10 +274,10 @@ async def test_a_run_whose_kernel_died(ask, fits, week_in):
 
 async def test_an_entry_made_by_hand(ask, fits, week_in):
     """History that somebody added with metadata of any kind is shown as run once, with what can be read."""
-    metadata = {"runs": "many", "outcome": ["ok"], "error": 7, "first_run": None, "environment": "x"}
+    metadata = {"runs": "many", "outcome": ["ok"], "error": 7, "first_run": None, "environment": "x", "packages": 3}
     week_in.add("λ = 3.2", kind="history", event_at="2026-03-01T10:00:00+00:00", metadata=metadata)
     _, place = await the_run(ask, fits)
-    told = {"outcome": "unknown", "error": "", "environment": "x"}
+    told = {"outcome": "unknown", "error": "", "environment": "x", "packages": ""}
     assert place["run"] == {"count": 1, "first": None, "last": "2026-03-01T10:00:00+00:00", **told}
 
 

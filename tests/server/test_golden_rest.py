@@ -28,7 +28,7 @@ INTERFACES = {
     "IListed": "listed", "ILists": "lists", "IFilters": "filters", "ISearch": "search-request",
     "IExplanation": "explanation", "IItem": "item", "IFolder": "folder", "IJob": "job", "IModel": "model",
     "IStatus": "status", "IRun": "run", "IHistory": "history", "IProfile": "profile", "IRecent": "recent",
-    "IProblem": "problem",
+    "IProblem": "problem", "IVersion": "version", "IVersions": "versions",
 }  # fmt: skip
 QUESTION = "which λ did the Poisson model have on 3 March 2026"
 

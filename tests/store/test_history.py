@@ -154,6 +154,7 @@ def secret_runs():
     words = {"source": "walross", "name": "Eisbaerfehler", "message": "quarzlampe", "trace": "spitzbergen"}
     error = RunError(words["name"], words["message"], words["trace"])
     told = {"notebook": "/w/polarnacht.ipynb", "cell_id": "nordlicht", "environment": "gletscher"}
+    told |= {"packages": "moschus 1.0", "result": "krakenfjord"}
     return words | told, [
         Run(f"{words['source']}({n})", NOON + timedelta(minutes=n), "sitzungen", n, "error", 1.0, error, **told)
         for n in range(300)
@@ -177,10 +178,13 @@ def test_no_byte_is_left(store, bytes_of, way):
     answer = opened.hits("walross")
     opened.note_search(answer, "magic")
     opened.feedback(answer.hits[0].memory.id, True, query="walross")
-    assert traces(opened, words, bytes_of) >= {"walross", "quarzlampe", "spitzbergen", "nordlicht", "gletscher"}
+    assert traces(opened, words, bytes_of) >= {
+        *("walross", "quarzlampe", "spitzbergen", "nordlicht", "gletscher", "moschus", "krakenfjord")
+    }
     if way == "number":
         opened.history.record([replace(runs[0], source="fit(λ)", number=1_000, started=NOON + timedelta(days=1),
-                                       session="k1", error=None, notebook="", cell_id="", environment="")])  # fmt: skip
+                                       session="k1", error=None, notebook="", cell_id="", environment="",
+                                       packages="", result="")])  # fmt: skip
     gone = {
         "clear": opened.history.clear,
         "forget": lambda: opened.forget(sorted({one.memory_id for one in opened.history.runs(limit=500)})),

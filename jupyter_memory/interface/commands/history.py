@@ -9,12 +9,13 @@ from textwrap import indent
 
 from jupyter_memory.config import load_config, store_path
 from jupyter_memory.errors import InputError
-from jupyter_memory.interface.commands.command import Call, Front
+from jupyter_memory.interface.commands.command import Call, Front, WrongUsage
+from jupyter_memory.interface.commands.memories import picked
 from jupyter_memory.storage.journal import refusal
 from jupyter_memory.text.display import columns, count_of, fit
 from jupyter_memory.text.paths import DatabaseAddress, make_private
 from jupyter_memory.text.unicode import json_text
-from jupyter_memory.types import Fix, Run
+from jupyter_memory.types import Answer, Fix, Run
 
 _OFFER = (
     "%memfix finds more if your runs are kept: of each cell its code, when it ran, how it ended and its errors, but no "
@@ -23,6 +24,11 @@ _OFFER = (
 )
 NOTHING_ALIKE = "No earlier error is like this one."
 _LONGEST_SHOWN = 3_000
+_OUTPUTS = (
+    "Do you want to keep what runs show, too: numbers and texts of up to 200 characters, secrets redacted? It is off "
+    "unless you type: %config JupyterMemory.history_outputs = True (this is asked only once)"
+)
+_TOLD = 3  # hits of which it is said with which packages they ran
 # What a terminal pastes or a log holds; the reader looks at both ends of longer texts.
 _MOST_READ = 10_000_000
 
@@ -143,6 +149,60 @@ def _of_ipython() -> Path | None:
         return None
 
 
+def versions(front: Front, call: Call) -> object:
+    """Show every text that ran in the cell of a hit, with what it changed, how it ended and how long it took.
+
+    The newest is first, also of cells that were deleted. What ran in no notebook is known by its text. `text` shows and
+    `insert` brings back a version by its id.
+
+    Examples::
+
+        %memory versions 1
+        %memory insert 3f2a9c1b2d4e5f60
+    """
+    return _versions(front, call, every_run=False)
+
+
+def runs(front: Front, call: Call) -> object:
+    """Show every run of the cell of a hit: when, how long, how it ended, and what changed since the run before.
+
+    `elsewhere` is what other cells of the notebook changed in between, and `result` what it showed: numbers and short
+    texts, kept only where the setting history_outputs is on.
+
+    Examples::
+
+        %memory runs 1
+        runs = %memory runs 1
+    """
+    return _versions(front, call, every_run=True)
+
+
+def _versions(front: Front, call: Call, *, every_run: bool) -> object:
+    picks = picked(front, call.words)
+    if len(picks) > 1:
+        raise WrongUsage("Name one rank: this shows what ran in one cell.")
+    history = front.store.history
+    found = history.versions(picks[0][0].id, every_run=every_run)
+    if call.values.get("json"):
+        front.say(json_text([one.to_json() for one in found], indent=2))
+    elif not found:
+        front.note(history.nothing_ran)
+    elif front.recorder is None:
+        front.say("\n\n".join(f"{one.number}  {one.told}\n\n{_cut(one.code)}" for one in found))
+    else:
+        # Imported late: only a notebook shows tables.
+        from jupyter_memory.dataframe.frame import versions_frame
+
+        if every_run and front.recorder.is_on and history.offers_outputs():
+            front.hint(_OUTPUTS)
+        return versions_frame(found, every_run=every_run)
+    return None
+
+
+def _cut(code: str) -> str:
+    return indent(code if len(code) <= _LONGEST_SHOWN else code[:_LONGEST_SHOWN] + "\n…", "    ")
+
+
 def fix(front: Front, call: Call) -> None:
     """Show how an error was mended before: the one of a traceback in a file, or on standard input with - or nothing."""
     name = call.words[0] if call.words else "-"
@@ -162,9 +222,7 @@ def fix(front: Front, call: Call) -> None:
     elif found:
         said = []
         for rank, one in enumerate(found, start=1):
-            code = one.diff or one.mended.source
-            cut = code if len(code) <= _LONGEST_SHOWN else code[:_LONGEST_SHOWN] + "\n…"
-            said.append(f"{rank}. {_told(one)}:\n\n{indent(cut, '    ')}")
+            said.append(f"{rank}. {_told(one)}:\n\n{_cut(one.diff or one.mended.source)}")
         front.say("\n\n".join(said))
     else:
         front.note(nothing_found(run, fixes.similar(run)))
@@ -175,6 +233,32 @@ def offer_history(front: Front) -> None:
     where, is_on = store_path(front.settings), front.recorder is not None and front.recorder.is_on
     if not is_on and not refusal(where) and ((store := front.store_if_any) is None or store.history.offered()):
         front.note(_OFFER.format(where=where))
+
+
+def ran_with(packages: str) -> str:
+    """Return which packages a run had in other versions than this Python has now; empty if in none.
+
+    >>> ran_with("nowhere 1.0")
+    'ran with nowhere 1.0; here is none'
+    """
+    # Imported late: it loads the package email.
+    from importlib.metadata import PackageNotFoundError, version
+
+    told = {}
+    for name, _, had in (one.partition(" ") for one in packages.split(", ") if one):
+        try:
+            here = version(name)
+        except PackageNotFoundError:
+            here = "none"
+        if here != had:
+            told[f"{name} {had}"] = here
+    return f"ran with {', '.join(told)}; here is {', '.join(told.values())}" if told else ""
+
+
+def other_versions(answer: Answer) -> list[str]:
+    """Return sentences about the first hits that ran with other versions of packages than this Python has now."""
+    told = ((hit.rank, ran_with(hit.memory.packages)) for hit in answer.hits)
+    return [f"Rank {rank} {said}." for rank, said in told if said][:_TOLD]
 
 
 def nothing_found(run: Run, similar: Sequence[Run]) -> str:
@@ -202,7 +286,9 @@ def _told(fix: Fix) -> str:
     error = fit(fix.error, 120).rstrip(" .:")
     if fix.kind == "note":
         return f"A note of {_day(fix.mended)} mentions {error}"
-    return f"{error}: a similar error on {_day(fix.failed)}{_place(fix.failed)} was fixed like this"
+    other = ran_with(fix.mended.packages)
+    how = f"like this (it {other})" if other else "like this"
+    return f"{error}: a similar error on {_day(fix.failed)}{_place(fix.failed)} was fixed {how}"
 
 
 def _day(run: Run) -> str:

@@ -86,6 +86,8 @@ COMMANDS: tuple[Command[Front], ...] = (
         values="id",
         missing="Name the hits, and then the tag: %memory tag 3 decision",
     ),
+    Command("versions", history.versions, (_PICK,), values="id", missing=_RANK.format("versions"), offered="notebook"),
+    Command("runs", history.runs, (_PICK,), values="id", missing=_RANK.format("runs"), offered="notebook"),
     Command("good", memories.good, (_PICKS,), values="id", missing=_RANK.format("good")),
     Command("bad", memories.bad, (_PICKS,), values="id", missing=_RANK.format("bad")),
     Command(
@@ -196,6 +198,8 @@ COMMANDS: tuple[Command[Front], ...] = (
                 destroys=True,
             ),
             Command("import", history.import_, (Argument("PATH", required=False),), values="path"),
+            Command("versions", history.versions, (_PICK,), (options.JSON,), values="id", offered="terminal"),
+            Command("runs", history.runs, (_PICK,), (options.JSON,), values="id", offered="terminal"),
         ),
         missing="%memory history is followed by on, off, status, clear or import.",
         notebook_words="[on | off | status | clear | import [PATH]]",
@@ -256,7 +260,7 @@ COMMANDS: tuple[Command[Front], ...] = (
 _GROUPS = {
     "First steps": ("index", "search", "add", "open", "status"),
     "Search": ("list", "text", "insert", "explain", "related", "context", "fix", "tag", "good", "bad", "profile"),
-    "Keep": ("update", "watch", "history", "pin", "unpin", "forget", "undo"),
+    "Keep": ("update", "watch", "history", "versions", "runs", "pin", "unpin", "forget", "undo"),
     "The store": (
         "model", "config", "doctor", "autoload", "backup", "restore", "export", "import", "copy",
     ),

@@ -253,12 +253,15 @@ create table jupyter_memory.runs (
   cell text not null default '',
   language text not null default '',
   environment text not null default '',
+  packages text not null default '',
+  result text not null default '',
   primary key (space, key),
   unique (space, session, number, started),
   foreign key (space, memory) references jupyter_memory.memories on delete cascade
 );
 create index runs_by_memory on jupyter_memory.runs (space, memory, started);
 create index runs_by_start on jupyter_memory.runs (space, started);
+create index runs_by_cell on jupyter_memory.runs (space, cell, notebook, started);
 
 -- What a person did: their searches and what they said of hits are their own (`who` is their role), and go with the
 -- memories that were shown. The space is that of the store as it was opened, '' for all spaces.

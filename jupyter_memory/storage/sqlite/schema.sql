@@ -227,10 +227,13 @@ create table runs (
   cell text not null default '',
   language text not null default '',
   environment text not null default '',
+  packages text not null default '',
+  result text not null default '',
   unique (session, number, started)
 );
 create index runs_by_memory on runs (memory, started);
 create index runs_by_start on runs (started);
+create index runs_by_cell on runs (cell, notebook, started);
 create index runs_by_error on runs (error, started) where error is not null;
 
 -- What was forgotten and can be taken back for a while: as a changeset of SQLite, which restores the rows just as they

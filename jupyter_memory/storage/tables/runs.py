@@ -17,7 +17,8 @@ from jupyter_memory.types.report import HistoryStatus
 
 _READ = (
     "runs.started, runs.session, runs.number, runs.outcome, runs.seconds, runs.error, runs.message, "
-    "runs.traceback, runs.notebook, runs.cell, runs.language, runs.environment, memories.id"
+    "runs.traceback, runs.notebook, runs.cell, runs.language, runs.environment, "
+    "runs.packages, runs.result, memories.id"
 )
 RunKey = tuple[str, int, int]  # a run is known by these
 _ERRORS, _TOLD = 3, 200  # errors of one text by which it is found, the newest, and characters of each
@@ -96,7 +97,8 @@ def insert(session: Session, memory: int, run: Run) -> None:
 
 def _ending(run: Run) -> dict[str, Any]:
     error = asdict(run.error) if run.error else {"name": None, "message": None, "traceback": None}
-    return {"seconds": run.seconds, "outcome": run.outcome, "error": error.pop("name"), **error}
+    known = {"seconds": run.seconds, "outcome": run.outcome, "packages": run.packages, "result": run.result}
+    return {**known, "error": error.pop("name"), **error}
 
 
 def end(session: Session, run: Run) -> int | None:
@@ -129,9 +131,9 @@ def describe(session: Session, keys: Iterable[int]) -> None:
         )
         if not count:
             continue
-        [(last, of_session, outcome, error, notebook, cell, language, environment)] = session.rows(
+        [(last, of_session, outcome, error, notebook, cell, language, environment, packages)] = session.rows(
             f"""
-            select started, session, outcome, error, notebook, cell, language, environment
+            select started, session, outcome, error, notebook, cell, language, environment, packages
             from runs where {of_runs} and memory = :memory order by started desc, key desc limit 1
             """,
             memory=memory,
@@ -148,6 +150,7 @@ def describe(session: Session, keys: Iterable[int]) -> None:
             "outcome": outcome,
             "error": error,
             "environment": environment or None,
+            "packages": packages or None,
         }
         kept = {name: value for name, value in json.loads(metadata).items() if name not in told}
         kept |= {name: value for name, value in told.items() if value is not None}
@@ -175,6 +178,33 @@ def find(session: Session, wanted: RunFilter, limit: int, *, oldest_first: bool 
     joined = f"{_joined(session.dialect)} {session.dialect.join('texts', 'runs', 'texts.memory = runs.memory')}"
     found = f"select texts.text, {_READ} from {joined} where {where} order by {order} limit :limit"
     return [_run_of(row) for row in session.rows(found, **parameters, limit=limit)]
+
+
+def durations(
+    session: Session, space: str, cells: Sequence[tuple[str, str]], most: int
+) -> dict[tuple[str, str], list[float]]:
+    """Return how long the last runs that ended well took, the newest first, by notebook and cell."""
+    where, parameters = _condition(session.dialect, RunFilter(space, outcome="ok"))
+    rows = session.rows(
+        f"""
+        select notebook, cell, seconds
+        from (
+            select runs.notebook, runs.cell, runs.seconds,
+                row_number() over (partition by runs.notebook, runs.cell order by runs.started desc) as place
+            from {session.dialect.each("wanted", notebook="text", cell="text")} cross join {_joined(session.dialect)}
+            where {where} and runs.notebook = wanted.notebook and runs.cell = wanted.cell
+                and runs.seconds is not null
+        ) as ran
+        where place <= :most order by place
+        """,
+        **parameters,
+        wanted=list(cells),
+        most=most,
+    )
+    found: dict[tuple[str, str], list[float]] = {}
+    for notebook, cell, seconds in rows:
+        found.setdefault((notebook, cell), []).append(seconds)
+    return found
 
 
 def of_memory(session: Session, memory: int) -> list[Run]:
@@ -252,6 +282,7 @@ def _condition(dialect: Dialect, wanted: RunFilter) -> tuple[str, dict[str, Any]
         "runs.session": wanted.session,
         "runs.notebook": wanted.notebook,
         "memories.id": wanted.memory_id,
+        "runs.cell": wanted.cell,
         "memories.space": wanted.space or None,
     }
     parts = {f"{column} = :{column.replace('.', '_')}": value for column, value in columns.items()}

@@ -16,6 +16,7 @@ import type {
   IRelatedTo,
   ISearch,
   IStatus,
+  IVersions,
   Within
 } from './types';
 
@@ -118,6 +119,10 @@ export class MemoryApi {
 
   item(memory_id: string, signal?: AbortSignal): Promise<IItem> {
     return this._post('item', { memory_id }, { signal });
+  }
+  /** What ran in the cell of a memory. */
+  versions(memory_id: string): Promise<IVersions> {
+    return this._post('versions', { memory_id });
   }
   /** The address of a picture of a memory, counted from 0. */
   thumbnail(memory_id: string, place: number): string {

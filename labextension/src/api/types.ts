@@ -60,6 +60,38 @@ export interface IPlace {
   /** The headings above a hit, outermost first, without its title: `Prices > Cleaning`, or ''. */
   context: string;
   run?: IRun;
+  /** How long the last runs of its cell took that ended well, the newest first. */
+  seconds?: number[];
+}
+
+/** A text that ran in a cell. */
+export interface IVersion {
+  /** 1 is the oldest. */
+  version: number;
+  /** The last run: ISO, how it ended, and the name of its error. */
+  when: string;
+  outcome: 'ok' | 'error' | 'unknown';
+  error: string;
+  seconds: number | null;
+  /** Of the last runs, the newest first. */
+  durations: number[];
+  runs: number;
+  /** What it changed in the version before; empty for the first. */
+  diff: string;
+  /** What other cells changed, where every run was asked for. */
+  elsewhere: string;
+  text: string;
+  packages: string;
+  /** What it showed, if that is short and kept. */
+  result: string;
+  notebook: string;
+  memory_id: string;
+}
+
+/** The newest first; or why there are none. */
+export interface IVersions {
+  versions: IVersion[];
+  notice: string;
 }
 
 export interface IRun {
@@ -71,6 +103,8 @@ export interface IRun {
   outcome: 'ok' | 'error' | 'unknown';
   error: string;
   environment: string;
+  /** Those that its code used, with their versions. */
+  packages: string;
 }
 
 /** How many of all candidates have a value, by facet. */

@@ -4,7 +4,7 @@ import { Signal } from '@lumino/signaling';
 
 import { type ApiError, type MemoryApi, NO_MEMORY, refusalOf } from '../api/memoryApi';
 import { LatestRequest } from '../api/requests';
-import type { IItem } from '../api/types';
+import type { IItem, IVersions } from '../api/types';
 import type { IRefused } from './hits';
 
 export interface IWholeText {
@@ -13,7 +13,10 @@ export interface IWholeText {
 }
 
 export class WholeTexts {
-  constructor(private readonly _api: Pick<MemoryApi, 'item' | 'access'>) {}
+  constructor(private readonly _api: Pick<MemoryApi, 'item' | 'access' | 'versions'>) {}
+
+  /** What ran in the cell of a memory, or why the server does not tell. */
+  readonly versions = (id: string): Promise<IVersions | ApiError> => this._api.versions(id).catch(refusalOf);
 
   /** A card must be drawn again. */
   readonly changed = new Signal<this, void>(this);

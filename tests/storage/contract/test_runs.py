@@ -44,7 +44,8 @@ def test_one_memory_for_a_text(storage):
 
 
 def test_a_run_comes_back_whole(storage):
-    place = {"notebook": "/w/λ.ipynb", "cell_id": "c-1", "environment": "zürich"}
+    place = {"notebook": "/w/λ.ipynb", "cell_id": "c-1", "environment": "zürich", "packages": "pandas 2.2.3"}
+    place["result"] = "R² 0.78"
     runs = [run("fit(λ)", 7, outcome="error", seconds=1.5, error=KEY_ERROR, **place), run("fit(λ)", 6)]
     note(storage, *runs)
     before = texts(storage), storage.runs.find(RunFilter(), 10)
@@ -126,6 +127,18 @@ def test_the_status(storage):
     assert storage.runs.status("team").runs == 1 and storage.runs.status("nobody") == HistoryStatus()
     storage.writer.forget([texts(storage)["plot(λ)"].id])
     assert numbers(storage) == [4, 2, 1]
+
+
+def test_how_long_cells_took(storage):
+    """The last runs of each cell that ended well tell it, the newest first, of one space or of all."""
+    cells = [("/w/λ.ipynb", "c-1"), ("/w/λ.ipynb", "c-2"), ("/w/μ.ipynb", "c-1")]
+    place = dict(zip(("notebook", "cell_id"), cells[0], strict=True))
+    note(storage, *(run("fit(λ)", n, outcome="ok", seconds=n / 2, **place) for n in (1, 2, 3)))
+    note(storage, run("fit(λ)", 4, outcome="error", seconds=9.0, **place), run("plot()", 5, cell_id="c-2"))
+    note(storage, run("fit(λ)", 6, outcome="ok", seconds=7.0, **place), space="team")
+    assert storage.runs.durations("", cells, 3) == {cells[0]: [7.0, 1.5, 1.0]}
+    assert storage.runs.durations("team", cells, 3) == {cells[0]: [7.0]}
+    assert numbers(storage, notebook="/w/λ.ipynb", cell="c-1") == [6, 4, 3, 2, 1]
 
 
 def test_retention_by_age(storage):

@@ -44,6 +44,7 @@ def fill(storage, space, more=""):
     storage.writer.replace_files([(STATE, prepare(held, EMBEDDER))], EMBEDDER, space)
     storage.writer.note_folder("/week", space, NOW)
     note(storage, RUN, space)
+    note(storage, replace(RUN, number=2, outcome="ok", error=None, seconds=len(more) + 1.0), space)
     with storage.snapshot() as snapshot:
         rate = snapshot.memories(snapshot.same_content(texts[:1]))
     [id_] = [memory.id for memory in rate.values()]
@@ -178,7 +179,7 @@ def test_every_method_is_asked(spaces):
     """A new method of a snapshot or a writer has its row here."""
     assert READS.keys() == public(Snapshot)
     assert {name for name, *_ in CHANGES} == public(type(spaces[0].writer)) | public(type(spaces[0].runs)) - {
-        "find", "holds", "numbers", "status"
+        "durations", "find", "holds", "numbers", "status"
     }  # fmt: skip
 
 
@@ -197,6 +198,8 @@ def test_history_pictures_and_transfer_are_of_one_space(spaces):
         assert snapshot.keys(EVERYTHING, [theirs]) == []
     for read in (
         lambda s: [run.number for run in s.runs.find(RunFilter(), 9)],
+        lambda s: [run.number for run in s.runs.find(RunFilter(notebook=NOTEBOOK, cell=""), 9)],
+        lambda s: s.runs.durations("", [(NOTEBOOK, "")], 3)[NOTEBOOK, ""],
         lambda s: (s.runs.numbers("monday"), s.runs.status("").runs, s.runs.status("b").runs),
         lambda s: s.runs.holds([drafted(RUN, space=space, redacting=True)[1] for space in "ab"]),
         lambda s: (len(s.thumbnails.of_file(NOTEBOOK, "a")), len(s.thumbnails.of_file(NOTEBOOK, "b"))),

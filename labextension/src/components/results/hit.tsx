@@ -9,7 +9,7 @@ import type { IPlacedHit } from '../../models/hits';
 import type { IActions } from '../../tokens';
 import { count, day, moment, percent } from '../shared/format';
 import { pinIcon } from '../shared/icons';
-import { hitNames, isCode, isMarkdown, kindTexts, outcomeName, runTitle, termName } from '../shared/labels';
+import { hitNames, isCode, isMarkdown, kindTexts, outcomeName, runTitle, termName, took } from '../shared/labels';
 import { opening, pieces, withMarks } from '../shared/text';
 import { marked, Picture, pictureLabel, Snippet } from './snippet';
 
@@ -174,7 +174,9 @@ function Location({ found, grouped, isPart, trans }: ILocationProps): JSX.Elemen
   const nowhere = place.run ? trans.__('run') : trans.__('note');
   const steps = [...(grouped && (inside.length || isPart) ? [] : [file || nowhere]), ...(context ? [context] : [])];
   const Icon = iconOf(hit).react;
-  const whole = withMarks([hit.source, ...inside, place.closed].filter(line => line).join('\n'));
+  const whole = withMarks(
+    [hit.source, ...inside, place.closed, place.seconds && took(place.seconds, trans)].filter(line => line).join('\n')
+  );
   return (
     <div className="jp-Memory-where">
       <Icon tag="span" className="jp-Memory-kind" title={kindTexts(hit.kind, trans)[1]} />

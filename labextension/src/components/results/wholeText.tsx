@@ -13,6 +13,7 @@ import { hitNames, isCode, isMarkdown } from '../shared/labels';
 import { coloured, withMarks, withoutMarkdown } from '../shared/text';
 import { type IExcerpt, excerpt, markWords } from './excerpt';
 import { marked, Pictures, useTokens } from './snippet';
+import { Versions } from './versions';
 
 /** Lines of the cells before and after. */
 const NEARBY_LINES = 5;
@@ -121,6 +122,7 @@ export function WholeText(props: IWholeTextProps): JSX.Element {
           ))}
       </div>
       {shown !== null && <Pictures found={found} pictureOf={props.pictureOf} trans={trans} />}
+      {(place.run ?? place.seconds) && <Versions id={hit.memory_id} {...{ texts, actions, trans }} />}
       {shown !== null && <OmittedText shown={shown} canOpen={place.path !== null} trans={trans} />}
       {nearby(false)}
       {problem && <TextButton look="action" label={trans.__('Retry')} run={() => texts.read(hit.memory_id)} />}

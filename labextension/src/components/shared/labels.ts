@@ -5,7 +5,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IFilters, IHit, IPlace, IRun, QueryClass, Verdict } from '../../api/types';
 import { isProse } from '../../models/cells';
 import type { Facet } from '../../models/filters';
-import { count, moment } from './format';
+import { count, figure, moment } from './format';
 import { withMarks } from './text';
 
 /** The label of a kind, and what one memory of it is. */
@@ -19,7 +19,7 @@ export function kindTexts(kind: string, trans: TranslationBundle): [label: strin
   return Object.hasOwn(kinds, kind) ? kinds[kind] : [kind, kind];
 }
 
-export function outcomeName({ outcome, error }: IRun, trans: TranslationBundle): string {
+export function outcomeName({ outcome, error }: Pick<IRun, 'outcome' | 'error'>, trans: TranslationBundle): string {
   return {
     ok: trans.__('ok'),
     error: withMarks(error) || trans.__('error'),
@@ -38,9 +38,15 @@ export function runTitle(run: IRun, trans: TranslationBundle): string {
     trans.__('Last run: %1', moment(run.last)),
     run.count > 1 && first && trans.__('%1 runs, the first: %2', count(run.count), first),
     ended,
-    run.environment && trans.__('Environment: %1', withMarks(run.environment))
+    run.environment && trans.__('Environment: %1', withMarks(run.environment)),
+    run.packages && trans.__('Ran with: %1', withMarks(run.packages))
   ];
   return lines.filter(line => line).join('\n');
+}
+
+/** How long the last runs of a cell took. */
+export function took(seconds: readonly number[], trans: TranslationBundle): string {
+  return trans.__('Last runs: %1', seconds.map(one => trans.__('%1 s', figure(one, 1))).join(', '));
 }
 
 function tierName(tier: string, trans: TranslationBundle): string {

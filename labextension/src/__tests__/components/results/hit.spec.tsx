@@ -32,12 +32,18 @@ describe('a card', () => {
   });
 
   it('of a run says how often it ran and how it ended last, in words and in a tooltip', async () => {
-    const run = { count: 1200, first: '2026-09-01T08:00:00Z', last: '2026-10-14T09:00:00Z', environment: 'prices' };
+    const run = {
+      count: 1200,
+      first: '2026-09-01T08:00:00Z',
+      last: '2026-10-14T09:00:00Z',
+      environment: 'prices',
+      packages: ''
+    };
     const ran = hit({ title: 'ratio = fit/base.mean', kind: 'history', source: '', snippet: 'ratio = fit/base.mean' });
     const answer = found({
       hits: [ran, { ...ran, memory_id: 'bb02', rank: 2 }, { ...ran, memory_id: 'cc03', rank: 3 }],
       places: [
-        { ...notebook, run: { ...run, outcome: 'error', error: 'KeyError' } },
+        { ...notebook, run: { ...run, outcome: 'error', error: 'KeyError', packages: 'pandas 2.2.3' } },
         { ...place, run: { ...run, count: 1, outcome: 'ok', error: '', environment: '' } },
         { ...place, run: { ...run, count: 1, outcome: 'unknown', error: '' } }
       ]
@@ -57,7 +63,9 @@ describe('a card', () => {
       'ok',
       'no outcome'
     ]);
-    expect(said[0].title).toMatch(/^Last run: .*\n1,200 runs, the first: .*\nThe last run ended with KeyError\.\nEnv/);
+    expect(said[0].title).toMatch(
+      /^Last run: .*\n1,200 runs, the first: .*\nThe last run ended with KeyError\.\nEnv.*\nRan with: pandas 2/
+    );
     expect(said[1].title).toMatch(/^Last run: .*2026.*\nThe last run ended without an error\.$/);
     expect(said[2].title).toContain('its kernel died first');
     expect(options()[0].textContent).toContain('pricing_model.ipynb');

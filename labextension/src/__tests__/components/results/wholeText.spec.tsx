@@ -18,6 +18,17 @@ async function read(): Promise<IRendered> {
   return all;
 }
 
+const version = (n: number, text: string, diff: string): object => ({
+  version: n,
+  when: '2026-03-06T12:00:00+00:00',
+  outcome: 'error',
+  error: 'KeyError',
+  durations: n > 1 ? [1] : [],
+  diff,
+  text,
+  result: n > 1 ? 'R² 0.78' : ''
+});
+
 const signs = (): HTMLElement[] => screen.getAllByRole('button', { name: /^Whole text of/ });
 const texts = (): HTMLElement[] => screen.queryAllByRole('group', { name: /^Whole text of/ });
 const state = (): (string | null)[] => signs().map(sign => sign.getAttribute('aria-expanded'));
@@ -104,6 +115,48 @@ describe('the sign of a card', () => {
     expect(texts()[1].textContent).toHaveLength(MAX_SHOWN);
     expect(screen.getByText('12,345 more characters follow. Open shows them all.')).toBeTruthy();
     expect(screen.getByText('12,345 more characters follow. Copy takes them all.')).toBeTruthy();
+  });
+});
+
+describe('the versions of a cell', () => {
+  it('are shown with what they changed, and an old one is inserted', async () => {
+    const answer = found();
+    answer.places[1].seconds = [2.5, 0.25];
+    const { server, actions, options } = await renderResults(answer);
+    server.on('POST item', () => item('bb02', { text: CODE }));
+    server.on('POST versions', () => ({
+      versions: [
+        version(2, 'fit(2)', '--- before\n+++ after\n@@ -1 +1 @@\n-fit(1)\n+fit(2)'),
+        version(1, 'fit(1)', '')
+      ],
+      notice: ''
+    }));
+    expect(options()[1].querySelector('[title$="Last runs: 2.5 s, 0.3 s"]')).toBeTruthy();
+    await turn(1);
+    expect(server.bodies('POST versions')).toEqual([]);
+    fireEvent.click(screen.getByRole('button', { name: 'Versions' }));
+    await act(() => advance());
+    expect(server.bodies('POST versions')).toEqual([{ memory_id: 'bb02' }]);
+    const whole = texts()[0].parentElement!;
+    expect(whole.textContent).toContain('-fit(1)\n+fit(2)version 1 · ');
+    expect(whole.textContent).toMatch(/version 2 · .* · KeyError · Last runs: 1.0 s · R² 0.78/);
+    fireEvent.click(within(whole).getAllByRole('button', { name: 'Insert' })[1]);
+    expect(actions.insertCell).toHaveBeenCalledWith(expect.objectContaining({ isCode: true, source: 'fit(1)' }));
+  });
+
+  it('say why there are none, or that the server fails, and ask again', async () => {
+    const answer = found();
+    answer.places[1].seconds = [1];
+    const { server } = await renderResults(answer);
+    server.on('POST item', () => item('bb02', { text: CODE }));
+    server.on('POST versions', () => new RawResponse(500, { message: 'The store is locked.', reason: 'StoreLocked' }));
+    await turn(1);
+    fireEvent.click(screen.getByRole('button', { name: 'Versions' }));
+    await act(() => advance());
+    server.on('POST versions', () => ({ versions: [], notice: 'The history has no run of it.' }));
+    fireEvent.click(screen.getByRole('button', { name: 'Retry' }));
+    await act(() => advance());
+    expect(texts()[0].parentElement!.textContent).toContain('The history has no run of it.');
   });
 });
 
