@@ -7,12 +7,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from hashlib import blake2b
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.storage.cell_matching import content_hash
 from jupyter_memory.text.code import Definitions
 from jupyter_memory.text.markdown import embedded_head
 from jupyter_memory.types import Chunk, Draft, Filters, Memory, Outcome, Run, ScoredChunk, Terms
@@ -40,6 +40,16 @@ class Prepared:
     tokens: Sequence[ChunkTokens] = ()  # of each chunk; without them a search tokenises what it compares
     idents: Sequence[str] = ()  # the words of each chunk's column ``ident``, where they are known already
     definitions: Definitions | None = None  # the names that a source in Python defines
+
+
+@dataclass(frozen=True, slots=True)
+class Predecessor:
+    """What a memory keeps when its content is replaced: its id, what its user gave it, how often it was read."""
+
+    id: str | None  # None for the further parts of a file that was one memory so far
+    pinned: bool
+    tags: tuple[str, ...]
+    accessed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +149,14 @@ def micros(moment: datetime | None) -> int | None:
 
 def from_micros(micros: int) -> datetime:
     return _EPOCH + timedelta(0, 0, micros)
+
+
+def content_hash(draft: Draft) -> str:
+    return fingerprint(draft.title, draft.text)
+
+
+def fingerprint(title: str, text: str) -> str:
+    return blake2b(f"{title}\0{text}".encode(), digest_size=16).hexdigest()
 
 
 def identity(draft: Draft) -> Identity:

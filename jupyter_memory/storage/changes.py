@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from difflib import SequenceMatcher
 from typing import Any
 
 import numpy as np
 
-from jupyter_memory.storage.base import Arriving, Engine, Model, Prepared, identity, to_micros
-from jupyter_memory.storage.cell_matching import Predecessor, by_file, content_hash, predecessors, succeeding
+from jupyter_memory.storage.base import (
+    Arriving,
+    Engine,
+    Model,
+    Predecessor,
+    Prepared,
+    content_hash,
+    identity,
+    to_micros,
+)
 from jupyter_memory.storage.sql import Overtaken, Session
 from jupyter_memory.storage.tables import activity, files, memories, runs, thumbnails
 from jupyter_memory.text.identifiers import ident_column
+from jupyter_memory.text.markdown import is_position, source_of
 from jupyter_memory.types import Draft, Filters, Memory
 from jupyter_memory.types.protocols import Embedder
 
@@ -108,7 +118,13 @@ class Changes:
             for path, of_it in contents.items()
             for one, predecessor in zip(of_it, before.get(path) or [None] * len(of_it), strict=True)
         ]
-        drafts = [one.draft if last is None else succeeding(one.draft, last) for one, last in written]
+        drafts = []
+        for one, last in written:
+            draft = one.draft
+            if last is not None:
+                tags = tuple(dict.fromkeys((*draft.tags, *last.tags)))
+                draft = replace(draft, pinned=draft.pinned or last.pinned, tags=tags)
+            drafts.append(draft)
         identified = [(identity(draft), draft) for draft in drafts]
         new = memories.insert(self.session, identified, [now] * len(drafts), [last for _, last in written])
         self._add_chunks(model, [(key, draft, one) for key, draft, (one, _) in zip(new, drafts, written, strict=True)])
@@ -121,11 +137,7 @@ class Changes:
         chunks = self._locked_chunks([key])
         self.remove_words(chunks)
         self._vectors.remove(self.session, chunks)
-        memories.delete_chunks(self.session, key)
-        memories.update_columns(self.session, key, {"title": draft.title, "content_hash": content_hash(draft)})
-        memories.set_text(self.session, key, draft.text)
-        memories.drop_definitions(self.session, [key])
-        memories.set_tags(self.session, key, draft.tags)
+        memories.rewrite(self.session, key, draft)
         self._add_chunks(model, [(key, draft, prepared)])
 
     def merge(self, key: int, draft: Draft) -> None:
@@ -208,7 +220,7 @@ class Changes:
             keys = memories.keys_where(session, chosen, among)
         else:
             keys = [memories.known_key(session, memory_id) for memory_id in dict.fromkeys(chosen)]
-        full_folders, full_files = files.holding_folders(session), files.holding(session)
+        held = files.holding(session)
         forgotten = self.forget_keys(keys)
         if isinstance(chosen, Filters) and chosen.path and chosen == Filters(path=chosen.path, space=chosen.space):
             # Texts that ran elsewhere later stay, but not what happened to them here.
@@ -218,9 +230,8 @@ class Changes:
             forgotten += self.forget_keys(emptied)
         if everything:
             activity.clear_searches(session)
-            files.drop_all_empty(session)
-        files.drop_emptied(session, full_files, chosen.path if isinstance(chosen, Filters) else ())
-        files.drop_emptied_folders(session, full_folders)
+        below = chosen.path if isinstance(chosen, Filters) else ()
+        files.drop_emptied(session, held, below, everything=everything)
         if session.written != before:
             session.note_removal()
         return forgotten
@@ -275,3 +286,82 @@ class Changes:
         embedded = [one.vectors for _, _, one in fresh if one.vectors is not None]
         if model is not None and embedded:
             self._vectors.add(self.session, model, chunks, np.concatenate(embedded))
+
+
+# The cells of a changed file, matched with the memories of its earlier cells.
+
+_SIMILAR = 0.6  # two texts at least this similar, by difflib's ratio, are one cell that was edited
+# How much of a text is compared, and with how many neighbours: enough for an edit, bounded for a book.
+_COMPARED = 2_000
+_NEIGHBOURS = 8
+
+Identity = Callable[[str, str, str], Hashable]
+# In this order, so that an edited cell does not take the place of one that stayed as it was.
+_IDENTITIES: tuple[Identity, ...] = (
+    lambda kind, location, hash_: (kind, location, hash_),
+    # "#7" and "page 7" are only positions: another cell or page may be there now.
+    lambda kind, location, hash_: None if is_position(location) else (kind, location),
+    lambda kind, location, hash_: (kind, hash_),
+)
+
+
+def predecessors(before: Sequence[Memory], after: Sequence[Draft]) -> list[Predecessor | None]:
+    """Return the predecessor of each draft: itself, else the same cell, the same content, or a similar text."""
+    # Where a file was one memory and has parts now, the first continues it; its tags were those of all of the file.
+    if len(before) == 1 and len(after) > 1 and not before[0].location and all(draft.location for draft in after):
+        whole = _predecessor(before[0])
+        return [whole, *[Predecessor(None, False, whole.tags, 0)] * (len(after) - 1)]
+    found: list[Memory | None] = [None] * len(after)
+    left = dict(enumerate(before))
+    hashes = [content_hash(draft) for draft in after]
+    for identify in _IDENTITIES:
+        places: dict[Hashable, list[int]] = {}
+        for index, memory in left.items():
+            if (name := identify(memory.kind, memory.location, memory.content_hash)) is not None:
+                places.setdefault(name, []).append(index)
+        for i, draft in enumerate(after):
+            name = identify(draft.kind, draft.location, hashes[i])
+            if found[i] is None and name is not None and places.get(name):
+                found[i] = left.pop(places[name].pop(0))
+    for index, memory in list(left.items()):
+        open_ = [i for i, draft in enumerate(after) if found[i] is None and draft.lang == memory.lang]
+        near = sorted(open_, key=lambda i: abs(i - index))[:_NEIGHBOURS]
+        text = source_of(memory.text)[:_COMPARED]
+        similarity = {
+            i: SequenceMatcher(None, text, source_of(after[i].text)[:_COMPARED], autojunk=False).ratio() for i in near
+        }
+        best = max(similarity, key=lambda i: similarity[i], default=None)
+        if best is not None and similarity[best] >= _SIMILAR:
+            found[best] = left.pop(index)
+    return [None if memory is None else _predecessor(memory) for memory in found]
+
+
+def by_file(before: Mapping[str, Sequence[Memory]], after: Mapping[str, Sequence[Draft]]) -> dict[str, list[Memory]]:
+    """Return the memories by the file that each is in now: notebooks may swap their names, or one become two."""
+    now_here = {path: {_moved_identity(draft) for draft in drafts} for path, drafts in after.items()}
+    was_here = {path: {_moved_identity(memory) for memory in held} for path, held in before.items()}
+    left: dict[Hashable, list[Memory]] = {}
+    for path, held in before.items():
+        for memory in held:
+            if (name := _moved_identity(memory)) not in now_here.get(path, ()):
+                left.setdefault(name, []).append(memory)
+    moved: dict[str, list[Memory]] = {path: [] for path in after}
+    for path, drafts in after.items() if left else ():
+        for name in map(_moved_identity, drafts):
+            if name not in was_here.get(path, ()) and left.get(name):
+                moved[path].append(left[name].pop(0))
+    gone = {memory.id for arrived in moved.values() for memory in arrived}
+    # What is exactly the same comes first.
+    return {path: moved[path] + [one for one in before.get(path, ()) if one.id not in gone] for path in after}
+
+
+def _moved_identity(one: Memory | Draft) -> Hashable:
+    # A title holds the file's name, and "#7" is only a position.
+    return one.kind, "#" if is_position(one.location) else one.location, one.text
+
+
+def _predecessor(memory: Memory) -> Predecessor:
+    # The tags that its file named come from the file anew.
+    named = memory.metadata.get("file_tags", ())
+    tags = tuple(tag for tag in memory.tags if tag not in named)
+    return Predecessor(memory.id, memory.pinned, tags, memory.accessed)

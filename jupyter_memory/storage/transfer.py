@@ -19,9 +19,9 @@ from jupyter_memory.storage.base import (
     NotedSearch,
     Prepared,
     Stored,
+    content_hash,
     identity,
 )
-from jupyter_memory.storage.cell_matching import content_hash
 from jupyter_memory.storage.changes import Changes
 from jupyter_memory.storage.sql import Session
 from jupyter_memory.storage.tables import activity, files, models, runs, thumbnails

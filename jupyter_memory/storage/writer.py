@@ -9,8 +9,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
-from jupyter_memory.storage.base import Engine, Model, Noted, Prepared, identity
-from jupyter_memory.storage.cell_matching import content_hash
+from jupyter_memory.storage.base import Engine, Model, Noted, Prepared, content_hash, identity
 from jupyter_memory.storage.changes import Changes
 from jupyter_memory.storage.sql import Session
 from jupyter_memory.storage.tables import activity, checks, memories, models, thumbnails

@@ -1,28 +1,31 @@
-"""A store in SQLite, and its backup."""
+"""A store in SQLite, its backup, and the room that forgetting needs."""
 
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 import apsw
 import numpy as np
 
-from jupyter_memory.errors import InputError, StoreDamaged, StoreOpen
+from jupyter_memory.errors import InputError, StoreDamaged, StoreError, StoreFull, StoreOpen
 from jupyter_memory.storage.snapshot import Storage, by_kind, counts
-from jupyter_memory.storage.sqlite import checks, file, removal, scrubbing, undo
+from jupyter_memory.storage.sqlite import checks, file, scrubbing, undo
 from jupyter_memory.storage.sqlite.copies import copied, copy_into, migrations, sweep, sync_folder
 from jupyter_memory.storage.sqlite.database import Database, translate_errors
-from jupyter_memory.storage.sqlite.file import Session, check_version, is_cut, open_file, version_of
+from jupyter_memory.storage.sqlite.file import Session, check_version, is_cut, open_file, reserve_of, version_of
 from jupyter_memory.storage.sqlite.keyword import KeywordIndex
 from jupyter_memory.storage.sqlite.undo import SqliteForgotten
 from jupyter_memory.storage.sqlite.vectors import VectorIndex
 from jupyter_memory.storage.tables import memories
 from jupyter_memory.text.paths import absolute, make_private
 from jupyter_memory.types import Filters
+
+Result = TypeVar("Result")
 
 
 def restore(source: Path, to: Path, *, overwrite: bool) -> None:
@@ -96,7 +99,12 @@ def _errors_of(target: Path) -> Iterator[None]:
             raise InputError(f"No file can be made at {target}: {error.strerror}.{cure}") from None
 
 
-Result = TypeVar("Result")
+# Forgetting needs room for the log of its own change, and for moving into the file what the log held before. Where the
+# disk is nearly full, a reserve beside the store keeps that much, and goes when something must be forgotten.
+
+_RESERVE = 8_000_000
+# With less than this free, a reserve is made; with twice as much, it goes.
+_LOW = 8 * _RESERVE
 _SMALL = 500_000_000  # bytes that are read in a fraction of a second
 
 
@@ -118,11 +126,24 @@ class SqliteStorage(Storage):
         with self.database.write(at_once=at_once, yielding=yielding) as session:
             result = work(session)
         if at_once is None:
-            removal.keep_reserve(self.path)
+            self._keep_reserve()
         return result
 
     def remove(self, work: Callable[[Session], Result], /, *, compact_at: float = 0.5) -> Result:
-        result = removal.with_room(self.database, lambda: self.change(work))
+        if not self.read_only:
+            self._keep_reserve()
+        try:
+            result = self.change(work)
+        except StoreFull:
+            self._make_room()
+            try:
+                result = self.change(work)
+            except StoreFull:
+                raise StoreFull(
+                    f"The disk of {self.path} is full, and forgetting needs about {_RESERVE // 1_000_000} MB of it for "
+                    "a moment. Nothing was forgotten. Remove or move other files, such as those in the trash, and "
+                    "forget again."
+                ) from None
         self.tidy(compact_at=compact_at)
         return result
 
@@ -130,7 +151,22 @@ class SqliteStorage(Storage):
         self.tidy()
 
     def tidy(self, *, compact_at: float = 0.5) -> None:
-        removal.scrub(self.database, compact_at)
+        database = self.database
+        with database.read() as session:
+            needed = scrubbing.pending(session) is not None
+        if needed:
+            sweep(self.path)
+            database.scrub()
+            if database.traces_may_remain and reserve_of(self.path).exists():
+                self._make_room()
+                database.scrub()
+            connection = database.connection
+            if int(connection.pragma("freelist_count")) > compact_at * int(connection.pragma("page_count")):
+                with suppress(StoreError, MemoryError), translate_errors(self.path):
+                    # In memory, although that takes as much as the store has: with a connection of its own and a
+                    # temporary file in the store's folder, writes of other threads failed as busy.
+                    connection.execute("vacuum")
+                self._empty_log()
 
     @property
     def is_small(self) -> bool:
@@ -198,6 +234,33 @@ class SqliteStorage(Storage):
         sweep(target)
         with _errors_of(target):
             copy_into(self.database.connection, target)
+
+    def _keep_reserve(self) -> None:
+        reserve = reserve_of(self.path)
+        with suppress(OSError):
+            free = shutil.disk_usage(self.path.parent).free
+            if free >= 2 * _LOW:
+                reserve.unlink(missing_ok=True)
+            elif free < _LOW:
+                there = reserve.stat().st_size if reserve.exists() else 0
+                wanted = min(_RESERVE, (free + there) // 2)
+                if wanted > 2 * there:
+                    reserve.unlink(missing_ok=True)
+                    file = os.open(reserve, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+                    try:
+                        os.write(file, os.urandom(wanted))
+                    finally:
+                        os.close(file)
+
+    def _make_room(self) -> None:
+        # That of the reserve, of interrupted copies and of the log.
+        reserve_of(self.path).unlink(missing_ok=True)
+        sweep(self.path)
+        self._empty_log()
+
+    def _empty_log(self) -> None:
+        with suppress(StoreError), translate_errors(self.path):
+            self.database.connection.execute("pragma wal_checkpoint(truncate)").fetchall()
 
     def _first_damage(self) -> str:
         try:

@@ -11,8 +11,7 @@ from typing import Any
 from unicodedata import normalize
 
 from jupyter_memory.runtime import batches
-from jupyter_memory.storage.base import VectorIndex
-from jupyter_memory.storage.cell_matching import fingerprint
+from jupyter_memory.storage.base import VectorIndex, fingerprint
 from jupyter_memory.storage.sql import Session
 from jupyter_memory.storage.tables import memories, models
 from jupyter_memory.types import Filters

@@ -119,26 +119,34 @@ def texts(session: Session, paths: Sequence[str], space: str) -> dict[str, list[
     return found
 
 
-def holding(session: Session) -> list[tuple[str, str]]:
-    """Return path and space of the files that hold any memory; one that could not be read, or is empty, holds none."""
+Held = tuple[list[tuple[str, str]], list[tuple[str, str]]]
+
+
+def holding(session: Session) -> Held:
+    """Return path and space of the files that hold any memory, and of the folders that hold files.
+
+    A file that could not be read, or is empty, holds none.
+    """
     held = f"exists (select 1 from memories where {HELD})"
-    rows = session.rows(f"select path, space from files where {session.dialect.of('files')} and {held} order by 1, 2")
-    return [(path, space) for path, space in rows]
+    files = session.rows(f"select path, space from files where {session.dialect.of('files')} and {held} order by 1, 2")
+    folders = [(folder.path, folder.space) for folder in every_folder(session, "")]
+    return [(path, space) for path, space in files], [place for place in folders if _counts(session, *place)[0]]
 
 
-def drop_emptied(session: Session, held: Sequence[tuple[str, str]], paths: Sequence[str]) -> None:
-    """Drop the record of files that no longer hold memories, and of all empty files below some paths."""
+def drop_emptied(session: Session, held: Held, paths: Sequence[str], *, everything: bool) -> None:
+    """Drop the record of files and folders that are empty now: that held something, below some paths, or all files."""
     empty = f"delete from files where {session.dialect.of('files')} and {_EMPTY}"
-    if held:
+    files, folders = held
+    if everything:
+        session.changed(empty)
+    elif files:
         each = session.dialect.each("held", at="text", of_space="text")
-        session.changed(f"{empty} and (files.path, files.space) in (select at, of_space from {each})", held=list(held))
+        session.changed(f"{empty} and (files.path, files.space) in (select at, of_space from {each})", held=files)
     there, places = session.dialect.below("files.path", "path", [form for path in paths for form in spellings(path)])
     session.changed(f"{empty} and {there}", **places)
-
-
-def drop_all_empty(session: Session) -> None:
-    """Drop the record of all files that hold no memories."""
-    session.changed(f"delete from files where {session.dialect.of('files')} and {_EMPTY}")
+    for path, space in folders:
+        if not _counts(session, path, space)[0]:
+            _drop_folder(session, path, space)
 
 
 # The folders that were indexed.
@@ -231,19 +239,6 @@ def noted_folders(session: Session, space: str) -> list[str]:
 def folder_above(session: Session, path: str, space: str) -> str | None:
     """Return the topmost folder on the list that a path lies in."""
     return min((folder.path for folder in _above(path, _noted(session, space))), key=len, default=None)
-
-
-def holding_folders(session: Session) -> list[tuple[str, str]]:
-    """Return path and space of the folders that hold files."""
-    places = [(folder.path, folder.space) for folder in every_folder(session, "")]
-    return [place for place in places if _counts(session, *place)[0]]
-
-
-def drop_emptied_folders(session: Session, held: Iterable[tuple[str, str]]) -> None:
-    """Remove folders that held files and no longer do from the list."""
-    for path, space in held:
-        if not _counts(session, path, space)[0]:
-            _drop_folder(session, path, space)
 
 
 def drop_vacated(session: Session, space: str) -> None:

@@ -17,12 +17,13 @@ from jupyter_memory.storage.base import (
     EmbeddedParts,
     Identity,
     Passage,
+    Predecessor,
+    content_hash,
     from_micros,
     micros,
     new_ids,
     to_micros,
 )
-from jupyter_memory.storage.cell_matching import Predecessor
 from jupyter_memory.storage.sql import SHOWN_TIER, Dialect, Session, UnreadableRow, condition
 from jupyter_memory.storage.tables import thumbnails
 from jupyter_memory.text.code import PYTHON, Definitions
@@ -143,7 +144,7 @@ def delete(session: Session, keys: Sequence[int]) -> int:
 
 def set_tags(session: Session, key: int, tags: Iterable[str]) -> None:
     """Give a memory these tags and no others; the caller updates the keyword index."""
-    session.changed(f"delete from tags where {session.dialect.of('tags')} and memory = :key", key=key)
+    _delete(session, "tags", "memory", [key])
     _insert_tags(session, [(space_of(session, key), key, tags)])
 
 
@@ -161,10 +162,14 @@ def update_columns(session: Session, key: int, values: Mapping[str, Any]) -> Non
         session.changed(f"update memories set {assignments} where {of} and key = :key", **values, key=key)
 
 
-def set_text(session: Session, key: int, text: str) -> None:
-    session.changed(
-        f"update texts set text = :text where {session.dialect.of('texts')} and memory = :key", text=text, key=key
-    )
+def rewrite(session: Session, key: int, draft: Draft) -> None:
+    """Give a memory the title, text and tags of a draft, and no chunks; the caller updates both indexes."""
+    _delete(session, "chunks", "memory", [key])
+    drop_definitions(session, [key])
+    update_columns(session, key, {"title": draft.title, "content_hash": content_hash(draft)})
+    of = session.dialect.of("texts")
+    session.changed(f"update texts set text = :text where {of} and memory = :key", text=draft.text, key=key)
+    set_tags(session, key, draft.tags)
 
 
 def load(session: Session, keys: Sequence[int]) -> dict[int, Memory]:
@@ -209,7 +214,7 @@ def _read(session: Session, where: str, **parameters: Any) -> dict[int, Memory]:
         # Field by field, since a search reads hundreds: by their names, they would take three times as long.
         (
             key, id_, text, title, kind, tier, pinned, space, source, location, lang, tags_, severity, domain, event_at,
-            indexed_at, valid_from, valid_until, session_, content_hash, metadata, accessed, thumbnails_,
+            indexed_at, valid_from, valid_until, session_, hash_, metadata, accessed, thumbnails_,
         ) = row  # fmt: skip
         if metadata[:1] != "{":
             raise UnreadableRow("metadata are no object")
@@ -232,7 +237,7 @@ def _read(session: Session, where: str, **parameters: Any) -> dict[int, Memory]:
             None if valid_from is None else from_micros(valid_from),
             None if valid_until is None else from_micros(valid_until),
             session_,
-            content_hash,
+            hash_,
             {} if metadata == "{}" else json.loads(metadata),
             accessed,
             thumbnails_,
@@ -444,11 +449,6 @@ def set_idents(session: Session, idents: Mapping[int, str]) -> None:
     of = session.dialect.of("chunks")
     for chunk, ident in idents.items():
         session.changed(f"update chunks set ident = :ident where {of} and id = :chunk", ident=ident, chunk=chunk)
-
-
-def delete_chunks(session: Session, key: int) -> None:
-    """Remove the chunks of a memory; the caller updates the keyword index and the vectors."""
-    session.changed(f"delete from chunks where {session.dialect.of('chunks')} and memory = :key", key=key)
 
 
 def chunks_of(session: Session, keys: Sequence[int]) -> list[int]:
