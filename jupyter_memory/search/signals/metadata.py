@@ -232,7 +232,7 @@ class Neighbour:
     other cell of its section counts for a cell instead.
     """
 
-    label: ClassVar[str] = "the memories next to it"
+    label: ClassVar[str] = "the memories around it"
     name: str = "neighbour"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
