@@ -398,16 +398,14 @@ class Fixes(pd.DataFrame):
         for rank, row in self._ranked():
             what, place, code, inserted = self._told(rank, row)
             button = insert_button(inserted, row["memory_id"]) if inserted else ""
-            if code != inserted:
-                looks = ((_DIFF.get(line[:1], ""), html(line)) for line in code.split("\n"))
-                code = "\n".join(f'<span style="{look}">{line}</span>' for look, line in looks)
-            else:
-                code = html(code)
+            looks = {} if code in (inserted, row.get("fix")) else _DIFF  # a whole text has no signs
+            lines = [f'<span style="{looks.get(line[:1], "")}">{html(line)}</span>' for line in code.split("\n")]
+            shown = "\n".join(lines)
             rows += (
                 f'<tr style="border-bottom: 1px solid #8883;"><th style="{_FIX_CELL}">{html(str(rank))}</th>'
                 f'<td style="{_FIX_CELL} min-width: 14em;">{html(what)}<br>'
                 f"<small>{html(place)}</small></td>"
-                f'<td style="{_FIX_CELL} width: 75%;"><pre style="{_FIX_CODE}">{code}</pre>{button}</td></tr>'
+                f'<td style="{_FIX_CELL} width: 75%;"><pre style="{_FIX_CODE}">{shown}</pre>{button}</td></tr>'
             )
         return f'<table style="table-layout: auto; width: 100%; border-collapse: collapse;">{rows}</table>'
 
@@ -451,14 +449,10 @@ class Versions(Fixes):
         return told, "", code, row["text"]
 
 
-# Of all runs of one text, those of a run alone, and those of several cells.
-_OF_TEXTS, _OF_RUNS = ("durations", "runs"), ("elsewhere",)
-
-
 def versions_frame(versions: Sequence[Version], *, every_run: bool) -> Versions:
     """Return what ran in a cell as rows, the newest first: of each text, or of every run."""
-    left_out = _OF_TEXTS if every_run else _OF_RUNS
-    rows = pd.DataFrame([one.to_json() for one in versions]).drop(columns=[*left_out])
+    of_others = ["durations", "runs"] if every_run else ["elsewhere"]
+    rows = pd.DataFrame([one.to_json() for one in versions]).drop(columns=of_others)
     frame = Versions(rows.set_index("version").rename_axis("run" if every_run else "version"))
     frame["when"] = pd.to_datetime(frame["when"]).astype("datetime64[us, UTC]")
     frame["seconds"] = frame["seconds"].astype("float64")

@@ -284,6 +284,8 @@ class Run:
 
 def changed(old: str, new: str, was: str = "before", now: str = "after") -> str:
     """Return how a text changed, as a unified diff; empty if it did not."""
+    if old == new:
+        return ""
     return "\n".join(unified_diff(old.strip("\n").split("\n"), new.strip("\n").split("\n"), was, now, lineterm=""))
 
 
@@ -312,13 +314,18 @@ class Version:
         return "\n".join(line for line in self.diff.split("\n")[2:] if not line.startswith("@@")) or self.elsewhere
 
     @property
+    def durations(self) -> list[float]:
+        """Return how many seconds its last runs took, the newest first."""
+        return [run.seconds for run in self.runs if run.seconds is not None][:DURATIONS]
+
+    @property
     def told(self) -> str:
         """Return a line about its last run: when and how it ended, how long the last ones took, and where."""
-        last, row = self.runs[0], self.to_json()
+        last = self.runs[0]
         facts = (
             f"{last.started.astimezone():%Y-%m-%d %H:%M}",
-            row["error"] or last.outcome,
-            ", ".join(f"{seconds:,.1f} s" for seconds in row["durations"]),
+            last.error.name if last.error else last.outcome,
+            ", ".join(f"{seconds:,.1f} s" for seconds in self.durations),
             f"ran {len(self.runs)} times" if len(self.runs) > 1 else "",
             PurePath(last.notebook).name,
             last.result.replace("\n", " "),
@@ -335,7 +342,7 @@ class Version:
             "outcome": last.outcome,
             "error": last.error.name if last.error else "",
             "seconds": last.seconds,
-            "durations": [run.seconds for run in self.runs if run.seconds is not None][:DURATIONS],
+            "durations": self.durations,
             "runs": len(self.runs),
             "diff": self.diff,
             "elsewhere": self.elsewhere,
