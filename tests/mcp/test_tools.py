@@ -33,7 +33,7 @@ def test_a_long_text_has_a_snippet_and_its_part_around_words_is_asked_for(tools,
 
 
 def test_a_cell_is_named_in_a_notebook_and_a_line_elsewhere(filled, tools_over, ask):
-    """A hit in a notebook has the position of its cell, from 1; one in another file, the line on which its part begins."""
+    """A hit in a notebook has the position of its cell, from 1; one elsewhere, the line on which its part begins."""
     tools = tools_over(filled)
     found = ask(tools, "search", query="prices", limit=50)["hits"]
     cells = [hit for hit in found if hit["path"].endswith(".ipynb")]
