@@ -416,14 +416,13 @@ class Recorder:
         if error is None and (found := last_shown()) is not ended.shown:
             error = found
         run = replace(ended.run, seconds=perf_counter() - ended.begun, outcome="unknown" if result is None else "ok")
+        masked = self._typed.masked if self._settings.redact else str
         if self._settings.history_outputs and result is not None:
-            run = replace(run, result=self._result(result.execution_count or 0, ended.known))
+            run = replace(run, result=masked(self._result(result.execution_count or 0, ended.known)))
         if error is not None:
             shown = partial(self._may_show, running=run.number)
             told = _failure(error, self._shell.compile, shown, ran=before is None)
-            if self._settings.redact:
-                masked = self._typed.masked
-                told = replace(told, message=masked(told.message), traceback=masked(told.traceback))
+            told = replace(told, message=masked(told.message), traceback=masked(told.traceback))
             run = replace(run, outcome="error", error=told)
         self._writer.end(run)
         # The error of this cell is none of the cell that ran it.

@@ -189,13 +189,18 @@ def _changes(git: str, top: Path, below: str, names: set[str]) -> Iterator[tuple
     when: datetime | None = None
     if not names:
         return
-    log = ("log", "-z", "--no-renames", "--name-only", f"--format={_COMMIT}%at", "--", below)
+    first = set[str]()
+    with suppress(OSError):
+        # Of a shallow clone: where its history begins, all files seem to be new.
+        first = set((top / ".git" / "shallow").read_text(encoding="ascii", errors="replace").split())
+    log = ("log", "-z", "--no-renames", "--name-only", f"--format={_COMMIT}%H %at", "--", below)
     with closing(_output(git, top, _PATIENCE, *log)) as entries:
         for entry in entries:
             if entry.startswith(_COMMIT):
                 when = None
+                name, _, seconds = entry.removeprefix(_COMMIT).partition(" ")
                 with suppress(ValueError, OverflowError, OSError):
-                    when = datetime.fromtimestamp(int(entry.removeprefix(_COMMIT)), UTC)
+                    when = None if name in first else datetime.fromtimestamp(int(seconds), UTC)
             elif (name := entry.removeprefix("\n")) in names:
                 names.remove(name)
                 if when is not None:

@@ -243,6 +243,16 @@ def test_a_partial_clone_fetches_nothing(tree, tmp_path):
     assert {one: one.stat().st_mtime_ns for one in (clone / ".git" / "objects").rglob("*")} == before
 
 
+def test_a_shallow_clone_knows_the_commits_that_it_has(tree, tmp_path):
+    """The first of them seems to add every file: it dates none."""
+    tree.commit("a.md", "one", days(0))
+    tree.commit("b.md", "two", days(10))
+    tree.commit("c.md", "three", days(20))
+    clone = tmp_path / "clone"
+    tree.git("clone", "-q", "--depth=2", tree.top.as_uri(), str(clone))
+    assert dated(clone) == {clone / "c.md": days(20)}
+
+
 def test_git_is_never_required(tree, monkeypatch):
     """Inside a hook of another repository git finds its own; without git, and broken, the files keep their times."""
     path = tree.commit("a.md", "one", days(0))

@@ -48,6 +48,8 @@ async def test_a_day_and_a_filter_narrow_every_list(ask, fits, week_in):
         titles = {hit["title"] for hit in answer["hits"]}
         assert titles == expected or (route == "related" and titles <= expected)
         assert "profile" not in body or answer["profile"] == "trovella"
+    done = fits("answer", (await ask("search", {"query": "what did I change on 2026-03-03"})).json)
+    assert {hit["event_at"][:10] for hit in done["hits"]} == {"2026-03-03"} and done["time_read"]["phrase"]
     refused = await ask("browse", {"since": "no day at all"})
     assert (refused.code, refused.json["message"][:5]) == (400, "since")
 
