@@ -364,24 +364,11 @@ class TokenEmbedder(Protocol):
         """Return float32 ``(len(found.ends), dimensions)``, each row of length 1."""
 
 
-@runtime_checkable
-class QuickEmbedder(Protocol):
-    """An embedder whose vectors of questions are not kept if it is ``quick``: a store reads them more slowly."""
-
-    @property
-    def quick(self) -> bool: ...
-
-
-@runtime_checkable
-class ReadingEmbedder(Protocol):
-    """An embedder that can say whether it knows a word of a text; any other counts as knowing one of every text."""
-
-    def reads(self, text: str, /) -> bool: ...
-
-
 def reads(embedder: Embedder, text: str) -> bool:
     """Return whether a vector of this text means anything: of unknown words, all texts have the same."""
-    return not isinstance(embedder, ReadingEmbedder) or embedder.reads(text)
+    # An embedder need not say whether it knows a word of a text.
+    knows = getattr(embedder, "reads", None)
+    return knows is None or bool(knows(text))
 
 
 def readable(text: str) -> str:

@@ -358,7 +358,7 @@ class QueryVectors:
     def vector(self, embedder: Embedder, text: str) -> Vectors:
         """Return float32 ``(dimensions,)``; writes nothing."""
         # An embedder that says so is quicker than looking it up.
-        if not self._settings.cache_queries or (isinstance(embedder, checked.QuickEmbedder) and embedder.quick):
+        if not self._settings.cache_queries or getattr(embedder, "quick", False):
             return checked.question(embedder, text)
         with self._storage.snapshot() as snapshot:
             kept = snapshot.query_vector(embedder.fingerprint, text)

@@ -15,7 +15,7 @@ Vectors = NDArray[np.float32]
 
 
 class Embedder(Protocol):
-    """Turns text into unit vectors; `embedders.base` has the protocols of what else an embedder may declare."""
+    """Turns text into unit vectors; docs/extending.md says what else an embedder may declare."""
 
     @property
     def name(self) -> str: ...
