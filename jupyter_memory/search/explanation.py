@@ -11,7 +11,7 @@ from jupyter_memory.search.fusion import newer_first
 from jupyter_memory.search.pipeline import Result, Scored, contributions
 from jupyter_memory.search.profiles.profile import PROFILES, Profile
 from jupyter_memory.storage.snapshot import Snapshot
-from jupyter_memory.types import Answer, Evidence, Filters, Hit, Listed, Memory, Query, Ranking, Trace
+from jupyter_memory.types import Answer, Evidence, Explanation, Filters, Hit, Listed, Memory, Query, Ranking, Trace
 
 # Characters of a memory's first line that are listed.
 _BEGINS = 80
@@ -199,6 +199,15 @@ def judged_by(scored: Scored, profile: Profile, key: int) -> dict[str, str]:
 
 
 _BUILT_IN = labels(*PROFILES.values())
+
+
+def explained(
+    hit: Hit, query: Query, pool: int, profile: str, labels: Mapping[str, str], without: Mapping[str, int]
+) -> Explanation:
+    """Return why a hit ranks where it does among ``pool`` candidates, with the main reasons and with all of them."""
+    reasons = why_here(hit, pool, query.limit, profile, labels)
+    details = all_reasons(hit, pool, query.limit, profile, without, labels)
+    return Explanation(hit.memory, query.text, profile, hit.rank, hit, reasons, without, details)
 
 
 def why_here(
