@@ -238,6 +238,7 @@ def test_secrets_reach_no_file(recorded):
 def test_typed_values_reach_no_file(recorded, monkeypatch):
     """What was typed, in whatever form a message quotes it, is masked while the history is on; short words are not."""
     recorded.recorder.stop()
+    recorded.settings.history_outputs = True
     typed = iter(["ada", " hunter2\\λ ", "Xy'z-\u00fc9"])
     monkeypatch.setattr(builtins, "input", lambda prompt="": next(typed))
     monkeypatch.setattr(getpass, "getpass", builtins.input)
@@ -245,10 +246,12 @@ def test_typed_values_reach_no_file(recorded, monkeypatch):
     recorded.run(
         "import getpass\nname, user, word = input(), input('?'), getpass.getpass()",
         "raise ValueError(f'{name}: {user}, {word}, {user!r}, {user.strip()}')",
+        "word",
         "{}[word]",
     )
     assert b"hunter2" not in (written := recorded.noted(b"KeyError")) and b"z-" not in written
-    for run in recorded.runs()[1:]:
+    assert recorded.runs()[2].result == "'[redacted: typed value]'"
+    for run in (recorded.runs()[1], recorded.runs()[3]):
         told = run.error.message + run.error.traceback
         assert "[redacted: typed value]" in told and "hunter2" not in told and "z-" not in told
     assert "ada: " in recorded.runs()[1].error.message

@@ -21,7 +21,7 @@ from programs import in_fork
 from jupyter_memory import EmbedderError, FileState, Interrupted, JupyterMemoryError, StoreError, StoreFull, StoreLocked
 from jupyter_memory.embedders import StaticEmbedder
 from jupyter_memory.ingest import prepare
-from jupyter_memory.storage import Cache, Lock
+from jupyter_memory.storage import Cache, forkable_lock
 from jupyter_memory.types import Draft, Filters
 
 TABLES = ("memories", "texts", "chunks", "tags", "keyword_docsize", "files")
@@ -509,7 +509,7 @@ def test_the_least_recently_used_go_first():
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_forked_child_finds_the_lock_open():
     """A child that is forked while the lock is held takes it all the same, and the parent's stays held."""
-    lock, taken = Lock(), threading.Event()
+    lock, taken = forkable_lock(), threading.Event()
 
     def take():
         signal.alarm(60)  # which ends a child that waits
@@ -519,7 +519,7 @@ def test_a_forked_child_finds_the_lock_open():
 
     with lock:
         assert in_fork(take) is True
-        thread = threading.Thread(target=lambda: lock.__enter__() or taken.set() or lock.__exit__(None, None, None))
+        thread = threading.Thread(target=lambda: lock.acquire() and (taken.set() or lock.release()))
         thread.start()
         assert not taken.wait(0.2)
     thread.join(60)
