@@ -18,7 +18,7 @@ from pydantic import BaseModel, Field
 
 from jupyter_memory.mcp.bound import Bound, ToolError
 from jupyter_memory.search.prompt import CAUTION, Quotes, quotes_for, reads_like_instructions, seen
-from jupyter_memory.text.display import fit_end
+from jupyter_memory.text.display import densest, fit_end
 from jupyter_memory.text.identifiers import bigrams, without_file
 from jupyter_memory.text.languages import STOP_WORDS, estimated_tokens
 from jupyter_memory.text.paths import is_missing
@@ -485,16 +485,9 @@ def _searched_from(text: str, asked: frozenset[str]) -> int:
     # A very long one, from before the place with most of the words.
     if len(text) <= _SEARCHED:
         return 0
-    found = ((word.start(), word[0].lower()[:_BEGINNING]) for word in _WORD.finditer(text))
-    places = list(islice((one for one in found if one[1] in asked), _MOST_PLACES))
-    best, best_at, last = 0, 0, 0
-    for first, (at, _) in enumerate(places):
-        while last < len(places) and places[last][0] <= at + _WINDOW:
-            last += 1
-        held = len({word for _, word in places[first:last]})
-        if held > best:
-            best, best_at = held, at
-    return max(0, best_at - _SEARCHED // 2)
+    found = ((word.start(), word.start(), word[0].lower()[:_BEGINNING]) for word in _WORD.finditer(text))
+    places = islice((one for one in found if one[2] in asked), _MOST_PLACES)
+    return max(0, densest(list(places), _WINDOW) - _SEARCHED // 2)
 
 
 def _blocks(text: str, start: int, size: int) -> list[_Stretch]:

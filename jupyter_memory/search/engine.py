@@ -15,7 +15,7 @@ from jupyter_memory.embedders import base as checked
 from jupyter_memory.errors import EmbedderError, InputError, StoreError
 from jupyter_memory.search.confidence import non_rising, strengths, verdict
 from jupyter_memory.search.context import Samples, VectorQuery
-from jupyter_memory.search.explanation import all_reasons, judged_by, labels, ranks_without, traced, why_here, why_not
+from jupyter_memory.search.explanation import explained, judged_by, labels, ranks_without, traced, why_not
 from jupyter_memory.search.fusion import weights_of, with_weights
 from jupyter_memory.search.pipeline import Result, Scored, fuse, search
 from jupyter_memory.search.presentation import doubts, facets, hits, in_order, unranked
@@ -238,9 +238,7 @@ class SearchEngine:
                 [hit] = hits(done.snapshot, query, done.profile, [place])
                 without = ranks_without(result.scored, done.profile, [key])[key]
                 named = labels(done.profile) | judged_by(result.scored, done.profile, key)
-                reasons = why_here(hit, len(result.ranked), query.limit, profile, named)
-                details = all_reasons(hit, len(result.ranked), query.limit, profile, without, named)
-                return Explanation(memory, query.text, profile, hit.rank, hit, reasons, without, details)
+                return explained(hit, query, len(result.ranked), profile, named, without)
             if key in result.duplicates:
                 best = next(one for one in result.ranked if one.candidate.key == result.duplicates[key])
                 other = best.candidate.memory

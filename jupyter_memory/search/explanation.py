@@ -9,9 +9,9 @@ from math import isnan
 from jupyter_memory.search.context import Labelled, Reasoned, VectorQuery
 from jupyter_memory.search.fusion import newer_first
 from jupyter_memory.search.pipeline import Result, Scored, contributions
-from jupyter_memory.search.profiles.profile import PROFILES, Profile
+from jupyter_memory.search.profiles.profile import Profile
 from jupyter_memory.storage.snapshot import Snapshot
-from jupyter_memory.types import Answer, Evidence, Filters, Hit, Listed, Memory, Query, Ranking, Trace
+from jupyter_memory.types import Answer, Evidence, Explanation, Filters, Hit, Listed, Memory, Query, Ranking, Trace
 
 # Characters of a memory's first line that are listed.
 _BEGINS = 80
@@ -198,20 +198,23 @@ def judged_by(scored: Scored, profile: Profile, key: int) -> dict[str, str]:
     return {term.name: found[term.reads] for term in profile.terms if term.reads in found} | found
 
 
-_BUILT_IN = labels(*PROFILES.values())
+def explained(
+    hit: Hit, query: Query, pool: int, profile: str, labels: Mapping[str, str], without: Mapping[str, int]
+) -> Explanation:
+    """Return why a hit ranks where it does among ``pool`` candidates, with the main reasons and with all of them."""
+    reasons = why_here(hit, pool, query.limit, profile, labels)
+    details = all_reasons(hit, pool, query.limit, profile, without, labels)
+    return Explanation(hit.memory, query.text, profile, hit.rank, hit, reasons, without, details)
 
 
-def why_here(
-    hit: Hit, pool: int, limit: int, profile: str, labels: Mapping[str, str] = _BUILT_IN, lines: int = LINES
-) -> tuple[str, ...]:
-    """Return the main reasons for a memory's rank among ``pool`` candidates, in at most so many lines.
+def why_here(hit: Hit, pool: int, limit: int, profile: str, labels: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the main reasons for a memory's rank among ``pool`` candidates, whose points add up to the score shown.
 
-    The points of all lines add up to the score, as it is shown. ``labels`` are those of the profile's signals, by
-    default those of all built-in signals.
+    ``labels`` are those of the profile's signals.
     """
     counted = _counted(hit)
     told = _head(hit, pool, limit, profile)
-    room = lines - len(told)
+    room = LINES - len(told)
     shown = counted if len(counted) <= room else counted[: room - 1]
     told += [f"{points:.6f} for {labels.get(name, name)} ({_place(name, seen)})." for name, seen, points in shown]
     if rest := counted[len(shown) :]:
@@ -223,12 +226,7 @@ def why_here(
 
 
 def all_reasons(
-    hit: Hit,
-    pool: int,
-    limit: int,
-    profile: str,
-    without: Mapping[str, int] | None = None,
-    labels: Mapping[str, str] = _BUILT_IN,
+    hit: Hit, pool: int, limit: int, profile: str, without: Mapping[str, int], labels: Mapping[str, str]
 ) -> tuple[str, ...]:
     """Return every reason, with the values that the signals gave, and what added nothing, with the cause.
 

@@ -29,7 +29,7 @@ from jupyter_memory.storage.databases import SearchStorage
 from jupyter_memory.storage.snapshot import Snapshot
 from jupyter_memory.storage.sql import all_of
 from jupyter_memory.text.code import is_code, name_of, telling_line
-from jupyter_memory.text.display import fit
+from jupyter_memory.text.display import densest, fit
 from jupyter_memory.text.languages import LANGUAGES, asked_in
 from jupyter_memory.text.markdown import (
     first_line,
@@ -106,26 +106,18 @@ def _with_literal(text: str, spans: Sequence[Span], literals: Sequence[str]) -> 
     return merged
 
 
-def thickest(text: str, spans: Sequence[Span], width: int = WIDTH) -> Span:
+def thickest(text: str, spans: Sequence[Span]) -> Span:
     """Return where the first highlight that a snippet shows begins and the last one ends; without any, all the text."""
-    start = _best_start(text, spans, width)
-    inside = [(a, b) for a, b in spans if a >= start and b <= start + width]
+    start = _best_start(text, spans, WIDTH)
+    inside = [(a, b) for a, b in spans if a >= start and b <= start + WIDTH]
     return (inside[0][0], inside[-1][1]) if inside else (0, len(text))
 
 
 def _best_start(text: str, spans: Sequence[Span], width: int) -> int:
     if len(text) <= width:
         return 0
-    words = [text[a:b].casefold() for a, b in spans]
-    best, best_start, last = 0, 0, 0
-    for first, (start, _) in enumerate(spans):
-        begin = max(0, start - LEAD)
-        while last < len(spans) and spans[last][1] <= begin + width:
-            last += 1
-        held = len(set(words[first:last]))
-        if held > best:
-            best, best_start = held, begin
-    return min(best_start, max(0, len(text) - width))
+    start = densest([(a, b, text[a:b].casefold()) for a, b in spans], width, LEAD)
+    return min(start, max(0, len(text) - width))
 
 
 LINES = 4
@@ -295,26 +287,12 @@ def hits(
 
 def unranked(memories: Sequence[Memory], prefixes: Mapping[str, str]) -> tuple[Hit, ...]:
     """Return memories that were not ranked as hits, in their order; ``prefixes`` are structural ones, by id."""
-    named = [_names(memory, prefixes.get(memory.id, "")) for memory in memories]
-    return tuple(
-        Hit(
-            rank=rank,
-            memory=memory,
-            snippet=snippet(memory.text[:1000], (), code=is_code(memory.kind, memory.lang))[0],
-            highlights=(),
-            location=memory.place(),
-            score=nan,
-            strength=nan,
-            kw_rank=None,
-            sem_rank=None,
-            bm25=nan,
-            cosine=nan,
-            signals={},
-            context=context,
-            named=name,
-        )
-        for rank, (memory, (name, context)) in enumerate(zip(memories, named, strict=True), start=1)
-    )
+    made = []
+    for rank, memory in enumerate(memories, start=1):
+        named, context = _names(memory, prefixes.get(memory.id, ""))
+        shown, _ = snippet(memory.text[:1000], (), code=is_code(memory.kind, memory.lang))
+        made.append(Hit(rank, memory, shown, (), memory.place(), context=context, named=named))
+    return tuple(made)
 
 
 def with_matches(answer: Answer) -> Answer:
@@ -405,22 +383,11 @@ def with_notices(answer: Answer, storage: SearchStorage) -> Answer:
 
 
 def _notices(snapshot: Snapshot, query: Query, answered: bool) -> Iterator[str]:
-    filters = query.filters
-    parts = [filters]
-    while (also := parts[-1].also) is not None:
-        parts.append(also)
-    unmet = [
-        notice
-        for part in parts
-        for facet in _SAYINGS
-        for notice in _unmet_values(snapshot, facet, getattr(part, facet), "")
-    ]
-    idle = [
-        notice
-        for part in parts
-        for facet in _SAYINGS
-        for notice in _unmet_values(snapshot, facet, getattr(part, f"not_{facet}"), ", so this filter excludes nothing")
-    ]
+    filters, parts = query.filters, list(all_of(query.filters))
+    unmet, idle = (
+        [notice for part in parts for one in _SAYINGS for notice in _unmet_values(snapshot, part, one, unwanted)]
+        for unwanted in (False, True)
+    )
     yield from dict.fromkeys((*unmet, *idle))
     for word in dict.fromkeys(word for part in parts for word in part.not_word):
         sign = "minus" if f"-{word}" in query.written else "NOT"
@@ -443,7 +410,9 @@ def _notices(snapshot: Snapshot, query: Query, answered: bool) -> Iterator[str]:
         yield f"Nothing in this store is from that time: {span}."
 
 
-def _unmet_values(snapshot: Snapshot, facet: str, values: tuple[str, ...], consequence: str) -> Iterator[str]:
+def _unmet_values(snapshot: Snapshot, filters: Filters, facet: str, unwanted: bool) -> Iterator[str]:
+    values: tuple[str, ...] = getattr(filters, f"not_{facet}" if unwanted else facet)
+    consequence = ", so this filter excludes nothing" if unwanted else ""
     for value in values if len(values) <= _MOST_CHECKED else ():
         alone: dict[str, Any] = {facet: (value,)}
         if snapshot.exists(Filters(**alone)):

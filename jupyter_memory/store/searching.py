@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import QueryError, UnknownMemory
 from jupyter_memory.search.engine import Pooled, QueryVectors, SearchEngine, SearchRequest
-from jupyter_memory.search.explanation import all_reasons, labels, why_here
+from jupyter_memory.search.explanation import explained, labels
 from jupyter_memory.search.presentation import folders, with_matches, with_notices
 from jupyter_memory.search.profiles import PROFILES, Profile, alike, profile_named
 from jupyter_memory.search.profiles.profile import adapted
@@ -233,10 +233,7 @@ class Searching:
             if hit.memory.id == memory_id and hit.signals:
                 without, judged_by = self._engine.recent.told(answer.query_id, memory_id)
                 named = labels(*PROFILES.values(), *self._used.values()) | judged_by
-                pool, limit, profile = answer.counts["fused"], answer.query.limit, answer.profile
-                reasons = why_here(hit, pool, limit, profile, named)
-                details = all_reasons(hit, pool, limit, profile, without, named)
-                return Explanation(hit.memory, answer.query.text, profile, hit.rank, hit, reasons, without, details)
+                return explained(hit, answer.query, answer.counts["fused"], answer.profile, named, without)
         if not answer.query.text:
             raise QueryError("These memories were listed without a question, so nothing was ranked. Search first.")
         return self._engine.explain(self._search(answer.query, self._chosen(answer.profile)), memory_id)

@@ -1,4 +1,4 @@
-"""Text in a terminal: its layout, colours, a hit, a whole text."""
+"""Text as people see it: its layout and densest stretch; in a terminal, colours, a hit, a whole text."""
 
 from __future__ import annotations
 
@@ -96,6 +96,19 @@ def preview(text: str) -> str:
 def count_of(number: int, thing: str, things: str = "") -> str:
     """Return a number with its noun in the right form: ``1 file``, ``2 files``."""
     return f"{number:,} {thing if number == 1 else things or thing + 's'}"
+
+
+def densest(words: Sequence[tuple[int, int, str]], width: int, lead: int = 0) -> int:
+    """Return where a stretch of so many characters begins that has the most different words, given where each is."""
+    best, best_start, last = 0, 0, 0
+    for first, (start, _, _) in enumerate(words):
+        begin = max(0, start - lead)
+        while last < len(words) and words[last][1] <= begin + width:
+            last += 1
+        held = len({word for _, _, word in words[first:last]})
+        if held > best:
+            best, best_start = held, begin
+    return best_start
 
 
 Paint = Callable[[str, str], str]

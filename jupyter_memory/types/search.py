@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from functools import cached_property
+from math import nan
 from typing import Any, Generic, Literal, TypeVar
 
 from jupyter_memory.text.display import count_of, preview
@@ -255,13 +256,13 @@ class Hit:
     snippet: str
     highlights: tuple[tuple[int, int], ...]  # ``[start, end)`` in code points of the snippet
     location: str
-    score: float  # the sum of the contributions of its signals
-    strength: float  # in 0..1, NaN until it is calibrated
-    kw_rank: int | None  # None where the retriever did not find it
-    sem_rank: int | None
-    bm25: float  # raw, higher is better, NaN where there is none; so is the cosine
-    cosine: float
-    signals: Mapping[str, Evidence]
+    score: float = nan  # the sum of the contributions of its signals, NaN where nothing was ranked
+    strength: float = nan  # in 0..1, NaN until it is calibrated
+    kw_rank: int | None = None  # None where the retriever did not find it
+    sem_rank: int | None = None
+    bm25: float = nan  # raw, higher is better, NaN where there is none; so is the cosine
+    cosine: float = nan
+    signals: Mapping[str, Evidence] = field(default_factory=dict)
     context: str = ""  # the headings that lead down to it, without what the title says: ``Prices > Cleaning``
     # Where the words of the query are thickest in the text, else the best chunk; ``(0, 0)``: nothing was compared.
     span: tuple[int, int] = (0, 0)
@@ -340,7 +341,7 @@ class Answer:
     notices: tuple[str, ...]
     query_id: str
     store: str
-    strength: float = float("nan")
+    strength: float = nan
     verdict: str | None = None
     # Every candidate, shown or not, by the values of kind, lang, tier and tag, the most frequent first.
     facets: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
