@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 from time import monotonic
@@ -29,8 +29,6 @@ _HINTS = {
     "perl operator": " What stands before or after a match cannot be asked for.",
     "escape sequence": " A group cannot be referred to.",
 }
-
-Test = Callable[[Memory], bool]
 
 
 def expression(written: str) -> Any:
@@ -63,12 +61,17 @@ def read_through(filters: Filters, terms: Terms, storage: SearchStorage) -> Filt
     """
     if not must_read(filters):
         return filters
-    tests, found, until = [*_tests(filters, terms)], list[int](), monotonic() + _SECONDS
+    asked = [(one, list(map(expression, one.regex))) for one in all_of(filters)]
+    found, until = list[int](), monotonic() + _SECONDS
     with storage.snapshot() as snapshot:
         keys = snapshot.keys(_indexed(filters))
         for start in range(0, len(keys), _AT_ONCE):
             memories = snapshot.whole(keys[start : start + _AT_ONCE])
-            found += [key for key, memory in memories.items() if all(test(memory) for test in tests)]
+            found += [
+                key
+                for key, memory in memories.items()
+                if all(_fits(memory, one, patterns, terms) for one, patterns in asked)
+            ]
             if monotonic() > until:
                 raise QueryError(f"Reading {len(keys):,} texts takes too long. Add a filter, such as path: or after:.")
     return replace(filters, only=tuple(found))
@@ -82,20 +85,20 @@ def _indexed(filters: Filters) -> Filters:
     return plain & Filters(kind=kinds, only=filters.only)
 
 
-def _tests(filters: Filters, terms: Terms) -> Iterator[Test]:
-    for one in all_of(filters):
-        if one.outcome or one.not_outcome:
-            yield lambda memory, one=one: (  # type: ignore[misc]
-                _outcome(memory) not in one.not_outcome and (not one.outcome or _outcome(memory) in one.outcome)
-            )
-        if one.part or one.not_part:
-            yield lambda memory, one=one: (  # type: ignore[misc]
-                (parts := _parts(memory)).isdisjoint(one.not_part) and not (one.part and parts.isdisjoint(one.part))
-            )
-        for pattern in map(expression, one.regex):
-            yield lambda memory, one=one, search=pattern.search: bool(search(_read(memory, one)))  # type: ignore[misc]
-        if one.part in (("output",), ("code",)) and not one.regex and terms:
-            yield lambda memory, wanted=one.part[0]: _has_words(memory, terms, wanted)  # type: ignore[misc]
+def _fits(memory: Memory, one: Filters, patterns: Sequence[Any], terms: Terms) -> bool:
+    if one.outcome or one.not_outcome:
+        outcome = _outcome(memory)
+        if outcome in one.not_outcome or (one.outcome and outcome not in one.outcome):
+            return False
+    if one.part or one.not_part:
+        parts = {"code" if is_code(memory.kind, memory.lang) else "text"}
+        if memory.kind == "cell" and outputs_of(memory.text):
+            parts.add("output")
+        if not parts.isdisjoint(one.not_part) or (one.part and parts.isdisjoint(one.part)):
+            return False
+    if one.part in (("output",), ("code",)) and not one.regex and terms:
+        return _has_words(memory, terms, one.part[0])
+    return all(pattern.search(_read(memory, one)) for pattern in patterns)
 
 
 def _read(memory: Memory, filters: Filters) -> str:
@@ -110,11 +113,6 @@ def _has_words(memory: Memory, terms: Terms, wanted: str) -> bool:
         return wanted == "code"
     found = highlights({0: source_of(memory.text), 1: outputs}, terms)
     return bool(found[1]) if wanted == "output" else bool(found[0]) or not found[1]
-
-
-def _parts(memory: Memory) -> set[str]:
-    parts = {"code" if is_code(memory.kind, memory.lang) else "text"}
-    return parts | {"output"} if memory.kind == "cell" and outputs_of(memory.text) else parts
 
 
 def _outcome(memory: Memory) -> str:
@@ -134,10 +132,6 @@ def found_by(filters: Filters, memory: Memory) -> list[tuple[int, int]]:
         # The outputs are the end of a text, and the source its beginning.
         before = memory.text.rindex(text) if one.part == ("output",) else 0
         for pattern in map(expression, one.regex):
-            spans += [(before + a, before + b) for a, b in map(_span, islice(pattern.finditer(text), _MARKED)) if b > a]
+            places = (match.span() for match in islice(pattern.finditer(text), _MARKED))
+            spans += [(before + a, before + b) for a, b in places if b > a]
     return sorted(spans)
-
-
-def _span(match: Any) -> tuple[int, int]:
-    span: tuple[int, int] = match.span()
-    return span
