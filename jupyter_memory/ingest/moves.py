@@ -31,7 +31,7 @@ class DisconnectedDrives:
 
     def __init__(self) -> None:
         # Asked for many files of the same folders.
-        self._nearest = cache(_nearest_existing)
+        self._nearest = cache(lambda folder: next(filter(os.path.lexists, (folder, *folder.parents)), None))
         self._real = cache(os.path.realpath)
         self._emptied = cache(_emptied)
 
@@ -54,10 +54,6 @@ class DisconnectedDrives:
             return None
         emptied = self._emptied(top)
         return str(named) if emptied is not None and emptied < state.indexed_at * 1000 - _STEP_NS else None
-
-
-def _nearest_existing(folder: Path) -> Path | None:
-    return next((one for one in (folder, *folder.parents) if os.path.lexists(one)), None)
 
 
 def _emptied(folder: Path) -> int | None:

@@ -45,10 +45,6 @@ class _Failure:
 _Parse = Callable[[str], ast.Module | None]
 
 
-def _parsed(source: str) -> ast.Module | None:
-    return syntax_tree(source) if len(source) <= _LONGEST else None
-
-
 def _failure(run: Run, before: Sequence[Run], parse: _Parse) -> _Failure:
     # `before` are the earlier runs of its session, in their order. Without an error, only its code is compared.
     error = run.error or RunError("", "")
@@ -223,7 +219,7 @@ class KnownErrors:
 
     def __init__(self, failed: Iterable[Run], around: Around) -> None:
         self._around = around
-        self._parse = cache(_parsed)
+        self._parse = cache(lambda source: syntax_tree(source) if len(source) <= _LONGEST else None)
         self._by_name: dict[str, list[_Failure]] = {}
         for run in failed:
             if run.error is not None:

@@ -98,8 +98,10 @@ def plainer(text: str) -> list[str]:
         words = (word for word in _WORD.findall(text) if not word.isascii() and len(word) <= _LONGEST)
         found = [plain for word in words if (plain := normalize("NFKC", word)) != normalize("NFC", word)]
     if _MARKED.search(text) or ("&" in text and _SOFT.search(text)):
-        words = (word for word in _MARKED_WORD.findall(text) if _MARKED.search(word) or "&" in word)
-        found += map(_unmarked, words)
+        for word in (word for word in _MARKED_WORD.findall(text) if _MARKED.search(word) or "&" in word):
+            apart = normalize("NFD", word.lower().translate(_STROKED))
+            # The index itself leaves out the marks of Latin letters.
+            found.append(normalize("NFC", (_UNSEEN if _LATIN.search(apart) else _MARKS).sub("", apart)))
     return [word for word in dict.fromkeys(found) if len(word) <= _LONGEST]
 
 
@@ -114,12 +116,6 @@ _STROKED = str.maketrans("łđħŧøı", "ldhtoi")
 _UNSEEN, _LATIN = re.compile(f"[{_INVISIBLE}]|{_SOFT.pattern}"), re.compile("[a-z]")
 # Not the breve, which makes another letter of Cyrillic.
 _MARKS = re.compile(f"{_UNSEEN.pattern}|[{_POINTS}\u0300-\u0305\u0307-\u036f]")
-
-
-def _unmarked(word: str) -> str:
-    apart = normalize("NFD", word.lower().translate(_STROKED))
-    # The index itself leaves out the marks of Latin letters.
-    return normalize("NFC", (_UNSEEN if _LATIN.search(apart) else _MARKS).sub("", apart))
 
 
 # Letters as LaTeX writes them: \"o, \v{C}, {\ss}, \o{}. Elsewhere, a quote behind a backslash is part of a string.

@@ -371,7 +371,13 @@ def script(text: str, path: Path, *, language: str, comment: str) -> Document:
             "Index its source; leave this file out with a line in .jupytermemoryignore."
         )
     if len(text) > _MINIFIED:
-        text = _without_bulk(_without_rows(text) if language == "sql" else text)
+        lines = (_without_rows(text) if language == "sql" else text).split("\n")
+        long = [place for place, line in enumerate(lines) if len(line) > _LONGEST_LINE]
+        for place in long:
+            lines[place] = safe(lines[place], _KEPT_OF_IT)[:_KEPT_OF_IT] + CUT
+        if long:
+            note(f"{len(long):,} of its lines are longer than {_LONGEST_LINE:,} characters; their beginnings are read")
+        text = "\n".join(lines)
     divided = script_cells(text, language, comment)
     if divided is not None and (found := document(divided, language, path.name)) is not None:
         is_pluto = text.startswith(PLUTO)
@@ -409,16 +415,6 @@ def _without_rows(text: str) -> str:
     if rows:
         note(f"{rows:,} lines with rows of tables are left out of the dump")
     return "\n".join(kept)
-
-
-def _without_bulk(text: str) -> str:
-    lines = text.split("\n")
-    long = [place for place, line in enumerate(lines) if len(line) > _LONGEST_LINE]
-    for place in long:
-        lines[place] = safe(lines[place], _KEPT_OF_IT)[:_KEPT_OF_IT] + CUT
-    if long:
-        note(f"{len(long):,} of its lines are longer than {_LONGEST_LINE:,} characters; their beginnings are read")
-    return "\n".join(lines)
 
 
 # The marks that Obsidian and its like add to Markdown: links in double brackets, callouts, tags among the words.

@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import chain
 from math import nan
 from typing import ClassVar
@@ -389,9 +388,5 @@ def _copies(context: SearchContext) -> set[str]:
 
 
 def _beside(source: str, context: SearchContext) -> str:
-    return next((name for name in _aside_in(source) if not context.name_words.asks_for(name)), "")
-
-
-@lru_cache(4_096)
-def _aside_in(source: str) -> tuple[str, ...]:
-    return tuple(name for name in names_in(source) if _ASIDE.fullmatch(name))
+    names = (name for name in names_in(source) if _ASIDE.fullmatch(name))
+    return next((name for name in names if not context.name_words.asks_for(name)), "")
