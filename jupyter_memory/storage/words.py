@@ -14,6 +14,10 @@ from jupyter_memory.text.identifiers import plainer
 from jupyter_memory.types import Terms
 
 _TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])  # as in sqlite/schema.sql
+# The weights of a match of another spelling, and of a compound or a part of one; a match of the word itself has 1.
+RESPELLED, COMPOUND = 0.5, 0.8
+SMALL = 5_000  # below this many chunks a frequent word takes no time, and leaving it out could lose a badge
+LONG = 9  # a word of so many letters may be a compound
 # Letters of a word that an entry of PostgreSQL's index holds; a longer one is data, and its rest becomes a digest.
 _LONGEST = 200
 _LOCAL = threading.local()

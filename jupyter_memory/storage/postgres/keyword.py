@@ -12,17 +12,13 @@ from typing import Any, NamedTuple
 from jupyter_memory.storage.base import Row, cut, is_settled
 from jupyter_memory.storage.postgres import postings
 from jupyter_memory.storage.postgres.database import Session, of
-from jupyter_memory.storage.postgres.postings import Group, Statistics, StatisticsCache, bits_of
+from jupyter_memory.storage.postgres.postings import Group, Statistics, StatisticsCache, bits_of, of_column
 from jupyter_memory.storage.sql import POSTGRES, condition
-from jupyter_memory.storage.words import highlights, keyed, stems
+from jupyter_memory.storage.words import COMPOUND, RESPELLED, SMALL, highlights, keyed, stems
 from jupyter_memory.text.identifiers import COLUMNS
 from jupyter_memory.types import Filters, ScoredChunk, Terms
 
 # The terms of a query as what is looked up in the keyword index: words, phrases, beginnings, and words with forms.
-
-_RESPELLED = 0.5  # the weight of a match of another spelling, where a match of the word itself has 1
-_COMPOUND = 0.8  # that of a match of a compound with the word, or of one of its parts
-_SMALL = 5_000  # below this many chunks a frequent word takes no time, and leaving it out could lose a badge
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +37,8 @@ def _matches_of(terms: Terms) -> list[_Match]:
     # What holds no letter is left out.
     inflected = {one.word: one.inflected for one in terms.forms if one.inflected}
     groups = [
-        *([_Match((keyed(stem),), 0, _RESPELLED)] for stem in terms.respelled),
-        *([_Match((keyed(stem),), 0, _COMPOUND)] for stem in terms.compounded),
+        *([_Match((keyed(stem),), 0, RESPELLED)] for stem in terms.respelled),
+        *([_Match((keyed(stem),), 0, COMPOUND)] for stem in terms.compounded),
         *([_Match(_keys(form), 0) for form in (word, *forms)] for word, forms in inflected.items()),
         *([_Match(_keys(words), 0)] for words in terms.phrases),
         *([_Match(_keys(word), 0)] for word in terms.words if word not in inflected),
@@ -173,7 +169,11 @@ def _selects(
             else:
                 yield _of_rows(listed, columns, among, begun=shape == "begun"), parameters
     for number, match in enumerate(one for one in matches if _shape(one) == "phrase"):
-        yield _of_phrase(f"phrase{number}_{name}", match, columns, among)
+        listed = f"phrase{number}_{name}"
+        found, words = postings.side_by_side(listed, match.stems, columns, among)
+        of_match = f":{listed}_group::integer as of_group, :{listed}_weight::float8 as weight"
+        about = {f"{listed}_group": match.group, f"{listed}_weight": match.weight}
+        yield f"select {of_match}, phrase.* from ({found}) as phrase", {**words, **about}
 
 
 def _shape(match: _Match) -> str:
@@ -192,45 +192,13 @@ def _asked(name: str) -> str:
     return f"unnest({given}) as asked (match, of_group, weight, place, first, until, length, rarest)"
 
 
-def _weights(columns: Mapping[str, float]) -> str:
-    cases = (
-        f"when {number} then {float(columns[column])!r}::float8"
-        for number, column in enumerate(COLUMNS)
-        if column in columns
-    )
-    return f"case first_at >> 24 {' '.join(cases)} end"
-
-
-def _of_phrase(name: str, match: _Match, columns: Mapping[str, float], among: str) -> tuple[str, dict[str, Any]]:
-    # The server knows how frequent each word is. It looks up the others where the rarest is, or reads all places of
-    # each in a row, which takes a tenth of the time where all are frequent.
-    stems = {f"{name}_{place}": stem for place, stem in enumerate(match.stems)}
-    first, *others = stems
-    joined = " ".join(
-        f"join postings as {one} on {one}.space = postings.space and {one}.chunk = postings.chunk "
-        f"and {of(one)} and {one}.term = :{one}"
-        for one in others
-    )
-    follow = " and ".join(f"first_at + {place} = any({one}.places)" for place, one in enumerate(others, 1))
-    sql = f"""
-        select :{name}_group::integer as of_group, :{name}_weight::float8 as weight, postings.space,
-            postings.chunk, found.f, postings.size
-        from postings {joined}
-        cross join lateral (
-            select sum({_weights(columns)}) as f from unnest(postings.places) as first_at where {follow}
-        ) as found
-        where {of("postings")} and postings.term = :{first} and found.f is not null {among}
-    """
-    return sql, {**stems, f"{name}_group": match.group, f"{name}_weight": match.weight}
-
-
 def _of_rows(name: str, columns: Mapping[str, float], among: str, *, begun: bool) -> str:
     # The places where each of them is, as far from the first as it should be. It begins with the chunks that hold the
     # rarest of the whole words, and looks the others up there, one by one: a range of words is read from its beginning
     # to its end instead, so only a word that is begun is one.
     is_it = "postings.term >= asked.first and postings.term < asked.until" if begun else "postings.term = asked.first"
     return f"""
-        select of_group, weight, space, chunk, sum({_weights(columns)}) as f, min(size) as size
+        select of_group, weight, space, chunk, sum({of_column(columns)}) as f, min(size) as size
         from (
             select asked.match, asked.of_group, asked.weight, postings.space, postings.chunk, postings.size,
                 place_at - asked.place as first_at
@@ -248,7 +216,7 @@ def _of_rows(name: str, columns: Mapping[str, float], among: str, *, begun: bool
             having count(*) = asked.length
         ) as found
         group by match, 1, 2, 3, 4
-        having sum({_weights(columns)}) is not null
+        having sum({of_column(columns)}) is not null
     """
 
 
@@ -442,7 +410,7 @@ def _selective(corpus: Statistics, terms: Terms, weights: Mapping[str, float]) -
     corpus.by_columns([stem for match in _matches_of(terms) for stem in match.stems])  # all at once
     inflected = {one.word for one in terms.forms if one.inflected}
     words = tuple(word for word in terms.words if word not in inflected)
-    if corpus.chunks < _SMALL or len(words) < 2:
+    if corpus.chunks < SMALL or len(words) < 2:
         return terms
 
     def is_rare(word: str) -> bool:

@@ -11,7 +11,7 @@ from jupyter_memory.storage.base import ChunkWords
 from jupyter_memory.storage.postgres.database import Session, of
 from jupyter_memory.storage.sql import Cache
 from jupyter_memory.storage.tables import memories
-from jupyter_memory.storage.words import keyed, stems
+from jupyter_memory.storage.words import LONG, keyed, stems
 from jupyter_memory.text.identifiers import COLUMNS
 
 _TOGETHER = 1_000  # chunks whose words one statement writes: some 100,000 rows
@@ -194,7 +194,6 @@ def _array(values: Iterable[int]) -> str:
 # Statistics of the words of a store's spaces: how many chunks there are and hold a word, which words there are.
 
 _MOST, _FEWER = 100_000, 10_000  # words that are cached, some 100 bytes each, and phrases and groups of matches
-_LONG = 9  # a word of so many letters may be a compound
 # Matches that share their rarity, each with its stems, whether it is only begun and a pair; and a set of columns.
 Group = tuple[tuple[tuple[tuple[str, ...], bool, bool], ...], int]
 
@@ -292,7 +291,7 @@ class Statistics:
         )
 
     def ending(self, letters: tuple[str, ...], /) -> Sequence[str]:
-        found = self._cache.vocabulary.of(self._version, "", self._reader("length(term) >= :long", long=_LONG))
+        found = self._cache.vocabulary.of(self._version, "", self._reader("length(term) >= :long", long=LONG))
         return [term for term in found if term.isalpha() and term.endswith(letters)]
 
     def holds_word(self, word: str, columns: Collection[str], /) -> bool:
@@ -308,23 +307,11 @@ class Statistics:
             return False
         if len(terms) == 1:
             return True
-        tables = [f"p{place}" for place in range(len(terms))]
-        joined = " ".join(
-            f"join postings as {one} on {one}.space = p0.space and {one}.chunk = p0.chunk and {one}.term = :{one}"
-            for one in tables[1:]
-        )
-        follow = " and ".join(f"first_at + {place} = any({one}.places)" for place, one in enumerate(tables[1:], 1))
-        places = ", ".join(str(place) for place, column in enumerate(COLUMNS) if column in columns)
-        sql = f"""
-            select exists (
-                select 1 from postings as p0 {joined} where {of("p0")} and p0.term = :p0 and exists (
-                    select 1 from unnest(p0.places) as first_at where first_at >> 24 in ({places}) and {follow}
-                )
-            )
-        """
-        parameters = dict(zip(tables, terms, strict=True))
+        found, parameters = side_by_side("words", terms, dict.fromkeys(columns, 1.0))
         return self._cache.phrases.of(
-            self._version, (tuple(terms), bits), lambda: bool(self._session.value(sql, **parameters))
+            self._version,
+            (tuple(terms), bits),
+            lambda: bool(self._session.value(f"select exists ({found})", **parameters)),
         )
 
     def chunk_count(self, stem: str, columns: Collection[str], /) -> int:
@@ -340,6 +327,44 @@ class Statistics:
             )
 
         return read
+
+
+def side_by_side(
+    name: str, words: Sequence[str], columns: Mapping[str, float], among: str = ""
+) -> tuple[str, dict[str, Any]]:
+    """Return a select of ``space, chunk, f, size`` of the chunks that hold words side by side, and its parameters.
+
+    ``name`` begins the names of these; ``among`` is a further condition on ``postings``.
+    """
+    # The server knows how frequent each word is. It looks up the others where the rarest is, or reads all places of
+    # each in a row, which takes a tenth of the time where all are frequent.
+    stems = {f"{name}_{place}": stem for place, stem in enumerate(words)}
+    first, *others = stems
+    joined = " ".join(
+        f"join postings as {one} on {one}.space = postings.space and {one}.chunk = postings.chunk "
+        f"and {of(one)} and {one}.term = :{one}"
+        for one in others
+    )
+    follow = " and ".join(f"first_at + {place} = any({one}.places)" for place, one in enumerate(others, 1))
+    sql = f"""
+        select postings.space, postings.chunk, found.f, postings.size
+        from postings {joined}
+        cross join lateral (
+            select sum({of_column(columns)}) as f from unnest(postings.places) as first_at where {follow}
+        ) as found
+        where {of("postings")} and postings.term = :{first} and found.f is not null {among}
+    """
+    return sql, dict[str, Any](stems)
+
+
+def of_column(weights: Mapping[str, float]) -> str:
+    """Return the weight of the column that the place ``first_at`` is in; null for a column that has none."""
+    cases = " ".join(
+        f"when {number} then {float(weights[column])!r}::float8"
+        for number, column in enumerate(COLUMNS)
+        if column in weights
+    )
+    return f"case first_at >> 24 {cases} end"
 
 
 def bits_of(columns: Collection[str]) -> int:

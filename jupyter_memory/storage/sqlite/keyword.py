@@ -16,23 +16,15 @@ from jupyter_memory.storage.sqlite.file import Session, outdate, version
 from jupyter_memory.storage.sqlite.postings import Lengths, Postings, idf_of
 from jupyter_memory.storage.sqlite.vectors import ChunkOwners, ScoredChunks, best_memories
 from jupyter_memory.storage.tables import memories
+from jupyter_memory.storage.words import COMPOUND, LONG, RESPELLED, SMALL, stems
 from jupyter_memory.storage.words import highlights as highlights_of
-from jupyter_memory.storage.words import stems
 from jupyter_memory.text.identifiers import COLUMNS
 from jupyter_memory.types import Filters, ScoredChunk, Terms
 
-# Below this many chunks a frequent word takes no time, and leaving it out could lose a badge.
-_SMALL = 5_000
 # If at least one chunk in so many is removed, FTS5 is rebuilt.
 _REBUILD_AT = 200
-# The weight of a match of another spelling, where a match of the word itself has 1.
-_RESPELLED = 0.5
-# That of a match of a compound with the word, or of one of its parts.
-_COMPOUND = 0.8
 # Scores that are cached, 16 bytes each, and words that are cached by their first letters, 100 bytes each.
 _MOST_SCORES, _MOST_WORDS = 2_000_000, 100_000
-# A word of so many letters may be a compound.
-_LONG = 9
 # Chunks of a part whose words are all read.
 _WHOLE = 2_000
 
@@ -204,7 +196,7 @@ class _Scoring:
         self._read = postings.read(self._session, (*single, *terms.respelled, *terms.compounded))
         # The forms of a word are one; other spellings and compounds count less.
         sums = []
-        for less, others in ((_RESPELLED, terms.respelled), (_COMPOUND, terms.compounded)):
+        for less, others in ((RESPELLED, terms.respelled), (COMPOUND, terms.compounded)):
             if others:
                 found = _added([self._of_stem(stem, self._columns) for stem in others])
                 sums.append(ScoredChunks(found.chunks, less * found.scores))
@@ -224,7 +216,7 @@ class _Scoring:
     def _without_common(self, words: Sequence[str]) -> Sequence[str]:
         # BM25 gives no weight to words that more than half of the chunks hold.
         total = self._lengths.ids.size
-        if total < _SMALL or len(words) < 2:
+        if total < SMALL or len(words) < 2:
             return words
         of_word = {word: stems(word) for word in words}
         often = {
@@ -313,7 +305,7 @@ class Statistics:
 
     def ending(self, letters: tuple[str, ...], /) -> Sequence[str]:
         def long() -> list[str]:
-            return [term for term in _vocabulary(self._session) if len(term) >= _LONG and term.isalpha()]
+            return [term for term in _vocabulary(self._session) if len(term) >= LONG and term.isalpha()]
 
         return [term for term in self._vocabulary.of(self._version, "", long) if term.endswith(letters)]
 
