@@ -64,13 +64,12 @@ class Ticket:
 
 
 class Pool:
-    """A bounded number of threads, started when they are needed, with a bounded queue before them."""
+    """A number of threads, started at the first call, with a bounded queue before them."""
 
     def __init__(self, threads: int, waiting: int = 256, name: str = "calls") -> None:
-        self._threads, self._waiting, self._name = threads, waiting, name
+        self._count, self._most_waiting, self._name = threads, waiting, name
         self._queue: SimpleQueue[Ticket | None] = SimpleQueue()
-        self._started = self._idle = self._unclaimed = 0
-        self._alive: list[threading.Thread] = []
+        self._threads: list[threading.Thread] = []
         self._closed = False
         self._lock = threading.Lock()
 
@@ -79,40 +78,27 @@ class Pool:
         with self._lock:
             if self._closed:
                 raise _stopping()
-            if self._queue.qsize() >= self._waiting:
+            if self.waiting >= self._most_waiting:
                 raise ClientError(
                     503, "The memory is busy: too many requests are waiting. Try again in a moment.", "Busy"
                 )
             self._queue.put(ticket)
-            if self._idle:
-                self._idle -= 1  # spoken for, before it wakes: the next call needs another thread
-            elif self._started == self._threads:
-                self._unclaimed += 1
-            else:
-                self._started += 1
-                name = f"jupyter-memory-{self._name}-{self._started}"
-                # A daemon: a server that is stopped does not wait for a long search.
-                thread = threading.Thread(target=self._work, name=name, daemon=True)
-                self._alive.append(thread)
-                thread.start()
+            for number in range(len(self._threads), self._count):
+                # Daemons: a server that is stopped does not wait for a long search.
+                name = f"jupyter-memory-{self._name}-{number + 1}"
+                self._threads.append(threading.Thread(target=self._work, name=name, daemon=True))
+                self._threads[-1].start()
         return ticket
 
     @property
     def waiting(self) -> int:
-        with self._lock:
-            return self._unclaimed
-
-    @property
-    def is_busy(self) -> bool:
-        with self._lock:
-            return self._idle < self._started or not self._queue.empty()
+        return self._queue.qsize()
 
     def close(self, wait: float = 0, interrupt: Callable[[int], object] | None = None) -> None:
         """Take no more calls: those in the line have ``wait`` seconds, and what still runs is interrupted."""
         with self._lock:
             self._closed = True
-            self._started = self._idle = self._unclaimed = 0
-            threads, self._alive = self._alive, []
+            threads, self._threads = self._threads, []
             for _ in threads:
                 self._queue.put(None)
         until = monotonic() + wait
@@ -129,14 +115,8 @@ class Pool:
                 interrupt(thread.ident)
 
     def _work(self) -> None:
-        # Whichever thread wakes takes whichever call is next; that there are as many as calls is all that counts.
         while (ticket := self._queue.get()) is not None:
             ticket.run()
-            with self._lock:
-                if self._unclaimed:
-                    self._unclaimed -= 1
-                else:
-                    self._idle += 1
 
 
 def _stopping() -> ClientError:

@@ -295,14 +295,14 @@ async def test_nothing_is_made_where_nothing_was_indexed(lab, service, store_fil
     assert not store_file.exists()
 
 
-async def test_what_changes_while_a_folder_is_indexed_is_taken_in_at_once(lab, watched, service, until, queued):
+async def test_what_changes_while_a_folder_is_indexed_is_taken_in_at_once(lab, watched, service, queued):
     """However often files are saved meanwhile, one look at them waits, and finds them all."""
     for number in range(3):
         await lab("PUT", f"prices/λ {number % 2}.md", text(f"Snow of day {number} in Malmö."), taken_in=False)
         await asyncio.sleep(1.2)
         assert service.index_pool.waiting == 1
     queued.set()
-    await until(lambda: not service.index_pool.is_busy)
+    await service.index_pool.put(int).result()
     texts = {hit.memory.text for hit in watched.browsed(limit=10, filters={"kind": "file"}).hits}
     assert texts == {f"Snow of day {number} in Malmö." for number in (1, 2)}
 
@@ -312,7 +312,7 @@ async def test_changes_that_find_no_place_come_with_the_next(lab, watched, servi
     await lab("PUT", "prices/one.md", text("Snow in Malmö."), taken_in=False)
     await asyncio.sleep(1.5)
     queued.set()
-    await until(lambda: not service.index_pool.is_busy)
+    await until(lambda: not service.index_pool.waiting)
     assert watched.count() == 3
     await lab("PUT", "prices/two.md", text("Ferry to Rügen."))
     assert watched.count() == 5

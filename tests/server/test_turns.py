@@ -113,16 +113,16 @@ async def test_the_search_of_a_client_that_left_is_interrupted(leave, ask, week_
     assert (answered.code, answered.json["hits"][0]["title"]) == (200, "Poisson λ")
 
 
-async def test_what_sqlite_does_for_a_client_that_left_ends(slow_disk, leave, ask, week_in, until, service):
+@pytest.mark.parametrize("jp_server_config", [{"JupyterMemoryServer": {"threads": 1}}], indirect=True)
+async def test_what_sqlite_does_for_a_client_that_left_ends(slow_disk, leave, ask, week_in, service):
     """A statement that would take minutes is stopped within it, and the thread is free for the next search."""
     slow, began = slow_disk
     slow.set()
     leaving = await leave("search", {"query": "typed over"})
     assert await asyncio.to_thread(began.wait, 60)
     await leaving()
-    end = time.monotonic() + 10
-    await until(lambda: not service.search_pool.is_busy)
-    assert time.monotonic() < end
+    free = service.search_pool.put(threading.get_ident)
+    assert await asyncio.wait_for(free.result(), 10)
     slow.clear()
     assert (await ask("search", {"query": "Poisson λ"})).code == 200
 
@@ -236,9 +236,12 @@ def test_a_call_never_waits_behind_another_while_a_thread_may_begin(service):
         sys.setswitchinterval(interval)
 
 
-async def test_a_full_line_is_said_at_once(ask, week_in, service):
+async def test_a_full_line_is_said_at_once(ask, week_in, service, until):
     """Beyond the places in the line a search is refused with 503, not kept."""
     go_on = threading.Event()
+    for _ in range(4):
+        service.search_pool.put(go_on.wait)
+    await until(lambda: not service.search_pool.waiting)
     with pytest.raises(HTTPError, match="503"):
         while True:
             service.search_pool.put(go_on.wait)
