@@ -234,14 +234,6 @@ def safetensors_header(path: Path) -> tuple[int, dict[str, dict[str, list[int]]]
     return 8 + size, {name: one for name, one in tensors.items() if name != "__metadata__"}
 
 
-def half_precision(path: Path) -> NDArray[np.float16]:
-    """Return the table of a checked file in half precision; rows are read from the disk as they are asked for."""
-    begin, tensors = safetensors_header(path)
-    [tensor] = tensors.values()
-    rows, width = tensor["shape"]
-    return np.memmap(path, np.float16, "r", begin + tensor["data_offsets"][0], (rows, width))
-
-
 @cache
 def bundled_tokenizer() -> WordPiece:
     """Return the static model's tokenizer; chunks are counted in its tokens whatever the embedding model."""
@@ -303,14 +295,19 @@ _ROWS = 64
 
 
 class TokenVectors:
-    """Unit vectors by token: ``vectors[ids]`` is float32 ``(n, 128)``, a token without a direction all zeros."""
+    """Unit vectors by token: ``vectors[ids]`` is float32 ``(n, 128)``, a token without a direction all zeros.
+
+    A row of the table is read when it is first asked for, as reading all takes longer than a search.
+    """
 
     def __init__(self, table: NDArray[np.float16]) -> None:
         # Each slice of a memory map is another map, which takes longer to make than to read.
-        self._halves = np.asarray(table)[:, :DIMENSIONS]
-        self._units = np.empty(self._halves.shape, np.float32)
-        self._lengths = np.empty((len(self._halves), 1), np.float32)
-        self._known = np.zeros(len(self._halves), bool)
+        self._halves = np.asarray(table)
+        count, self.width = self._halves.shape
+        self._rows = np.empty((count, self.width), np.float32)
+        self._units = np.empty((count, DIMENSIONS), np.float32)
+        self._lengths = np.empty((count, 1), np.float32)
+        self._known = np.zeros(count, bool)
 
     def __len__(self) -> int:
         return len(self._halves)
@@ -319,6 +316,12 @@ class TokenVectors:
         self._read(ids)
         units: NDArray[np.float32] = self._units[ids]
         return units
+
+    def rows(self, ids: NDArray[np.integer]) -> NDArray[np.float32]:
+        """Return the rows of the table, float32 ``(n, width)``."""
+        self._read(ids)
+        rows: NDArray[np.float32] = self._rows[ids]
+        return rows
 
     def sums(self, ids: NDArray[np.integer]) -> NDArray[np.float32]:
         """Return the sum of the vectors of each row of tokens, with their lengths, ``(rows, 128)``; -1 is no token."""
@@ -335,7 +338,8 @@ class TokenVectors:
         unknown = ids[~self._known[ids]]
         if unknown.size:
             # Two threads may write the same; a row is known only once it is there.
-            rows = self._halves[unknown].astype(np.float32)
+            self._rows[unknown] = rows = self._halves[unknown].astype(np.float32)
+            rows = np.ascontiguousarray(rows[:, :DIMENSIONS])
             lengths = np.maximum(np.sqrt(np.einsum("ij,ij->i", rows, rows)), 1e-9)[:, None]
             self._units[unknown] = rows / lengths
             self._lengths[unknown] = lengths
@@ -344,8 +348,10 @@ class TokenVectors:
 
 @cache
 def token_vectors() -> TokenVectors:
-    """Return the vectors of all tokens; rows are read from the disk as they are asked for."""
-    return TokenVectors(half_precision(bundled_file("weights")))
+    """Return the vectors of all tokens of the static model."""
+    begin, tensors = safetensors_header(path := bundled_file("weights"))
+    [tensor] = tensors.values()
+    return TokenVectors(np.memmap(path, np.float16, "r", begin + tensor["data_offsets"][0], tuple(tensor["shape"])))
 
 
 # Part of every fingerprint: counts up when the text that an embedder receives is composed in another way.

@@ -6,7 +6,6 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from importlib.util import find_spec
 from platform import machine
 from typing import ClassVar
@@ -19,9 +18,8 @@ from jupyter_memory.embedders.base import (
     RECIPE,
     WEIGHTS,
     Tokens,
-    bundled_file,
-    half_precision,
     readable,
+    token_vectors,
     tokens,
     unknown,
 )
@@ -47,7 +45,7 @@ _SATURATION, _LEAD = 0.08, 32
 def _sums(ids: Ids, ends: NDArray[np.int64]) -> Floats:
     # ``(len(ends), width)``. Words come back from text to text, so a group of texts is a matrix of how often each has
     # each token, times the vectors of these tokens: half the time of gathering a vector for every token.
-    table = _table()
+    table = token_vectors()
     sums = np.empty((len(ends), table.width), dtype=np.float32)
     counts = np.diff(ends, prepend=0)
     column = np.empty(len(table), dtype=np.int64)
@@ -71,7 +69,7 @@ def _sums(ids: Ids, ends: NDArray[np.int64]) -> Floats:
         often = times.reshape(last - first, found.size).astype(np.float32)
         often /= 1 + often / np.maximum(often.sum(axis=1, keepdims=True) * np.float32(_SATURATION), 1e-9)
         with one_core():
-            sums[first:last] = often @ table[found]
+            sums[first:last] = often @ table.rows(found)
         first = last
     return sums
 
@@ -146,7 +144,7 @@ class StaticEmbedder:
         vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
         for start in range(0, len(texts), _BLOCK):
             block = texts[start : start + _BLOCK]
-            sums = np.zeros((len(block), _table().width), dtype=np.float32)
+            sums = np.zeros((len(block), token_vectors().width), dtype=np.float32)
             counts = np.zeros(len(block), dtype=np.int64)
             for owners, pieces in _calls(block):
                 found = tokens(pieces)
@@ -163,7 +161,7 @@ class StaticEmbedder:
 
     def _means(self, sums: Floats, counts: NDArray[np.integer]) -> Vectors:
         # A text without words is one unknown token.
-        sums[counts == 0] = _table()[np.array([unknown()])]
+        sums[counts == 0] = token_vectors().rows(np.array([unknown()]))
         means = (sums / np.maximum(counts, 1)[:, None].astype(np.float32))[:, : self.dimensions]
         lengths = np.linalg.norm(means, axis=1, keepdims=True)
         # NaN fails these comparisons.
@@ -182,31 +180,6 @@ class StaticEmbedder:
     def embed_query(self, text: str, /) -> Vectors:
         vector: Vectors = self.embed_documents([text])[0]
         return vector
-
-
-class _Table:
-    # In single precision; a row is read when it is first asked for, as reading all takes longer than a search.
-
-    def __init__(self, halves: NDArray[np.float16]) -> None:
-        self.width = halves.shape[1]
-        self._halves, self._rows = np.asarray(halves), np.empty(halves.shape, np.float32)
-        self._known = np.zeros(len(halves), np.bool_)
-
-    def __len__(self) -> int:
-        return len(self._known)
-
-    def __getitem__(self, ids: Ids) -> Floats:
-        unread = ids[~self._known[ids]]
-        # Two threads may write the same; a row is known only once it is there.
-        self._rows[unread] = self._halves[unread]
-        self._known[unread] = True
-        rows: Floats = self._rows[ids]
-        return rows
-
-
-@cache
-def _table() -> _Table:
-    return _Table(half_precision(bundled_file("weights")))
 
 
 def _calls(texts: Sequence[str]) -> Iterator[tuple[list[int], list[str]]]:
