@@ -36,14 +36,16 @@ Result = TypeVar("Result")
 Index = TypeVar("Index", KeywordIndex, VectorIndex)
 
 
-def _of_all(
-    read: Callable[Concatenate[Session, Parameters], Result],
-) -> Callable[Concatenate[Snapshot, Parameters], Result]:
-    @wraps(read)
-    def of_snapshot(snapshot: Snapshot, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
-        return read(snapshot._session, *args, **kwargs)
+def delegated(
+    part: str, method: Callable[Concatenate[Any, Parameters], Result]
+) -> Callable[Concatenate[Any, Parameters], Result]:
+    """Return a method that calls one of a part, or a function of it, with its signature and docstring."""
 
-    return of_snapshot
+    @wraps(method)
+    def call(whole: Any, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+        return method(getattr(whole, part), *args, **kwargs)
+
+    return call
 
 
 def _of_part(
@@ -103,19 +105,19 @@ class Snapshot:
     facet_counts = _of_part(rows.facet_counts)
     sessions = _of_part(rows.sessions)
 
-    memories = _of_all(rows.load)
-    whole = _of_all(rows.whole)
-    known = _of_all(rows.known_contents)
-    texts = _of_all(rows.texts)
-    definitions = _of_all(rows.definitions_of)
-    without_definitions = _of_all(rows.lacking_definitions)
-    chunks_of = _of_all(rows.chunks_of)
-    spans = _of_all(rows.spans)
-    passages = _of_all(rows.passages)
-    embedded_parts = _of_all(rows.embedded_parts)
-    first_contexts = _of_all(rows.first_contexts)
-    tokens = _of_all(rows.tokens_of)
-    chunks_without_tokens = _of_all(rows.without_tokens)
+    memories = delegated("_session", rows.load)
+    whole = delegated("_session", rows.whole)
+    known = delegated("_session", rows.known_contents)
+    texts = delegated("_session", rows.texts)
+    definitions = delegated("_session", rows.definitions_of)
+    without_definitions = delegated("_session", rows.lacking_definitions)
+    chunks_of = delegated("_session", rows.chunks_of)
+    spans = delegated("_session", rows.spans)
+    passages = delegated("_session", rows.passages)
+    embedded_parts = delegated("_session", rows.embedded_parts)
+    first_contexts = delegated("_session", rows.first_contexts)
+    tokens = delegated("_session", rows.tokens_of)
+    chunks_without_tokens = delegated("_session", rows.without_tokens)
 
     def key_of(self, memory_id: str, /) -> int:
         """Return the key of a memory by its id.
@@ -178,26 +180,26 @@ class Snapshot:
 
     # -- models, activity, files and folders ---------------------------------------------------------------------------
 
-    active_model = _of_all(known_models.active)
-    model = _of_all(known_models.known)
-    models = _of_all(known_models.every)
-    calibration = _of_all(known_models.calibration)
+    active_model = delegated("_session", known_models.active)
+    model = delegated("_session", known_models.known)
+    models = delegated("_session", known_models.every)
+    calibration = delegated("_session", known_models.calibration)
 
-    accepted = _of_all(activity.accepted)
-    feedback = _of_all(activity.judged)
-    query_vector = _of_all(activity.query_vector)
-    has_query_vectors = _of_all(activity.has_query_vectors)
-    recent_searches = _of_all(activity.recent)
-    last_search = _of_all(activity.last_search)
-    query_of = _of_all(activity.query_of)
+    accepted = delegated("_session", activity.accepted)
+    feedback = delegated("_session", activity.judged)
+    query_vector = delegated("_session", activity.query_vector)
+    has_query_vectors = delegated("_session", activity.has_query_vectors)
+    recent_searches = delegated("_session", activity.recent)
+    last_search = delegated("_session", activity.last_search)
+    query_of = delegated("_session", activity.query_of)
 
-    files_under = _of_all(files.under)
-    file_states = _of_all(files.states)
-    file_keys = _of_all(files.memories_of_paths)
-    file_texts = _of_all(files.texts)
-    folders = _of_all(files.listed_folders)
-    noted_folders = _of_all(files.noted_folders)
-    folder_above = _of_all(files.folder_above)
+    files_under = delegated("_session", files.under)
+    file_states = delegated("_session", files.states)
+    file_keys = delegated("_session", files.memories_of_paths)
+    file_texts = delegated("_session", files.texts)
+    folders = delegated("_session", files.listed_folders)
+    noted_folders = delegated("_session", files.noted_folders)
+    folder_above = delegated("_session", files.folder_above)
 
 
 def counts(engine: Engine, session: Session) -> dict[str, Any]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Literal, Self, Unpack
 from weakref import WeakValueDictionary
 
 from jupyter_memory.config import JupyterMemory, load_config, store_path
@@ -15,6 +13,7 @@ from jupyter_memory.errors import InputError, QueryError
 from jupyter_memory.search.engine import QueryVectors, SearchEngine
 from jupyter_memory.search.profiles import Profile, profile_named
 from jupyter_memory.storage.databases import open_storage
+from jupyter_memory.storage.snapshot import delegated
 from jupyter_memory.store.fixes import Fixes
 from jupyter_memory.store.history import History
 from jupyter_memory.store.maintenance import Activity, Maintenance
@@ -32,22 +31,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from jupyter_memory.dataframe.explorer import MemoryExplorer
-
-Part = TypeVar("Part")
-Result = TypeVar("Result")
-Parameters = ParamSpec("Parameters")
-
-
-def delegated(
-    part: str, method: Callable[Concatenate[Part, Parameters], Result]
-) -> Callable[Concatenate[Any, Parameters], Result]:
-    """Return a method of the store that calls one of a part, with its signature and docstring."""
-
-    @wraps(method)
-    def call(store: Any, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
-        return method(getattr(store, part), *args, **kwargs)
-
-    return call
 
 
 class MemoryStore:
