@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -24,7 +24,7 @@ from jupyter_memory.search.related import Subject, as_question, of_memory, only_
 from jupyter_memory.storage.base import QueryVector
 from jupyter_memory.storage.databases import SearchStorage, Storage
 from jupyter_memory.storage.snapshot import Snapshot
-from jupyter_memory.storage.sql import Lock
+from jupyter_memory.storage.sql import Cache
 from jupyter_memory.types import Answer, Explanation, Filters, Hit, Memory, Query, Trace
 from jupyter_memory.types.protocols import Embedder, Term, Vectors
 
@@ -32,31 +32,6 @@ from jupyter_memory.types.protocols import Embedder, Term, Vectors
 _KEPT = 8
 # What may differ between two profiles that weigh the same evidence.
 _WEIGHED = ("name", "summary", "terms", "keyword_only")
-
-
-class Recent:
-    """The last searches, by query id; safe to share between threads."""
-
-    def __init__(self) -> None:
-        self._searches: OrderedDict[str, tuple[Scored, Profile]] = OrderedDict()
-        self._lock = Lock()
-
-    def keep(self, query_id: str, scored: Scored, profile: Profile) -> None:
-        """Keep a search in place of the oldest."""
-        with self._lock:
-            self._searches[query_id] = (scored, profile)
-            while len(self._searches) > _KEPT:
-                self._searches.popitem(last=False)
-
-    def told(self, query_id: str, memory_id: str) -> tuple[dict[str, int], dict[str, str]]:
-        """Return the ranks of a hit without each term, and what its signals judged it by; empty if no longer kept."""
-        with self._lock:
-            kept = self._searches.get(query_id)
-        if kept is not None:
-            scored, profile = kept
-            for key in (one.key for one in scored.context if one.memory.id == memory_id):
-                return ranks_without(scored, profile, [key])[key], judged_by(scored, profile, key)
-        return {}, {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +127,7 @@ class SearchEngine:
         self, storage: SearchStorage, query_vector: Callable[[Embedder, str], Vectors] = checked.question
     ) -> None:
         self.storage = storage
-        self.recent = Recent()
+        self._recent: Cache[str, tuple[Scored, Profile]] = Cache(_KEPT)
         self._query_vector = query_vector
         self._samples = Samples()
 
@@ -248,9 +223,17 @@ class SearchEngine:
             why = why_not(memory, query, done.profile, done.snapshot, key, done.vector_query)
             return Explanation(memory, query.text, profile, None, None, why)
 
+    def told(self, query_id: str, memory_id: str) -> tuple[dict[str, int], dict[str, str]]:
+        """Return the ranks of a hit without each term, and what its signals judged it by; empty if no longer kept."""
+        if (kept := self._recent.get("", query_id)) is not None:
+            scored, profile = kept
+            for key in (one.key for one in scored.context if one.memory.id == memory_id):
+                return ranks_without(scored, profile, [key])[key], judged_by(scored, profile, key)
+        return {}, {}
+
     def close(self) -> None:
         """Let go of the searches that were kept."""
-        self.recent = Recent()
+        self._recent = Cache(_KEPT)
 
     @contextmanager
     def _search(self, request: SearchRequest, subject: Callable[[Snapshot], Subject] | None = None) -> Iterator[Search]:
@@ -321,7 +304,7 @@ class SearchEngine:
             verdict=None if strong is None else verdict(strength),
             facets=facets(result.ranked),
         )
-        self.recent.keep(answer.query_id, result.scored, profile)
+        self._recent.put("", answer.query_id, (result.scored, profile))
         return answer
 
 

@@ -12,7 +12,7 @@ __getattr__, __dir__, __all__ = exports(
         "journal": "CAN_RECORD Journal abandoned empty ending note recording runs",
         "postgres.storage": "keyword",
         "snapshot": "Snapshot",
-        "sql": "Cache Lock",
+        "sql": "Cache",
         "sqlite.database": "Database",
         "transfer": "Contents",
     },

@@ -14,7 +14,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from types import TracebackType
 from typing import Any, Generic, Protocol, TypeVar
 
 from jupyter_memory.errors import InputError, QueryError
@@ -316,7 +315,7 @@ def spellings(path: str) -> Iterable[str]:
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
-_ALL: weakref.WeakSet[Lock] = weakref.WeakSet()
+_LOCKS: weakref.WeakSet[threading.Lock] = weakref.WeakSet()
 
 
 class Cache(Generic[Key, Value]):
@@ -331,7 +330,7 @@ class Cache(Generic[Key, Value]):
         self._version = ""
         self._values: OrderedDict[Key, Value] = OrderedDict()
         self._size = 0
-        self._lock = Lock()
+        self._lock = forkable_lock()
 
     def get(self, version: str, key: Key) -> Value | None:
         """Return the value of a key, None where none is cached for this version."""
@@ -362,22 +361,11 @@ class Cache(Generic[Key, Value]):
         return value
 
 
-class Lock:
-    """A lock for ``with`` blocks; what it guards must be whole at every step, since a fork may come between two."""
-
-    __slots__ = ("__weakref__", "_lock")
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        _ALL.add(self)
-
-    def __enter__(self) -> None:
-        self._lock.acquire()
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._lock.release()
+def forkable_lock() -> threading.Lock:
+    """Return a lock for ``with`` blocks; what it guards must be whole at every step: a fork may come between two."""
+    made = threading.Lock()
+    _LOCKS.add(made)
+    return made
 
 
 class Stoppable(Protocol):
@@ -394,7 +382,7 @@ class Interrupts:
 
     def __init__(self) -> None:
         self._reading: dict[int, Stoppable] = {}
-        self._lock = Lock()
+        self._lock = forkable_lock()
 
     @contextmanager
     def open_to(self, reading: Reading) -> Iterator[Reading]:
@@ -418,8 +406,9 @@ class Interrupts:
 
 
 def _open_all() -> None:
-    for lock in list(_ALL):
-        lock._lock = threading.Lock()
+    for one in list(_LOCKS):
+        if one.locked():
+            one.release()
 
 
 if hasattr(os, "register_at_fork"):  # where there is no fork, nothing is to be done

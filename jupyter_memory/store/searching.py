@@ -231,7 +231,7 @@ class Searching:
             snapshot.key_of(memory_id)  # it may have been forgotten since
         for hit in answer.hits:
             if hit.memory.id == memory_id and hit.signals:
-                without, judged_by = self._engine.recent.told(answer.query_id, memory_id)
+                without, judged_by = self._engine.told(answer.query_id, memory_id)
                 named = labels(*PROFILES.values(), *self._used.values()) | judged_by
                 return explained(hit, answer.query, answer.counts["fused"], answer.profile, named, without)
         if not answer.query.text:

@@ -105,10 +105,6 @@ class _Reading:
         with suppress(apsw.ConnectionClosedError):
             self.connection.interrupt()
 
-    def is_over(self) -> bool:
-        # SQLite forgets an interruption that came before a statement's first step.
-        return self.stopped
-
     def check(self, cursor: apsw.Cursor, sql: str, bindings: object) -> bool:
         if self.stopped:
             raise apsw.InterruptError("interrupted")
@@ -117,7 +113,8 @@ class _Reading:
     @contextmanager
     def watched(self, interrupts: Interrupts) -> Iterator[None]:
         self.connection.exec_trace = self.check
-        self.connection.set_progress_handler(self.is_over, _INSTRUCTIONS)
+        # SQLite forgets an interruption that came before a statement's first step.
+        self.connection.set_progress_handler(lambda: self.stopped, _INSTRUCTIONS)
         try:
             with interrupts.open_to(self):
                 yield

@@ -121,10 +121,7 @@ class Identity:
     @property
     def moved(self) -> bool:
         """Return whether another file has the name of the store, or none."""
-        try:
-            return _state(self._path)[0] != self._inode
-        except OSError:
-            return True
+        return self._current() is None
 
     @property
     def touched(self) -> bool:
