@@ -105,9 +105,7 @@ def _part_of(line: str, column: int, room: int) -> str:
 
 
 def _left_out(count: int) -> str:
-    if not count:
-        return ""
-    return f"[… {count} {'line' if count == 1 else 'lines'} left out …]"
+    return f"[… {count_of(count, 'line')} left out …]" if count else ""
 
 
 # What a model reads and a person does not see: tags, variation selectors of higher planes, blanks without width.

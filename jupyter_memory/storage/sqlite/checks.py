@@ -17,6 +17,7 @@ from jupyter_memory.storage.sqlite.database import Database
 from jupyter_memory.storage.sqlite.file import Session, is_cut, version_of
 from jupyter_memory.storage.sqlite.keyword import check_postings
 from jupyter_memory.storage.tables import checks as shared
+from jupyter_memory.text.display import count_of
 from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Outcome
 from jupyter_memory.types.memory import LARGEST_THUMBNAIL
 
@@ -87,9 +88,8 @@ def _findings(connection: Session, vectors: VectorIndex) -> Iterator[str]:
             allowed = (*_TYPES[type_], *(() if required else ("null",)))
             fits = ", ".join(f"'{name}'" for name in allowed)
             if count := _count(connection, table, f"typeof({column}) not in ({fits})"):
-                wrong_types.append(
-                    f"{shared.rows(count)} of {table} {shared.have(count)} no {type_} in {column}. {_RESTORE}"
-                )
+                lack = count_of(count, f"row of {table} has", f"rows of {table} have")
+                wrong_types.append(f"{lack} no {type_} in {column}. {_RESTORE}")
     yield from wrong_types
     checks = (
         _orphans(connection),
@@ -148,8 +148,8 @@ def _orphans(connection: Session) -> Iterator[str]:
         'select "table", parent, count(*) from pragma_foreign_key_check group by 1, 2 order by 1, 2'
     ).fetchall()
     for table, parent, count in found:
-        belong = "belongs" if count == 1 else "belong"
-        yield f"{shared.rows(count)} of {table} {belong} to no row of {parent}. {_RESTORE}"
+        belong = count_of(count, f"row of {table} belongs", f"rows of {table} belong")
+        yield f"{belong} to no row of {parent}. {_RESTORE}"
 
 
 def _wrong_values(connection: Session) -> Iterator[str]:
@@ -165,7 +165,7 @@ def _wrong_values(connection: Session) -> Iterator[str]:
             if table == "memories":
                 rows = connection.execute(f"select id from memories where {condition} order by key limit 3").fetchall()
                 cure = shared.cure([str(row[0]) for row in rows], _BACKUP)
-            yield f"{shared.rows(count)} of {table} {shared.have(count)} {what}. {cure}"
+            yield f"{count_of(count, f'row of {table} has', f'rows of {table} have')} {what}. {cure}"
 
 
 def _wrong_models_and_counters(connection: Session) -> Iterator[str]:

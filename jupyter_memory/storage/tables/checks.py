@@ -14,6 +14,7 @@ from jupyter_memory.runtime import batches
 from jupyter_memory.storage.base import VectorIndex, fingerprint
 from jupyter_memory.storage.sql import Session
 from jupyter_memory.storage.tables import memories, models
+from jupyter_memory.text.display import count_of
 from jupyter_memory.types import Filters
 
 _TOGETHER, _NAMED = 200, 3  # memories whose texts are read at once, and those that a cure names
@@ -25,18 +26,6 @@ def cure(ids: Sequence[str], restore: str) -> str:
     return f"{restore}, or forget them: jupyter-memory forget {named}"
 
 
-def rows(count: int) -> str:
-    return "1 row" if count == 1 else f"{count:,} rows"
-
-
-def have(count: int) -> str:
-    return "has" if count == 1 else "have"
-
-
-def _memories(count: int) -> str:
-    return "1 memory" if count == 1 else f"{count:,} memories"
-
-
 def lost_rows(session: Session, restore: str) -> Iterator[str]:
     """Yield a sentence if memories have no text, and one if they have no chunk."""
     dialect = session.dialect
@@ -44,7 +33,8 @@ def lost_rows(session: Session, restore: str) -> Iterator[str]:
         own = f"select 1 from {table} where {dialect.linked(table, 'memories', f'{table}.memory = memories.key')}"
         lacking = f"select id from memories where {dialect.of('memories')} and not exists ({own}) order by key"
         if ids := [str(row[0]) for row in session.rows(lacking)]:
-            yield f"{rows(len(ids))} of memories {have(len(ids))} no {what}. {cure(ids, restore)}"
+            lacks = count_of(len(ids), "row of memories has", "rows of memories have")
+            yield f"{lacks} no {what}. {cure(ids, restore)}"
 
 
 def texts(session: Session, restore: str) -> Iterator[str]:
@@ -83,19 +73,18 @@ def texts(session: Session, restore: str) -> Iterator[str]:
             elif any(not text[a:b] or text[a:b] != (text if part is None else part) for a, b, part, _ in parts):
                 outside.append(id_)
     if changed:
-        them = f"{_memories(len(changed))} {have(len(changed))}"
+        them = count_of(len(changed), "memory has", "memories have")
         yield f"{them} another text or title than was stored. {cure(changed, restore)}"
     if outside:
-        them = f"{_memories(len(outside))} {have(len(outside))}"
+        them = count_of(len(outside), "memory has", "memories have")
         yield f"{them} chunks that are no part of the text. {cure(outside, restore)}"
 
 
 def names(session: Session) -> Iterator[str]:
     """Yield a sentence if memories define names that their texts do not hold."""
     if count := len(damaged_definitions(session)):
-        yield (
-            f"The names that {_memories(count)} should define are not in the text. Read them anew with store.rebuild()."
-        )
+        them = count_of(count, "memory", "memories")
+        yield f"The names that {them} should define are not in the text. Read them anew with store.rebuild()."
 
 
 def damaged_definitions(session: Session) -> list[int]:
@@ -126,11 +115,8 @@ def vectors(session: Session, index: VectorIndex) -> Iterator[str]:
     """Yield a sentence for each model with damaged vectors, and one if tokens are damaged."""
     for model in models.every(session):
         if count := len(index.damaged(session, model)):
-            them = "1 vector" if count == 1 else f"{count:,} vectors"
-            yield (
-                f"{them} of {model.name} {'is' if count == 1 else 'are'} damaged, or of chunks that are not there. "
-                "Compute them anew with store.reembed()."
-            )
+            them = count_of(count, f"vector of {model.name} is", f"vectors of {model.name} are")
+            yield (f"{them} damaged, or of chunks that are not there. Compute them anew with store.reembed().")
     if count := len(memories.damaged_tokens(session)):
         yield f"The tokens of {count:,} chunks are damaged. Compute them anew with store.rebuild()."
 
