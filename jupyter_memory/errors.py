@@ -26,6 +26,8 @@ JupyterMemoryError
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 
 class JupyterMemoryError(Exception):
     """The root of every error that this package raises on purpose."""
@@ -127,3 +129,16 @@ class MissingExtra(JupyterMemoryError, ImportError):
 
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(f"{what} needs the extra {extra!r}. Install it with: pip install 'jupyter-memory[{extra}]'")
+
+
+def guess(word: object, known: Iterable[str]) -> str:
+    """Return a sentence about the known word that a misspelt one may mean, behind a space; empty where none is like it.
+
+    >>> guess("nomik", ["static", "nomic"])
+    " Did you mean 'nomic'?"
+    """
+    # Imported late: few programs make such a mistake.
+    from difflib import get_close_matches
+
+    near = get_close_matches(str(word), list(known), n=1)
+    return f" Did you mean {near[0]!r}?" if near else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from jupyter_memory.embedders.registry import MLX, MODELS, NOMIC, CachedModel, built_in, names, parted, registered
-from jupyter_memory.errors import EmbedderError, EmbedderUnavailable, InputError, UnknownEmbedder
+from jupyter_memory.errors import EmbedderError, EmbedderUnavailable, InputError, UnknownEmbedder, guess
 from jupyter_memory.lazy import exports
 from jupyter_memory.text.display import size
 from jupyter_memory.types.protocols import Embedder
@@ -55,10 +55,6 @@ def check_name(name: str) -> None:
     """Raise ``UnknownEmbedder``, with what is known, unless an embedder has this name; loads nothing."""
     if name in built_in() or name.startswith(MLX) or name in registered():
         return
-    from difflib import get_close_matches
-
-    near = get_close_matches(name, names(), n=1)
-    guess = f" Did you mean {near[0]!r}?" if near else ""
     known = ", ".join((*MODELS, *registered()))
     sizes = "; ".join(
         f"{entry.name}-{entry.dimensions[-1]} to {entry.name}-{entry.dimensions[0]}"
@@ -66,8 +62,8 @@ def check_name(name: str) -> None:
         if len(entry.dimensions) > 1
     )
     raise UnknownEmbedder(
-        f"No embedder has the name {name!r}.{guess} Known are: auto, {known} (shorter or longer: {sizes}), "
-        "and mlx:FOLDER."
+        f"No embedder has the name {name!r}.{guess(name, names())} Known are: auto, {known} (shorter or longer: "
+        f"{sizes}), and mlx:FOLDER."
     )
 
 

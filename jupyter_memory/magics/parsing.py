@@ -16,6 +16,7 @@ from typing import Any, Generic
 from IPython.core.error import UsageError
 from IPython.core.magic_arguments import MagicArgumentParser
 
+from jupyter_memory.errors import guess
 from jupyter_memory.interface.commands import table
 from jupyter_memory.interface.commands.command import Call, Command, F, Front, Halted, offered
 from jupyter_memory.interface.options import SHIELD, Option, is_option, nearest, refuse_unquoted_times
@@ -141,8 +142,8 @@ class LineParser:
         flags = [flag for option in self._options for flag in option.flags]
         if piece != "--" and (piece.startswith("--") or f"--{bare}" in flags):
             near = nearest(f"--{bare}", self._options)
-            guess = f" Did you mean {near}?" if near else ""
-            raise UsageError(f'There is no option {piece}.{guess} To have it as a word, put it in quotes: "{piece}"')
+            meant = f" Did you mean {near}?" if near else ""
+            raise UsageError(f'There is no option {piece}.{meant} To have it as a word, put it in quotes: "{piece}"')
         return Word(piece, (piece.start, piece.end), SHIELD)
 
 
@@ -179,9 +180,8 @@ def _reader(option: Option) -> Callable[[str], Any]:
                 raise argparse.ArgumentTypeError(f"a whole number is needed, not {value}") from None
         if not option.choices or value.lower() in option.choices:
             return value.lower() if option.choices else value
-        near = get_close_matches(value.lower(), option.choices, n=1)
-        guess = f"Did you mean {near[0]}? " if near else ""
-        raise argparse.ArgumentTypeError(f"there is no {value!r}. {guess}Known: {', '.join(option.choices)}.")
+        known = f"Known: {', '.join(option.choices)}."
+        raise argparse.ArgumentTypeError(f"there is no {value!r}.{guess(value.lower(), option.choices)} {known}")
 
     return read
 

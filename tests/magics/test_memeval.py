@@ -149,7 +149,7 @@ def test_a_profile_of_ones_own(week, home: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("%memory profile {bad}", "bad.toml: columns.titl is not known. Did you mean title?"),
+        ("%memory profile {bad}", "bad.toml: columns.titl is not known. Did you mean 'title'?"),
         ("%memory profile save", "Name the file to write: %memory profile save"),
         ("%memsearch λ -p {bad}", "bad.toml: columns.titl"),
         ("%memory profile save {bad}", "already exists"),

@@ -314,7 +314,7 @@ def test_minus_404_is_found_and_a_minus_before_a_word_leaves_it_out(week) -> Non
         ("%memsearch how to use --help", 'in quotes: "--help"'),
         ("%memsearch merge --limit", "expected one argument"),
         ("%memsearch merge --limit three", "whole number"), ("%memsearch merge --limit 0", "1 or more"),
-        ("%memsearch merge --kind cel", "Did you mean cell?"),
+        ("%memsearch merge --kind cel", "Did you mean 'cell'?"),
         ("%memsearch merge --since soonish", "2025-03-31"),
         ("%memsearch merge --since 2026 --until 2025", "Nothing lies between"),
         ("%memsearch merge --since 2026-03-01T10:00Z --until 2026-03-01T10:00Z", "Nothing lies between"),

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-
-from jupyter_memory.errors import UnknownProfile
+from jupyter_memory.errors import UnknownProfile, guess
 from jupyter_memory.search.profiles.profile import (
     PROFILES,
     OverFetch,
@@ -48,6 +46,6 @@ def profile_named(name: str | Profile) -> Profile:
         return read_profile(name)
     if isinstance(name, str) and name in PROFILES:
         return PROFILES[name]
-    near = get_close_matches(str(name), PROFILES, n=1)
-    guess = f" Did you mean {near[0]!r}?" if near else ""
-    raise UnknownProfile(f"There is no profile {name!r}.{guess} Known: {', '.join(PROFILES)}, or a file: ./mine.toml.")
+    raise UnknownProfile(
+        f"There is no profile {name!r}.{guess(name, PROFILES)} Known: {', '.join(PROFILES)}, or a file: ./mine.toml."
+    )

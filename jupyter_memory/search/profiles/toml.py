@@ -5,12 +5,11 @@ from __future__ import annotations
 import dataclasses
 import tomllib
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from math import isfinite
 from pathlib import Path
 from typing import Any, NoReturn, get_type_hints
 
-from jupyter_memory.errors import InputError, UnknownProfile
+from jupyter_memory.errors import InputError, UnknownProfile, guess
 from jupyter_memory.search import fusion
 from jupyter_memory.search.profiles.profile import FORMS, LISTED, NAMED, PROFILES, OverFetch, Profile
 from jupyter_memory.text.identifiers import COLUMNS
@@ -54,10 +53,9 @@ class _Reader:
         known = [*_OWN, *(field.name for field in dataclasses.fields(Profile))]
         self._check_keys("", given, known)
         if (asked := given.get("base")) not in (None, *PROFILES):
-            near = get_close_matches(str(asked), PROFILES, n=1)
-            guess = f" Did you mean {near[0]!r}?" if near else ""
             raise UnknownProfile(
-                f"{self.path}: base: there is no profile {asked!r}.{guess} Known: {', '.join(PROFILES)}."
+                f"{self.path}: base: there is no profile {asked!r}.{guess(asked, PROFILES)} "
+                f"Known: {', '.join(PROFILES)}."
             )
         base = None if asked is None else PROFILES[asked]
         name = self._typed("name", given.get("name", stem), str)
@@ -107,16 +105,14 @@ class _Reader:
             elif "is" in values:
                 parts[name] = self._made(where, key, {**values, "name": name})
             else:
-                guess = self._guess(name, list(parts)) if base else ""
-                has = f"{base.name} has no {name!r} among its {key}.{guess} " if base else ""
+                has = f"{base.name} has no {name!r} among its {key}.{guess(name, parts)} " if base else ""
                 self._fail(f'{where}: {has}A new one needs a class: is = "{next(iter(FORMS[key]))}"')
         return tuple(parts.values())
 
     def _made(self, where: str, key: str, values: Mapping[str, Any]) -> Any:
         form = values.get("is")
         if form not in FORMS[key]:
-            guess = self._guess(str(form), list(FORMS[key]))
-            self._fail(f"{where}: is = {form!r} is not one of {', '.join(FORMS[key])}.{guess}")
+            self._fail(f"{where}: is = {form!r} is not one of {', '.join(FORMS[key])}.{guess(form, FORMS[key])}")
         cls = FORMS[key][str(form)]
         checked = self._values(where, cls, {name: value for name, value in values.items() if name != "is"})
         needed = [one.name for one in dataclasses.fields(cls) if one.default is dataclasses.MISSING]
@@ -150,11 +146,7 @@ class _Reader:
         for key in given:
             if key not in known:
                 place = f"{where}.{key}" if where else key
-                self._fail(f"{place} is not known.{self._guess(key, known)} Known: {', '.join(known)}.")
-
-    def _guess(self, name: str, known: Sequence[str]) -> str:
-        near = get_close_matches(name, known, n=1)
-        return f" Did you mean {near[0]}?" if near else ""
+                self._fail(f"{place} is not known.{guess(key, known)} Known: {', '.join(known)}.")
 
     def _fail(self, why: str) -> NoReturn:
         raise InputError(f"{self.path}: {why}")

@@ -7,13 +7,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import datetime
-from difflib import get_close_matches
 from operator import index
 from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
-from jupyter_memory.errors import QueryError
+from jupyter_memory.errors import QueryError, guess
 from jupyter_memory.search.query.temporal import temporal_expression
 from jupyter_memory.storage.snapshot import Snapshot
 from jupyter_memory.text.identifiers import IDENTIFIER, bigrams, is_compound, parts, pictures, plainer, without_cjk
@@ -47,12 +46,7 @@ def filters_from(filters: Filters | Mapping[str, Any] | None, since: Any, until:
     chosen: dict[str, Any] = {}
     for name, value in given.items():
         if name not in _NAMES:
-            near = get_close_matches(str(name), _NAMES, n=1)
-            raise QueryError(
-                f"There is no filter {name!r}."
-                + (f" Did you mean {near[0]!r}?" if near else "")
-                + f" Known: {', '.join(_NAMES)}."
-            )
+            raise QueryError(f"There is no filter {name!r}.{guess(name, _NAMES)} Known: {', '.join(_NAMES)}.")
         chosen[name] = moment(value, now, end=name == "until") if name in _TIMES else _values(name, value)
     result = replace(base, **chosen)
     if result.since is not None and result.until is not None and result.since >= result.until:
@@ -90,10 +84,9 @@ def _values(name: str, value: Any) -> tuple[str, ...]:
         return values
     for one in values:
         if one.lower() not in known:
-            near = get_close_matches(one.lower(), known, n=1)
             kind, listed = name.removeprefix("not_"), f"Known: {', '.join(known)}."
             raise QueryError(
-                f"There is no {kind} {one!r}." + (f" Did you mean {near[0]!r}?" if near else "") + f" {listed}",
+                f"There is no {kind} {one!r}.{guess(one.lower(), known)} {listed}",
                 unquoted=f"There is no such {kind}. {listed}",
             )
     return tuple(map(str.lower, values))
