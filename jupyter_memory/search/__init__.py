@@ -8,7 +8,7 @@ __getattr__, __dir__, __all__ = exports(
         "confidence": "CONSTANTS Confidence calibrate coverage_of verdict",
         "context": "RETRIEVERS",
         "engine": "Pooled QueryVectors SearchEngine SearchRequest",
-        "explanation": "all_reasons labels why_here",
+        "explanation": "explained labels",
         "fixes": "AFTER EARLIER SURE KnownErrors",
         "fusion": (
             "Deduplicate DeduplicateFiles DeduplicateRuns MinMax ReciprocalRank ReciprocalValue Weighted "

@@ -9,7 +9,7 @@ from math import isnan
 from jupyter_memory.search.context import Labelled, Reasoned, VectorQuery
 from jupyter_memory.search.fusion import newer_first
 from jupyter_memory.search.pipeline import Result, Scored, contributions
-from jupyter_memory.search.profiles.profile import PROFILES, Profile
+from jupyter_memory.search.profiles.profile import Profile
 from jupyter_memory.storage.snapshot import Snapshot
 from jupyter_memory.types import Answer, Evidence, Explanation, Filters, Hit, Listed, Memory, Query, Ranking, Trace
 
@@ -198,9 +198,6 @@ def judged_by(scored: Scored, profile: Profile, key: int) -> dict[str, str]:
     return {term.name: found[term.reads] for term in profile.terms if term.reads in found} | found
 
 
-_BUILT_IN = labels(*PROFILES.values())
-
-
 def explained(
     hit: Hit, query: Query, pool: int, profile: str, labels: Mapping[str, str], without: Mapping[str, int]
 ) -> Explanation:
@@ -210,17 +207,14 @@ def explained(
     return Explanation(hit.memory, query.text, profile, hit.rank, hit, reasons, without, details)
 
 
-def why_here(
-    hit: Hit, pool: int, limit: int, profile: str, labels: Mapping[str, str] = _BUILT_IN, lines: int = LINES
-) -> tuple[str, ...]:
-    """Return the main reasons for a memory's rank among ``pool`` candidates, in at most so many lines.
+def why_here(hit: Hit, pool: int, limit: int, profile: str, labels: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the main reasons for a memory's rank among ``pool`` candidates, whose points add up to the score shown.
 
-    The points of all lines add up to the score, as it is shown. ``labels`` are those of the profile's signals, by
-    default those of all built-in signals.
+    ``labels`` are those of the profile's signals.
     """
     counted = _counted(hit)
     told = _head(hit, pool, limit, profile)
-    room = lines - len(told)
+    room = LINES - len(told)
     shown = counted if len(counted) <= room else counted[: room - 1]
     told += [f"{points:.6f} for {labels.get(name, name)} ({_place(name, seen)})." for name, seen, points in shown]
     if rest := counted[len(shown) :]:
@@ -232,12 +226,7 @@ def why_here(
 
 
 def all_reasons(
-    hit: Hit,
-    pool: int,
-    limit: int,
-    profile: str,
-    without: Mapping[str, int] | None = None,
-    labels: Mapping[str, str] = _BUILT_IN,
+    hit: Hit, pool: int, limit: int, profile: str, without: Mapping[str, int], labels: Mapping[str, str]
 ) -> tuple[str, ...]:
     """Return every reason, with the values that the signals gave, and what added nothing, with the cause.
 

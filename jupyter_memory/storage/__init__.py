@@ -12,7 +12,7 @@ __getattr__, __dir__, __all__ = exports(
         "journal": "Journal abandoned empty ending note recording refusal runs",
         "postgres.storage": "keyword",
         "snapshot": "Snapshot",
-        "sql": "Cache forkable_lock",
+        "sql": "Cache",
         "sqlite.database": "Database",
         "transfer": "Contents",
     },

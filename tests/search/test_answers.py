@@ -11,7 +11,7 @@ from results import titles
 from week import NOW
 
 from jupyter_memory import JupyterMemory, QueryError
-from jupyter_memory.search import PROFILES, why_here
+from jupyter_memory.search import PROFILES, explained, labels
 from jupyter_memory.text import asked_in
 
 QUERY = "prices of the Poisson model in March"
@@ -117,9 +117,11 @@ def test_an_explanation_tells_of_other_ranks(week_store):
 @pytest.mark.parametrize(("rank", "place"), [(2, "2nd"), (3, "3rd"), (11, "11th"), (22, "22nd"), (112, "112th")])
 def test_a_place_is_told_as_people_say_it(week_store, rank, place):
     """The second, the eleventh and the hundred and twelfth, in English."""
-    hit = week_store.hits(QUERY, now=NOW).hits[0]
+    answer = week_store.hits(QUERY, now=NOW)
+    hit = answer.hits[0]
     seen = replace(hit, signals={"keyword": replace(hit.signals["keyword"], rank=rank)})
-    assert f"(keyword, {place})." in why_here(seen, 200, 10, "auto")[-1]
+    why = explained(seen, answer.query, 200, "auto", labels(PROFILES["auto"]), {})
+    assert f"(keyword, {place})." in why.reasons[-1]
 
 
 def test_a_cosine_reads_as_below_its_threshold(store):

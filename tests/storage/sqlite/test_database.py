@@ -21,7 +21,7 @@ from programs import in_fork
 from jupyter_memory import EmbedderError, FileState, Interrupted, JupyterMemoryError, StoreError, StoreFull, StoreLocked
 from jupyter_memory.embedders import StaticEmbedder
 from jupyter_memory.ingest import prepare
-from jupyter_memory.storage import Cache, forkable_lock
+from jupyter_memory.storage import Cache
 from jupyter_memory.types import Draft, Filters
 
 TABLES = ("memories", "texts", "chunks", "tags", "keyword_docsize", "files")
@@ -508,19 +508,30 @@ def test_the_least_recently_used_go_first():
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_forked_child_finds_the_lock_open():
-    """A child that is forked while the lock is held takes it all the same, and the parent's stays held."""
-    lock, taken = forkable_lock(), threading.Event()
+    """A child that is forked while a thread changes a cache reads it all the same, and the parent's stays locked."""
+    inside, go_on = threading.Event(), threading.Event()
 
-    def take():
+    def size(_):
+        inside.set()
+        go_on.wait(60)
+        return 1
+
+    cache = Cache(6, size)
+    writer = threading.Thread(target=cache.put, args=("", "a", "x"))
+    reader = threading.Thread(target=cache.get, args=("", "a"))
+
+    def read():
         signal.alarm(60)  # which ends a child that waits
-        with lock:
-            taken.set()
+        cache.get("", "a")
         return signal.alarm(0) > 0
 
-    with lock:
-        assert in_fork(take) is True
-        thread = threading.Thread(target=lambda: lock.acquire() and (taken.set() or lock.release()))
-        thread.start()
-        assert not taken.wait(0.2)
-    thread.join(60)
-    assert taken.is_set()
+    writer.start()
+    assert inside.wait(60)
+    assert in_fork(read) is True
+    reader.start()
+    reader.join(0.2)
+    assert reader.is_alive()
+    go_on.set()
+    for thread in (writer, reader):
+        thread.join(60)
+    assert cache.get("", "a") == "x"
