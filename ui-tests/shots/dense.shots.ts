@@ -1,6 +1,9 @@
+import { type Page, test as plain } from '@playwright/test';
 import { join } from 'path';
 
+import { openFile } from '../tests/lab';
 import { expect, test } from '../tests/test';
+import { setTheme } from './notebook7';
 
 /** The dense list beside its sketch: narrow and wide, light and dark; `SHOTS` says where to. */
 const folder = process.env.SHOTS ?? 'test-results/shots';
@@ -38,4 +41,29 @@ test.describe('The dense list', () => {
       });
     }
   }
+
+  for (const theme of ['Light', 'Dark']) {
+    test(`The search from anywhere, ${theme}`, async ({ page }) => {
+      await page.theme.setTheme(`JupyterLab ${theme}`);
+      await openFile(page, 'samples/2026-08-05_customer_join.ipynb');
+      await shootOverlay(page, `lab-${theme}`);
+    });
+  }
 });
+
+for (const theme of ['Light', 'Dark']) {
+  plain(`The search from anywhere in Notebook 7, ${theme}`, async ({ page }) => {
+    await page.goto('notebooks/samples/2026-08-05_customer_join.ipynb');
+    await expect(page.locator('.jp-NotebookPanel .jp-Cell').first()).toBeVisible();
+    await setTheme(page, theme);
+    await shootOverlay(page, `notebook7-${theme}`);
+  });
+}
+
+async function shootOverlay(page: Page, name: string): Promise<void> {
+  const overlay = page.getByRole('dialog', { name: 'Search Memory' });
+  await page.keyboard.press('Alt+Shift+F');
+  await overlay.getByRole('searchbox').fill('clip_outliers main fuse');
+  await expect(overlay.locator('.jp-Memory-nearby')).toHaveCount(2);
+  await page.screenshot({ path: join(folder, `overlay-${name}.png`) });
+}

@@ -22,6 +22,8 @@ interface IActionsOptions {
   render: IActions['render'];
   highlight: IActions['highlight'];
   trans: TranslationBundle;
+  /** Called before something is done with a document. */
+  onDocument(): void;
   /** Called with the id of a memory that no longer exists. */
   onMissing(id: string): void;
 }
@@ -41,6 +43,7 @@ export class LabActions implements IActions {
   }
 
   open(hit: IHit, place: IPlace, toSide: boolean): Promise<void> {
+    this._options.onDocument();
     return this._use(hit.memory_id, () => this._options.opener.open(hit, place, toSide));
   }
 
@@ -89,6 +92,7 @@ export class LabActions implements IActions {
   }
 
   drag(hit: IHit, event: MouseEvent): Promise<void> {
+    this._options.onDocument();
     return this._use(hit.memory_id, () => drag(() => this._item(hit), event));
   }
 
@@ -119,6 +123,7 @@ export class LabActions implements IActions {
   }
 
   private _target(panel: NotebookPanel | null): NotebookPanel | null {
+    this._options.onDocument();
     if (!panel) {
       Notification.info(this._options.trans.__('Open a notebook first.'), { autoClose: 5000 });
     }

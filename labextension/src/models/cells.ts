@@ -7,7 +7,7 @@ import type { IItem } from '../api/types';
 const PROSE = /^(|markdown|md|text|txt|plain|rst|restructuredtext|html|latex|org)$/i;
 
 /** The indexer keeps a cell's outputs below its source. */
-const OUTPUTS = '\n\nOut:\n';
+export const OUTPUTS = '\n\nOut:\n';
 
 /** The text without the outputs that were kept with it. */
 export function sourceOf(item: IItem): string {

@@ -39,7 +39,9 @@ async function lab(hasNotebook = true) {
     model,
     actions,
     show,
+    searchAnywhere: note('searchAnywhere'),
     selected: () => undefined,
+    clicked: () => undefined,
     back: () => undefined,
     why: () => void note('why')(),
     trans
@@ -56,7 +58,8 @@ describe('the commands', () => {
     for (const id of commands.listCommands()) {
       expect(commands.label(id)).toMatch(/\w/);
       // In the View menu none of Lab's own has one.
-      expect(commands.icon(id) === undefined).toBe(id === CommandIDs.open);
+      const isInView = id === CommandIDs.open || id === CommandIDs.searchAnywhere;
+      expect(commands.icon(id) === undefined).toBe(isInView);
       expect((await commands.describedBy(id)).args).toMatchObject({ type: 'object' });
     }
   });

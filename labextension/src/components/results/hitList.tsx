@@ -20,6 +20,7 @@ export interface IHitListProps extends IProps<SearchModel> {
   actions: IActions;
   onIndex(path: string): void;
   onLeave(): void;
+  isOverlay?: boolean;
 }
 
 export function HitList(props: IHitListProps): JSX.Element {

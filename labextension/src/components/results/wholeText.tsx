@@ -5,14 +5,18 @@ import { caretRightIcon } from '@jupyterlab/ui-components';
 import { type KeyboardEvent, memo, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 
 import type { IPlacedHit } from '../../models/hits';
+import type { SearchModel } from '../../models/searchModel';
 import type { WholeTexts } from '../../models/wholeTexts';
 import type { IActions, ICellNearby, IRendered, IToken } from '../../tokens';
-import { errorText, TextButton } from '../shared/elements';
+import { errorText, type IProps, TextButton } from '../shared/elements';
 import { count } from '../shared/format';
 import { hitNames, isCode, isMarkdown } from '../shared/labels';
 import { coloured, withMarks, withoutMarkdown } from '../shared/text';
-import { type IExcerpt, excerpt, markWords } from './excerpt';
+import { type IExcerpt, excerpt, markWords, matchedWords } from './excerpt';
 import { marked, Pictures, useTokens } from './snippet';
+
+/** Milliseconds on a hit before its text is fetched: keys may run down the list. */
+const REST = 100;
 
 /** Lines of the cells before and after. */
 const NEARBY_LINES = 5;
@@ -21,7 +25,8 @@ interface IWholeTextProps {
   found: IPlacedHit;
   texts: WholeTexts;
   trans: TranslationBundle;
-  row: number;
+  /** Null outside of the list. */
+  row: number | null;
   selected: boolean;
   words: RegExp | null;
   pictureOf(id: string, place: number): string;
@@ -80,29 +85,32 @@ export function WholeText(props: IWholeTextProps): JSX.Element {
     () => bringIntoView(block.current, block.current?.querySelector('.jp-Memory-foundHere')),
     [shown?.text]
   );
+  const isRead = text !== null;
   useEffect(() => {
     let isGone = false;
-    void actions.around(place).then(cells => !isGone && setAround(cells));
+    if (isRead) {
+      void actions.around(place).then(cells => !isGone && setAround(cells));
+    }
     return () => {
       isGone = true;
     };
-  }, [actions, place.path, place.cell, place.index]);
+  }, [actions, place.path, place.cell, place.index, isRead]);
   const nearby = (isBefore: boolean): JSX.Element[] =>
     around
-      .filter(cell => shown !== null && cell.isBefore === isBefore)
+      .filter(cell => cell.isBefore === isBefore)
       .map(cell => (
         <Nearby key={cell.index} cell={cell} lang={place.lang} words={props.words} {...{ actions, trans }} />
       ));
   return (
     <div
       className={props.selected ? 'jp-Memory-whole jp-mod-selected' : 'jp-Memory-whole'}
-      style={{ gridRow: props.row }}
+      style={{ gridRow: props.row ?? undefined }}
       onKeyDown={event => event.key === 'Escape' && props.onLeave(hit.memory_id)}
     >
       {nearby(true)}
       <div
         ref={block}
-        id={wholeTextId(hit.memory_id)}
+        id={props.row === null ? undefined : wholeTextId(hit.memory_id)}
         className={code ? 'jp-Memory-wholeText jp-mod-code' : 'jp-Memory-wholeText'}
         role="group"
         tabIndex={0}
@@ -126,6 +134,25 @@ export function WholeText(props: IWholeTextProps): JSX.Element {
       {problem && <TextButton look="action" label={trans.__('Retry')} run={() => texts.read(hit.memory_id)} />}
     </div>
   );
+}
+
+/** The whole text of a hit for as long as somebody rests on it; its card stays folded. */
+export function Peek({
+  model,
+  ...props
+}: IProps<SearchModel> & Pick<IWholeTextProps, 'found' | 'actions' | 'onLeave'>) {
+  const { memory_id } = props.found.hit;
+  const { hits, peeks } = model;
+  const words = useMemo(() => matchedWords(hits.map(one => one.hit)), [hits]);
+  useEffect(() => {
+    const timer = setTimeout(() => peeks.read(memory_id), REST);
+    return () => {
+      clearTimeout(timer);
+      peeks.fold(memory_id);
+    };
+  }, [peeks, memory_id]);
+  const pictureOf = (id: string, at: number): string => model.picture(id, at);
+  return <WholeText {...props} texts={peeks} row={null} selected={false} {...{ words, pictureOf }} />;
 }
 
 export function wholeTextId(id: string): string {
