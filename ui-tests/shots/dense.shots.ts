@@ -18,11 +18,14 @@ test.describe('The dense list', () => {
         const shoot = (state: string) =>
           panel.root.screenshot({ path: join(folder, `${width}-${theme}-${state}.png`) });
         await page.theme.setTheme(`JupyterLab ${theme}`);
+        await page.notebook.createNew('week.ipynb', { kernel: null });
         await panel.open();
         await page.sidebar.setWidth(width, 'left');
         await panel.ask('why is there no day of 25 hours in October 2025');
         await panel.hits.nth(2).hover();
         await shoot('1-hover');
+        await expect(panel.root.locator('.jp-Memory-beside .jp-Memory-wholeText')).not.toBeEmpty();
+        await page.screenshot({ path: join(folder, `${width}-${theme}-1-beside.png`) });
         await panel.ask('clip_outliers main fuse');
         await panel.select(panel.hits.nth(1));
         await shoot('2-selected');

@@ -116,8 +116,9 @@ export class MemoryApi {
     return (await this._ask<{ removed: number }>('recent', { method: 'DELETE' })).removed;
   }
 
-  item(memory_id: string, signal?: AbortSignal): Promise<IItem> {
-    return this._post('item', { memory_id }, { signal });
+  /** A memory in full; `isRunnable` also asks for its code with what it needs. */
+  item(memory_id: string, how: { isRunnable?: boolean; signal?: AbortSignal } = {}): Promise<IItem> {
+    return this._post('item', { memory_id, ...(how.isRunnable && { runnable: true }) }, { signal: how.signal });
   }
   /** The address of a picture of a memory, counted from 0. */
   thumbnail(memory_id: string, place: number): string {

@@ -15,6 +15,7 @@ import {
   searchIcon
 } from '@jupyterlab/ui-components';
 
+import { canRun } from '../components/shared/labels';
 import { pinIcon, relatedIcon, tagsIcon, usefulIcon, uselessIcon } from '../components/shared/icons';
 import type { IPlacedHit } from '../models/hits';
 import type { SearchModel } from '../models/searchModel';
@@ -28,6 +29,7 @@ export const CommandIDs = {
   openHitToSide: 'jupyter-memory:open-hit-to-side',
   preview: 'jupyter-memory:preview',
   insert: 'jupyter-memory:insert',
+  insertRunnable: 'jupyter-memory:insert-runnable',
   insertBelow: 'jupyter-memory:insert-below',
   copy: 'jupyter-memory:copy',
   copyLink: 'jupyter-memory:copy-link',
@@ -177,6 +179,12 @@ function addHitCommands({ commands, model, actions, back, why, trans }: ICommand
   addForHit(ids.insert, [trans.__('Insert'), insert, addBelowIcon], one => actions.insert(one.hit), {
     fits: () => actions.hasNotebook
   });
+  addForHit(
+    ids.insertRunnable,
+    [trans.__('Insert What Runs'), trans.__('Insert the Selected Result with What It Needs'), addBelowIcon],
+    one => actions.insert(one.hit, true),
+    { fits: one => actions.hasNotebook && canRun(one) }
+  );
   addForHit(ids.copy, [trans.__('Copy'), trans.__('Copy the Selected Result'), copyIcon], one => actions.copy(one.hit));
   addForHit(
     ids.copyLink,

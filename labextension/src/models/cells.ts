@@ -15,6 +15,17 @@ export function sourceOf(item: IItem): string {
   return cut < 0 ? item.text : item.text.slice(0, cut);
 }
 
+/** What the server says of code with what it needs, in the comments above all of it. */
+export function noticesOf(item: IItem): string {
+  const [first] = (item.runnable ?? '').split('\n\n', 1);
+  const isSaid = item.runnable !== sourceOf(item) && first.split('\n').every(line => line.startsWith('# '));
+  return isSaid ? first.replace(/^# /gm, '').replace(/\n/g, ' ') : '';
+}
+
+export function firstLine(source: string): string {
+  return source.trimStart().split('\n', 1)[0].trim();
+}
+
 export function isProse(language: string): boolean {
   return PROSE.test(language);
 }

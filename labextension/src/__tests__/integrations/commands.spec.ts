@@ -74,6 +74,7 @@ describe('the commands', () => {
       'Open to the Side',
       'Preview',
       'Insert',
+      'Insert What Runs',
       'Copy',
       'Copy Link',
       'More like this',

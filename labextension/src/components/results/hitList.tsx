@@ -12,6 +12,7 @@ import { withMarks } from '../shared/text';
 import { matchedWords } from './excerpt';
 import { HitCard, support } from './hit';
 import { HitActions, HoverActions, openMenu } from './hitActions';
+import { HoverPreview, useHoverPreview } from './hoverPreview';
 import { SectionToggle } from './sectionToggle';
 import { statusText, WholeText, wholeTextId, WholeTextToggle } from './wholeText';
 import { useWordEnds } from './wordEnds';
@@ -31,6 +32,7 @@ export function HitList(props: IHitListProps): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
   const pressed = useRef(false);
   const [hovered, setHovered] = useState<string | null>(null);
+  const preview = useHoverPreview(!props.isOverlay);
   // Checks whether there is a notebook to insert into whenever the mouse or the focus comes here.
   const [, near] = useReducer((times: number) => times + 1, 0);
   const layout = useMemo(
@@ -42,6 +44,7 @@ export function HitList(props: IHitListProps): JSX.Element {
   const longest = useMemo(() => Math.max(...hits.map(one => support(one.hit)), 0), [hits]);
   const chosen = layout.seen.find(one => one.found.hit.memory_id === selected);
   const under = layout.seen.find(one => one.found.hit.memory_id === hovered && hovered !== selected);
+  const rested = layout.seen.find(one => optionId(one.found) === preview.shown?.option && one.whole === null);
   const toggled = texts.lastToggled === null ? undefined : model.find(texts.lastToggled);
   const read = selected === null ? undefined : unfolded.get(selected);
   const text = read && (read.item?.text ?? read.problem);
@@ -91,6 +94,7 @@ export function HitList(props: IHitListProps): JSX.Element {
       onMouseEnter={near}
       onFocus={near}
       onMouseLeave={() => setHovered(null)}
+      {...preview.on}
     >
       <div
         ref={box}
@@ -192,6 +196,15 @@ export function HitList(props: IHitListProps): JSX.Element {
           menuOf={optionId(under.found)}
           isMember={under.isMember}
           label=""
+        />
+      )}
+      {rested && (
+        <HoverPreview
+          key={optionId(rested.found)}
+          {...{ model, actions, trans }}
+          found={rested.found}
+          style={preview.shown!.style}
+          onLeave={onBack}
         />
       )}
       <div className="jp-Memory-sr" role="status">

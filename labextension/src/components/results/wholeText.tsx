@@ -10,7 +10,7 @@ import type { WholeTexts } from '../../models/wholeTexts';
 import type { IActions, ICellNearby, IRendered, IToken } from '../../tokens';
 import { errorText, type IProps, TextButton } from '../shared/elements';
 import { count } from '../shared/format';
-import { hitNames, isCode, isMarkdown } from '../shared/labels';
+import { canRun, hitNames, isCode, isMarkdown } from '../shared/labels';
 import { coloured, withMarks, withoutMarkdown } from '../shared/text';
 import { type IExcerpt, excerpt, markWords, matchedWords } from './excerpt';
 import { marked, Pictures, useTokens } from './snippet';
@@ -95,9 +95,9 @@ export function WholeText(props: IWholeTextProps): JSX.Element {
       isGone = true;
     };
   }, [actions, place.path, place.cell, place.index, isRead]);
-  const nearby = (isBefore: boolean): JSX.Element[] =>
+  const nearby = (side: number): JSX.Element[] =>
     around
-      .filter(cell => cell.isBefore === isBefore)
+      .filter(({ offset }) => offset === side)
       .map(cell => (
         <Nearby key={cell.index} cell={cell} lang={place.lang} words={props.words} {...{ actions, trans }} />
       ));
@@ -107,7 +107,13 @@ export function WholeText(props: IWholeTextProps): JSX.Element {
       style={{ gridRow: props.row ?? undefined }}
       onKeyDown={event => event.key === 'Escape' && props.onLeave(hit.memory_id)}
     >
-      {nearby(true)}
+      {nearby(-1)}
+      {isRead && (
+        <p className="jp-Memory-cell">
+          <span>{hitNames(hit, place, trans).at}</span>
+          {actions.hasNotebook && <Inserts found={found} around={around} actions={actions} trans={trans} />}
+        </p>
+      )}
       <div
         ref={block}
         id={props.row === null ? undefined : wholeTextId(hit.memory_id)}
@@ -130,7 +136,7 @@ export function WholeText(props: IWholeTextProps): JSX.Element {
       </div>
       {shown !== null && <Pictures found={found} pictureOf={props.pictureOf} trans={trans} />}
       {shown !== null && <OmittedText shown={shown} canOpen={place.path !== null} trans={trans} />}
-      {nearby(false)}
+      {nearby(1)}
       {problem && <TextButton look="action" label={trans.__('Retry')} run={() => texts.read(hit.memory_id)} />}
     </div>
   );
@@ -173,6 +179,23 @@ export function statusText(texts: WholeTexts, { hit, place }: IPlacedHit, trans:
   return trans._n('Whole text of %2: %1 line', 'Whole text of %2: %1 lines', lines, title);
 }
 
+interface IInsertsProps extends Pick<IWholeTextProps, 'found' | 'actions' | 'trans'> {
+  around: readonly ICellNearby[];
+}
+
+function Inserts({ found, around, actions, trans }: IInsertsProps): JSX.Element {
+  const { hit } = found;
+  const runs = trans.__('Insert what runs');
+  const all = trans.__('Insert all %1', around.length);
+  return (
+    <>
+      {canRun(found) && <TextButton look="action" label={runs} run={() => void actions.insert(hit, true)} />}
+      {around.length > 1 && <TextButton look="action" label={all} run={() => void actions.insertCells(around)} />}
+      <TextButton look="action" label={trans.__('Insert')} run={() => void actions.insert(hit)} />
+    </>
+  );
+}
+
 interface INearbyProps extends Pick<IWholeTextProps, 'actions' | 'words' | 'trans'> {
   cell: ICellNearby;
   lang: string;
@@ -186,10 +209,10 @@ function Nearby({ cell, lang, words, actions, trans }: INearbyProps): JSX.Elemen
   const parts = markWords(text, words);
   return (
     <div className={isCode ? 'jp-Memory-nearby jp-mod-code' : 'jp-Memory-nearby'}>
-      <p>
+      <p className="jp-Memory-cell">
         <span>{trans.__('cell %1', index + 1)}</span>
         {actions.hasNotebook && (
-          <TextButton look="action" label={trans.__('Insert')} run={() => void actions.insertCell(cell)} />
+          <TextButton look="action" label={trans.__('Insert')} run={() => void actions.insertCells([cell])} />
         )}
       </p>
       <div dir={isCode ? 'ltr' : 'auto'}>{marked(isCode ? coloured(parts, tokens) : withoutMarkdown(parts))}</div>
