@@ -1,7 +1,8 @@
+import { galata } from '@jupyterlab/galata';
 import { type Page, test as plain } from '@playwright/test';
 import { join } from 'path';
 
-import { openFile } from '../tests/lab';
+import { codeCell, openFile } from '../tests/lab';
 import { expect, test } from '../tests/test';
 import { setTheme } from './notebook7';
 
@@ -70,3 +71,59 @@ async function shootOverlay(page: Page, name: string): Promise<void> {
   await expect(overlay.locator('.jp-Memory-nearby')).toHaveCount(2);
   await page.screenshot({ path: join(folder, `overlay-${name}.png`) });
 }
+
+test.describe('Milliseconds from a key to the results on the screen', () => {
+  test.use({ mockSettings: { ...galata.DEFAULT_SETTINGS, 'jupyter-memory:plugin': { searchDelay: 0 } } });
+
+  test('at 10,000 chunks', async ({ page, panel, memory, tmpPath }) => {
+    await memory.empty();
+    const words = ['prices', 'meters', 'forecast', 'outage', 'fuse', 'tariff', 'zone', 'demand', 'export', 'clock'];
+    const source = (n: number): string =>
+      `# The ${words[n % 10]} of day ${n}\n${words[(n * 7 + 3) % 10]}_${n} = read_day(${n})["kwh"].mean()  # of ${n % 9}\n`;
+    for (let book = 0; book < 40; book++) {
+      const cells = Array.from({ length: 250 }, (_, i) => codeCell(source(250 * book + i), `c${i}`));
+      const notebook = JSON.stringify({ cells, metadata: {}, nbformat: 4, nbformat_minor: 5 });
+      await page.contents.uploadContent(notebook, 'text', `${tmpPath}/log_${book}.ipynb`);
+    }
+    await memory.index(tmpPath);
+    expect((await memory.status()).store.memories).toBe(10_000);
+    await panel.open();
+    const times = await page.evaluateHandle(() => {
+      const [body, all] = [
+        document.querySelector('.jp-Memory-resultsBody')!,
+        [] as { whole: number; search: number }[]
+      ];
+      let from = 0;
+      performance.setResourceTimingBufferSize(10_000);
+      document.addEventListener('keydown', ({ key, timeStamp }) => (from = key === 'Enter' ? 0 : timeStamp), true);
+      const painted = (began: number): void => {
+        const asked = performance.getEntriesByType('resource').filter(({ name }) => name.includes('memory/search'));
+        all.push({ whole: performance.now() - began, search: asked[asked.length - 1].duration });
+      };
+      new MutationObserver(() => {
+        if (from && body.getAttribute('aria-busy') === 'false') {
+          const began = from;
+          from = 0;
+          requestAnimationFrame(() => setTimeout(() => painted(began)));
+        }
+      }).observe(body, { attributeFilter: ['aria-busy'] });
+      return all;
+    });
+    for (let turn = 0; turn < 90; turn++) {
+      const asked = `${words[turn % 10]} of day ${turn} ${words[(turn * 3 + 1) % 10]}`;
+      await panel.ask(asked.slice(0, -1));
+      await page.keyboard.press(asked.slice(-1));
+      await page.waitForFunction(([all, n]) => all.length > n, [times, turn] as const);
+    }
+    // The first ones warm up.
+    const all = (await times.jsonValue()).slice(10);
+    const median = (of: (one: (typeof all)[number]) => number): string =>
+      all
+        .map(of)
+        .sort((a, b) => a - b)
+        [all.length / 2].toFixed(0);
+    const [whole, own] = [median(one => one.whole), median(one => one.whole - one.search)];
+    // eslint-disable-next-line no-console
+    console.log(`from a key to its results on the screen: ${whole} ms, without the search itself ${own} ms`);
+  });
+});

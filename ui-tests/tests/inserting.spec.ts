@@ -2,7 +2,7 @@ import type { NotebookPanel } from '@jupyterlab/notebook';
 import { readFileSync } from 'fs';
 import { join } from 'path';
 
-import { activeCell, cells, palette } from './lab';
+import { activeCell, cells, codeCell, palette } from './lab';
 import { expect, test } from './test';
 
 /** The source of a cell of the sample corpus, as it is in the file. */
@@ -49,15 +49,12 @@ test.describe('Into the notebook', () => {
     tmpPath
   }) => {
     const sources = ['rate = 2', 'unrelated = 3', 'zyzzyva = rate * prices'];
-    const cell = (source: string, id: number) => ({
-      cell_type: 'code',
-      id: `c${id}`,
-      execution_count: null,
+    const notebook = {
+      cells: sources.map((source, i) => codeCell(source, `c${i}`)),
       metadata: {},
-      outputs: [],
-      source
-    });
-    const notebook = { cells: sources.map(cell), metadata: {}, nbformat: 4, nbformat_minor: 5 };
+      nbformat: 4,
+      nbformat_minor: 5
+    };
     await page.contents.uploadContent(JSON.stringify(notebook), 'text', `${tmpPath}/needs.ipynb`);
     await memory.index(tmpPath);
     await panel.ask('zyzzyva');

@@ -1,7 +1,6 @@
 /** An unfolded card: its toggle, and below the card the memory's whole text in place of the snippet. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
-import { caretRightIcon } from '@jupyterlab/ui-components';
 import { type KeyboardEvent, memo, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 
 import type { IPlacedHit } from '../../models/hits';
@@ -13,6 +12,7 @@ import { count } from '../shared/format';
 import { canRun, hitNames, isCode, isMarkdown } from '../shared/labels';
 import { coloured, withMarks, withoutMarkdown } from '../shared/text';
 import { type IExcerpt, excerpt, markWords, matchedWords } from './excerpt';
+import { Unfold } from './unfold';
 import { marked, Pictures, useTokens } from './snippet';
 
 /** Milliseconds on a hit before its text is fetched: keys may run down the list. */
@@ -51,20 +51,15 @@ export const WholeTextToggle = memo(function WholeTextSign(props: IToggleProps):
   const { found, isOpen, trans } = props;
   const id = found.hit.memory_id;
   return (
-    <button
-      type="button"
-      className={props.isStop || props.isNear ? 'jp-Memory-unfold jp-mod-near' : 'jp-Memory-unfold'}
-      style={{ gridRow: props.row }}
-      tabIndex={props.isStop ? 0 : -1}
+    <Unfold
+      {...props}
+      look={props.isStop || props.isNear ? 'jp-mod-near' : ''}
       title={isOpen ? trans.__('Fold the text (Space)') : trans.__('Show the whole text (Space)')}
-      aria-label={trans.__('Whole text of %1', hitNames(found.hit, found.place, trans).title)}
-      aria-expanded={isOpen}
-      aria-controls={isOpen ? wholeTextId(id) : undefined}
-      onClick={() => props.onTurn(id)}
-      onKeyDown={event => event.key === 'Escape' && props.onLeave(id)}
-    >
-      <caretRightIcon.react tag="span" />
-    </button>
+      label={trans.__('Whole text of %1', hitNames(found.hit, found.place, trans).title)}
+      controls={isOpen ? wholeTextId(id) : undefined}
+      onTurn={() => props.onTurn(id)}
+      onLeave={() => props.onLeave(id)}
+    />
   );
 });
 
