@@ -15,6 +15,7 @@ import { IStatusBar } from '@jupyterlab/statusbar';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 
 import { MemoryApi } from './api/memoryApi';
+import { Overlay } from './components/overlay';
 import { MemoryPanel, PANEL_ID } from './components/panel';
 import { focusList } from './components/results/results';
 import { codeHighlighter, LabActions, markdownRenderer, notifyErrors } from './integrations/actions';
@@ -25,7 +26,7 @@ import { followHistory, offerHistory } from './integrations/history';
 import { addStatusItem } from './integrations/indexing';
 import { Opener } from './integrations/open';
 import { followOutputs, followSources, keepArrows, nameSliders, showPictures } from './integrations/outputs';
-import { followActiveCell, Pointer, toQuery } from './integrations/pointer';
+import { followActiveCell, Pointer, toQuery, wordsOf } from './integrations/pointer';
 import { IndexModel } from './models/indexModel';
 import { RelatedCells } from './models/relatedCells';
 import { SearchModel } from './models/searchModel';
@@ -88,7 +89,8 @@ function activate(
   const render = rendermime && markdownRenderer(rendermime);
   const highlight = languages && codeHighlighter(languages);
   const onMissing = (id: string): void => model.drop(id);
-  const actions = new LabActions({ api, opener, notebooks, render, highlight, trans, onMissing });
+  const onDocument = (): void => overlay.close();
+  const actions = new LabActions({ api, opener, notebooks, render, highlight, trans, onDocument, onMissing });
   const pointer = new Pointer({ notebooks, editors, clicked: fits => app.contextMenuHitTest(fits) });
   const related = new RelatedCells({ api, search: model, isSeen: () => panel.isSeen });
   const panel: MemoryPanel = new MemoryPanel({
@@ -103,24 +105,43 @@ function activate(
     pickFolder: () => pick(FileDialog.getExistingDirectory, docs, translator),
     pickFile: () => pick(FileDialog.getOpenFiles, docs, translator)
   });
+  const overlay = new Overlay({
+    model,
+    actions,
+    trans,
+    behind: app.shell.node,
+    toDocument: () => app.shell.currentWidget?.activate(),
+    onIndex: path => void panel.index(path)
+  });
+  const ask = (query?: string): void => (query === undefined ? undefined : model.ask(query));
   const show = async (query?: string): Promise<void> => {
     // The command palette returns the focus to the document when it closes: take it after that.
     await Promise.resolve();
+    overlay.close();
     app.shell.activateById(PANEL_ID);
-    if (query !== undefined) {
-      panel.search(query);
-    }
+    ask(query);
+  };
+  const searchAnywhere = async (query?: string): Promise<void> => {
+    await Promise.resolve();
+    overlay.open();
+    ask(query);
   };
   const selected = (): string | undefined => {
     const text = toQuery(pointer.selection?.text ?? '');
     return text && text.length <= LONGEST_SELECTION ? text : undefined;
   };
+  const clicked = (): string | undefined => wordsOf(pointer.cell(true)?.text ?? '') || undefined;
 
   app.shell.add(panel, 'left', { rank: RANK, type: 'Memory' });
   restorer?.add(panel, PANEL_ID);
-  const why = (): void => panel.reveal('debugger');
-  const back = (): void => void focusList(panel.section('results')?.node);
-  addCommands({ commands: app.commands, model, actions, show, selected, back, why, trans });
+  const why = (): void => {
+    if (overlay.isAttached) {
+      void show();
+    }
+    panel.reveal('debugger');
+  };
+  const back = (): void => void focusList(overlay.isAttached ? overlay.node : panel.section('results')?.node);
+  addCommands({ commands: app.commands, model, actions, show, searchAnywhere, selected, clicked, back, why, trans });
   addContextCommands({ commands: app.commands, api, model, index, pointer, files, show, trans });
   for (const command of Object.values(CommandIDs)) {
     palette?.addItem({ command, category: trans.__('Memory') });

@@ -10,13 +10,13 @@ import type { IHit, IPlace } from './api/types';
 export interface IActions {
   /** Open the notebook at the cell, or the file at the line. */
   open(hit: IHit, place: IPlace, toSide: boolean): Promise<void>;
-  /** Insert the memory's text below the active cell of the notebook in front. */
-  insert(hit: IHit): Promise<void>;
+  /** Insert the memory's text below the active cell of the notebook in front, or with what it needs to run. */
+  insert(hit: IHit, isRunnable?: boolean): Promise<void>;
   copy(hit: IHit): Promise<void>;
-  /** The cells before and after a hit in its notebook, as they are now. */
+  /** The cell of a hit between those before and after it in its notebook, as they are now. */
   around(place: IPlace): Promise<ICellNearby[]>;
-  /** Insert such a cell below the active cell of the notebook in front. */
-  insertCell(cell: ICellNearby): Promise<void>;
+  /** Insert such cells below the active cell of the notebook in front. */
+  insertCells(cells: readonly ICellNearby[]): Promise<void>;
   /** Start to drag a hit, to be dropped into a notebook. */
   drag(hit: IHit, event: MouseEvent): Promise<void>;
   /** Put `%memsearch …` for this query into the notebook in front. */
@@ -32,7 +32,8 @@ export interface IActions {
 export interface ICellNearby {
   /** 0-based. */
   index: number;
-  isBefore: boolean;
+  /** Below 0 before the cell that was found, above 0 after it. */
+  offset: number;
   isCode: boolean;
   source: string;
 }

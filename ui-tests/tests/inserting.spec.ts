@@ -2,7 +2,7 @@ import type { NotebookPanel } from '@jupyterlab/notebook';
 import { readFileSync } from 'fs';
 import { join } from 'path';
 
-import { activeCell, cells, palette } from './lab';
+import { activeCell, cells, codeCell, palette } from './lab';
 import { expect, test } from './test';
 
 /** The source of a cell of the sample corpus, as it is in the file. */
@@ -40,6 +40,37 @@ test.describe('Into the notebook', () => {
     await expect(page.getByText(/^Inserted “.*clip_outliers” as cell 2\.$/)).toBeVisible();
     await page.getByRole('button', { name: 'Undo' }).click();
     await expect.poll(() => cells(page)).toEqual(['first = 1', 'last = 2']);
+  });
+
+  test('Insert What Runs adds what the cell needs, says why and what is missing, and one undo takes it back', async ({
+    page,
+    panel,
+    memory,
+    tmpPath
+  }) => {
+    const sources = ['rate = 2', 'unrelated = 3', 'zyzzyva = rate * prices'];
+    const notebook = {
+      cells: sources.map((source, i) => codeCell(source, `c${i}`)),
+      metadata: {},
+      nbformat: 4,
+      nbformat_minor: 5
+    };
+    await page.contents.uploadContent(JSON.stringify(notebook), 'text', `${tmpPath}/needs.ipynb`);
+    await memory.index(tmpPath);
+    await panel.ask('zyzzyva');
+    await panel.act(panel.hits.first(), 'Insert What Runs');
+    await expect(page.getByText(/^Inserted “.*” as cell 2\. Nothing known defines prices\.$/)).toBeVisible();
+    const [, block] = await cells(page);
+    expect(block).toContain('# Nothing known defines prices.\n\n# Cell 1 of needs.ipynb defines rate.\nrate = 2\n\n');
+    expect(block).toMatch(/zyzzyva = rate \* prices$/);
+    expect(block).not.toContain('unrelated');
+    await page.evaluate(() => window.jupyterapp.commands.execute('notebook:undo-cell-action'));
+    await expect.poll(() => cells(page)).toEqual(['first = 1', 'last = 2']);
+    const whole = panel.root.getByRole('group', { name: /^Whole text of/ });
+    await panel.results.press(' ');
+    await expect(whole).toContainText('zyzzyva');
+    await panel.root.getByRole('button', { name: 'Insert what runs' }).click();
+    await expect.poll(async () => (await cells(page))[1]).toBe(block);
   });
 
   test('Prose is inserted as a Markdown cell', async ({ page, panel }) => {

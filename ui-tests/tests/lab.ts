@@ -71,3 +71,8 @@ export async function palette(page: IJupyterLabPageFixture, label: string): Prom
     .fill(label);
   await page.locator('.lm-CommandPalette-item').filter({ hasText: label }).first().click();
 }
+
+/** A code cell as a file keeps it. */
+export function codeCell(source: string, id: string): object {
+  return { cell_type: 'code', id, execution_count: null, metadata: {}, outputs: [], source };
+}

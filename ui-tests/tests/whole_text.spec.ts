@@ -48,6 +48,42 @@ test.describe('The whole text of a result', () => {
     await expect(sign).toBeFocused();
   });
 
+  test('is shown beside the panel for the hit on which the mouse rests, and gone with the mouse', async ({
+    page,
+    panel
+  }) => {
+    await page.notebook.createNew('week.ipynb', { kernel: null });
+    await page.notebook.setCell(0, 'code', 'first = 1');
+    await panel.open();
+    await panel.ask('clip_outliers main fuse');
+    const whole = panel.root.getByRole('group', { name: /^Whole text of/ });
+    const beside = panel.root.locator('.jp-Memory-beside');
+    await panel.hits.first().hover();
+    await expect(whole).toContainText('def clip_outliers');
+    expect((await beside.boundingBox())!.x).toBeGreaterThan((await panel.results.boundingBox())!.x + 200);
+    await expect(panel.results.locator('.jp-Memory-snippet').first()).toBeVisible();
+    await expect(beside.locator('.jp-Memory-nearby')).toHaveCount(2);
+    await expect.poll(() => breaches(page, '.jp-Memory-beside')).toEqual([]);
+    // Its neighbours are inserted with it, or one of them alone.
+    await beside.getByRole('button', { name: 'Insert all 3' }).click();
+    const isThere = [/^first = 1/, /^## Too large for the fuse/, /^def clip_outliers/, /^## Holes/];
+    const inserted = async () => (await cells(page)).map((source, i) => isThere[i]?.test(source));
+    await expect.poll(inserted).toEqual([true, true, true, true]);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await expect.poll(() => cells(page)).toEqual(['first = 1']);
+    await beside.locator('.jp-Memory-nearby').last().getByRole('button', { name: 'Insert' }).click();
+    await expect.poll(inserted).toEqual([true, false]);
+    await page.mouse.move(1000, 700);
+    await expect(beside).toHaveCount(0);
+    // A hit that was clicked is not in the way.
+    await panel.hits.nth(1).click();
+    await page.keyboard.press('Escape');
+    await panel.hits.first().hover();
+    await expect(whole).toBeVisible();
+    await page.keyboard.press('Escape');
+    await expect(beside).toHaveCount(0);
+  });
+
   test('is gone into and left with keys, which point the other way from right to left', async ({ page, panel }) => {
     await panel.open();
     await panel.ask('clip_outliers main fuse');

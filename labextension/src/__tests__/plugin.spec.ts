@@ -20,7 +20,11 @@ function bare(): { app: JupyterFrontEnd; server: Server; added: Widget[] } {
   const added: Widget[] = [];
   const app = {
     commands: new CommandRegistry(),
-    shell: { add: (widget: Widget) => added.push(widget), activateById: () => undefined },
+    shell: {
+      node: document.createElement('div'),
+      add: (widget: Widget) => added.push(widget),
+      activateById: () => undefined
+    },
     serviceManager: {
       serverSettings: server.api.serverSettings,
       events: new Bus().manager,

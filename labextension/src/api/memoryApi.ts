@@ -117,8 +117,9 @@ export class MemoryApi {
     return (await this._ask<{ removed: number }>('recent', { method: 'DELETE' })).removed;
   }
 
-  item(memory_id: string, signal?: AbortSignal): Promise<IItem> {
-    return this._post('item', { memory_id }, { signal });
+  /** A memory in full; `isRunnable` also asks for its code with what it needs. */
+  item(memory_id: string, how: { isRunnable?: boolean; signal?: AbortSignal } = {}): Promise<IItem> {
+    return this._post('item', { memory_id, ...(how.isRunnable && { runnable: true }) }, { signal: how.signal });
   }
   /** What ran in the cell of a memory. */
   versions(memory_id: string): Promise<IVersions> {

@@ -16,7 +16,7 @@ import { AutoRefresh, Reconnection } from '../state/refresh';
 import type { IActions, ISection, ISectionModel, ISectionRegistry } from '../tokens';
 import { debuggerSection } from './debugger/debugger';
 import type { IPicking } from './debugger/explanation';
-import { HeaderWidget } from './header/header';
+import { focusBox, HeaderWidget } from './header/header';
 import { type IIndexOptions, indexSection } from './index/indexSection';
 import { focusList, resultsSection } from './results/results';
 import { memoryIcon } from './shared/icons';
@@ -55,8 +55,8 @@ export class MemoryPanel extends SidePanel {
         actions,
         trans,
         related,
-        onIndex: path => void this._index(path),
-        onLeave: () => this._head.focusBox()
+        onIndex: path => void this.index(path),
+        onLeave: () => focusBox(this._head.node)
       })
     );
     this.registry.add(debuggerSection({ model, api, trans, pickFile: options.pickFile }));
@@ -88,12 +88,12 @@ export class MemoryPanel extends SidePanel {
     this.section(id)?.node.scrollIntoView({ block: 'nearest' });
   }
 
-  /** Search for a query as if it had been typed and entered. */
-  search(query: string): void {
-    const { model } = this._options;
-    model.setQuery(query);
-    void model.search({ now: true });
-    this._head.focusBox();
+  async index(path: string): Promise<void> {
+    const { model, indexModel } = this._options;
+    await indexModel.index(path, path === '' ? true : undefined);
+    if (indexModel.refusal) {
+      model.report(indexModel.refusal);
+    }
   }
 
   override dispose(): void {
@@ -139,7 +139,7 @@ export class MemoryPanel extends SidePanel {
 
   protected override onActivateRequest(msg: Message): void {
     super.onActivateRequest(msg);
-    this._head.focusBox();
+    focusBox(this._head.node);
   }
 
   private _layOut(): void {
@@ -159,14 +159,6 @@ export class MemoryPanel extends SidePanel {
     const { model } = this._options;
     if (!model.isLoading) {
       await model.refresh();
-    }
-  }
-
-  private async _index(path: string): Promise<void> {
-    const { model, indexModel } = this._options;
-    await indexModel.index(path, path === '' ? true : undefined);
-    if (indexModel.refusal) {
-      model.report(indexModel.refusal);
     }
   }
 

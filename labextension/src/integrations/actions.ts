@@ -10,7 +10,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { ApiError, type MemoryApi, NO_MEMORY, refusalOf } from '../api/memoryApi';
 import type { IHit, IItem, IPlace } from '../api/types';
 import { errorText } from '../components/shared/elements';
-import { codeCell, markdownCell } from '../models/cells';
+import { codeCell, firstLine, markdownCell } from '../models/cells';
 import type { IActions, ICellNearby, IRendered } from '../tokens';
 import { drag, insertBelow, insertItem, insertQuery } from './insert';
 import type { Opener } from './open';
@@ -22,6 +22,8 @@ interface IActionsOptions {
   render: IActions['render'];
   highlight: IActions['highlight'];
   trans: TranslationBundle;
+  /** Called before something is done with a document. */
+  onDocument(): void;
   /** Called with the id of a memory that no longer exists. */
   onMissing(id: string): void;
 }
@@ -41,6 +43,7 @@ export class LabActions implements IActions {
   }
 
   open(hit: IHit, place: IPlace, toSide: boolean): Promise<void> {
+    this._options.onDocument();
     return this._use(hit.memory_id, () => this._options.opener.open(hit, place, toSide));
   }
 
@@ -53,10 +56,10 @@ export class LabActions implements IActions {
     });
   }
 
-  insert(hit: IHit): Promise<void> {
+  insert(hit: IHit, isRunnable = false): Promise<void> {
     return this._use(hit.memory_id, async () => {
       const panel = this._target(this._notebook);
-      return panel !== null && insertItem(panel, await this._item(hit), this._options.trans);
+      return panel !== null && insertItem(panel, await this._item(hit, isRunnable), this._options.trans);
     });
   }
 
@@ -80,15 +83,16 @@ export class LabActions implements IActions {
     return this._options.opener.around(place).catch(() => []);
   }
 
-  async insertCell({ source, isCode }: ICellNearby): Promise<void> {
+  async insertCells(cells: readonly ICellNearby[]): Promise<void> {
     const panel = this._target(this._notebook);
     if (panel) {
-      const name = source.trimStart().split('\n', 1)[0];
-      await insertBelow(panel, isCode ? codeCell(source) : markdownCell(source), this._options.trans, name);
+      const made = cells.map(({ source, isCode }) => (isCode ? codeCell(source) : markdownCell(source)));
+      await insertBelow(panel, made, this._options.trans, firstLine(cells[0].source));
     }
   }
 
   drag(hit: IHit, event: MouseEvent): Promise<void> {
+    this._options.onDocument();
     return this._use(hit.memory_id, () => drag(() => this._item(hit), event));
   }
 
@@ -110,7 +114,7 @@ export class LabActions implements IActions {
     const { content } = panel;
     const at = content.widgets.findIndex(cell => cell.node.contains(beside));
     content.activeCellIndex = at < 0 ? content.activeCellIndex : at;
-    return insertBelow(panel, codeCell(source), trans);
+    return insertBelow(panel, [codeCell(source)], trans);
   }
 
   private get _notebook(): NotebookPanel | null {
@@ -119,6 +123,7 @@ export class LabActions implements IActions {
   }
 
   private _target(panel: NotebookPanel | null): NotebookPanel | null {
+    this._options.onDocument();
     if (!panel) {
       Notification.info(this._options.trans.__('Open a notebook first.'), { autoClose: 5000 });
     }
@@ -134,9 +139,9 @@ export class LabActions implements IActions {
     });
   }
 
-  private async _item({ memory_id }: IHit): Promise<IItem> {
+  private async _item({ memory_id }: IHit, isRunnable = false): Promise<IItem> {
     try {
-      return await this._options.api.item(memory_id);
+      return await this._options.api.item(memory_id, { isRunnable });
     } catch (error) {
       if (error instanceof ApiError && error.reason === NO_MEMORY) {
         this._options.onMissing(memory_id);

@@ -15,6 +15,7 @@ import {
   searchIcon
 } from '@jupyterlab/ui-components';
 
+import { canRun } from '../components/shared/labels';
 import { pinIcon, relatedIcon, tagsIcon, usefulIcon, uselessIcon } from '../components/shared/icons';
 import type { IPlacedHit } from '../models/hits';
 import type { SearchModel } from '../models/searchModel';
@@ -23,10 +24,12 @@ import type { LabActions } from './actions';
 export const CommandIDs = {
   open: 'jupyter-memory:open',
   search: 'jupyter-memory:search',
+  searchAnywhere: 'jupyter-memory:search-anywhere',
   openHit: 'jupyter-memory:open-hit',
   openHitToSide: 'jupyter-memory:open-hit-to-side',
   preview: 'jupyter-memory:preview',
   insert: 'jupyter-memory:insert',
+  insertRunnable: 'jupyter-memory:insert-runnable',
   insertBelow: 'jupyter-memory:insert-below',
   copy: 'jupyter-memory:copy',
   copyLink: 'jupyter-memory:copy-link',
@@ -50,8 +53,12 @@ export interface ICommandOptions {
   actions: LabActions;
   /** Show the panel, and search for a query if there is one. */
   show(query?: string): Promise<void>;
+  /** Search above whatever is in front. */
+  searchAnywhere(query?: string): Promise<void>;
   /** The selected text of the document in front, for the search box. */
   selected(): string | undefined;
+  /** The words of the cell under the context menu. */
+  clicked(): string | undefined;
   /** Give the keyboard back to the results, which a menu took it from. */
   back(): void;
   /** Show what put the selected hit where it is. */
@@ -67,7 +74,7 @@ export function args(properties: Record<string, { type: string; description: str
 
 /** Add the commands that show the panel, and those for a hit: the selected one, or the one that `memory_id` names. */
 export function addCommands(options: ICommandOptions): void {
-  const { commands, model, actions, show, selected, trans } = options;
+  const { commands, model, actions, show, searchAnywhere, selected, clicked, trans } = options;
   const query = { query: { type: 'string', description: trans.__('What to search for') } };
   commands.addCommand(CommandIDs.open, {
     label: trans.__('Show Memory'),
@@ -78,15 +85,26 @@ export function addCommands(options: ICommandOptions): void {
   commands.addCommand(CommandIDs.search, {
     label: given =>
       given.isMenu
-        ? trans.__('Search Memory for the Selection')
+        ? selected()
+          ? trans.__('Search Memory for the Selection')
+          : trans.__('Search Memory for This Cell')
         : given.query
           ? trans.__('Search Memory for “%1”', String(given.query))
           : trans.__('Search Memory'),
     caption: trans.__('Search for a text in the Memory panel'),
     icon: searchIcon,
-    describedBy: args({ ...query, isMenu: { type: 'boolean', description: trans.__('Search for what is selected') } }),
-    isVisible: given => !given.isMenu || selected() !== undefined,
-    execute: given => show(text(given.query) ?? selected() ?? model.query)
+    describedBy: args({
+      ...query,
+      isMenu: { type: 'boolean', description: trans.__('Search for what is selected, or for the cell under the menu') }
+    }),
+    isVisible: given => !given.isMenu || (selected() ?? clicked()) !== undefined,
+    execute: given => show(text(given.query) ?? selected() ?? (given.isMenu ? clicked() : undefined) ?? model.query)
+  });
+  commands.addCommand(CommandIDs.searchAnywhere, {
+    label: trans.__('Search Memory from Anywhere'),
+    caption: trans.__('Search above what you work on, and come back to it'),
+    describedBy: args(query),
+    execute: given => searchAnywhere(text(given.query) ?? selected())
   });
   commands.addCommand(CommandIDs.searchInNotebook, {
     label: trans.__('Insert the Search as %memsearch'),
@@ -161,6 +179,12 @@ function addHitCommands({ commands, model, actions, back, why, trans }: ICommand
   addForHit(ids.insert, [trans.__('Insert'), insert, addBelowIcon], one => actions.insert(one.hit), {
     fits: () => actions.hasNotebook
   });
+  addForHit(
+    ids.insertRunnable,
+    [trans.__('Insert What Runs'), trans.__('Insert the Selected Result with What It Needs'), addBelowIcon],
+    one => actions.insert(one.hit, true),
+    { fits: one => actions.hasNotebook && canRun(one) }
+  );
   addForHit(ids.copy, [trans.__('Copy'), trans.__('Copy the Selected Result'), copyIcon], one => actions.copy(one.hit));
   addForHit(
     ids.copyLink,

@@ -10,11 +10,21 @@ import { Drag } from '@lumino/dragdrop';
 import type { IItem } from '../api/types';
 import { splitTitle } from '../components/shared/labels';
 import { withMarks } from '../components/shared/text';
-import { codeCell, fenced, isProse, magicLine, markdownCell, sourceOf, supportsLanguage } from '../models/cells';
+import {
+  codeCell,
+  fenced,
+  firstLine,
+  isProse,
+  magicLine,
+  markdownCell,
+  noticesOf,
+  sourceOf,
+  supportsLanguage
+} from '../models/cells';
 
 /** Insert a memory as a cell, after a question if the kernel does not run its language. Resolves to whether it did. */
 export async function insertItem(panel: NotebookPanel, item: IItem, trans: TranslationBundle): Promise<boolean> {
-  const source = sourceOf(item);
+  const source = item.runnable ?? sourceOf(item);
   const kernel = languageOf(panel);
   let cell = isProse(item.lang) ? markdownCell(source) : codeCell(source);
   if (cell.cell_type === 'code' && !supportsLanguage(kernel, item.lang)) {
@@ -24,7 +34,8 @@ export async function insertItem(panel: NotebookPanel, item: IItem, trans: Trans
     }
     cell = chosen === 'code' ? cell : markdownCell(fenced(source, item.lang));
   }
-  return insertBelow(panel, cell, trans, splitTitle(item.title).name || source.trimStart().split('\n', 1)[0]);
+  const name = splitTitle(item.title).name || firstLine(sourceOf(item));
+  return insertBelow(panel, [cell], trans, name, noticesOf(item));
 }
 
 /** Insert a `%memsearch` cell for a query, without running it. */
@@ -35,7 +46,7 @@ export async function insertQuery(panel: NotebookPanel, query: string, trans: Tr
   }
   const sources = Array.from(panel.model?.cells ?? [], cell => cell.sharedModel.getSource());
   const isLoaded = sources.some(source => source.includes('load_ext jupyter_memory'));
-  await insertBelow(panel, codeCell(magicLine(query, isLoaded)), trans);
+  await insertBelow(panel, [codeCell(magicLine(query, isLoaded))], trans);
 }
 
 /** The language of a notebook's kernel, or '' while it is not known. */
@@ -45,14 +56,15 @@ export function languageOf(panel: NotebookPanel): string {
 }
 
 /**
- * Insert a cell below the active one, or replace that one if it is empty. Resolves to whether that was possible. What
- * has a name is named by a notification, which can take it out again.
+ * Insert cells below the active one, or replace that one if it is empty. Resolves to whether that was possible. What
+ * has a name is named by a notification, with what else there is to say, and can be taken out again.
  */
 export async function insertBelow(
   panel: NotebookPanel,
-  cell: ICell,
+  cells: readonly ICell[],
   trans: TranslationBundle,
-  name = ''
+  name = '',
+  notices = ''
 ): Promise<boolean> {
   const { content: notebook, model } = panel;
   if (!model || model.readOnly) {
@@ -65,33 +77,37 @@ export async function insertBelow(
   const isBlank = active !== null && !hasContent && metadata?.deletable !== false;
   const at = isBlank ? notebook.activeCellIndex : notebook.activeCellIndex + 1;
   model.sharedModel.transact(() => {
-    model.sharedModel.insertCell(at, cell as Parameters<typeof model.sharedModel.insertCell>[1]);
+    model.sharedModel.insertCells(at, cells as Parameters<typeof model.sharedModel.insertCells>[1]);
     if (isBlank) {
-      model.sharedModel.deleteCell(at + 1);
+      model.sharedModel.deleteCell(at + cells.length);
     }
   });
   notebook.deselectAll();
   notebook.activeCellIndex = at;
   await notebook.scrollToItem(at, 'smart');
   if (name) {
-    const id = model.sharedModel.cells[at].getId();
-    Notification.success(trans.__('Inserted “%1” as cell %2.', withMarks(name), at + 1), {
+    const ids = model.sharedModel.cells.slice(at, at + cells.length).map(cell => cell.getId());
+    const told =
+      cells.length === 1
+        ? trans.__('Inserted “%1” as cell %2.', withMarks(name), at + 1)
+        : trans.__('Inserted “%1” and what follows as cells %2 to %3.', withMarks(name), at + 1, at + cells.length);
+    Notification.success([told, withMarks(notices)].join(' ').trim(), {
       autoClose: 8000,
-      actions: [{ label: trans.__('Undo'), callback: () => takeOut(panel, id, isBlank) }]
+      actions: [{ label: trans.__('Undo'), callback: () => takeOut(panel, ids, isBlank) }]
     });
   }
   return true;
 }
 
-/** Take an inserted cell out again, wherever it is now; the empty one that it replaced comes back. */
-function takeOut({ model }: NotebookPanel, id: string, isReplaced: boolean): void {
+/** Take inserted cells out again, wherever they are now; the empty one that they replaced comes back. */
+function takeOut({ model }: NotebookPanel, ids: readonly string[], isReplaced: boolean): void {
   const cells = model?.sharedModel;
-  const at = cells?.cells.findIndex(cell => cell.getId() === id) ?? -1;
-  if (cells && at >= 0) {
+  const places = cells?.cells.flatMap((cell, at) => (ids.includes(cell.getId()) ? [at] : [])) ?? [];
+  if (cells && places.length) {
     cells.transact(() => {
-      cells.deleteCell(at);
+      places.reverse().forEach(at => cells.deleteCell(at));
       if (isReplaced) {
-        cells.insertCell(at, { cell_type: 'code', source: '', metadata: {} });
+        cells.insertCell(places[places.length - 1], { cell_type: 'code', source: '', metadata: {} });
       }
     });
   }
@@ -136,7 +152,7 @@ export async function drag(fetch: () => Promise<IItem>, event: MouseEvent): Prom
     }
     const dragImage = document.createElement('div');
     dragImage.className = 'jp-Memory-drag';
-    dragImage.textContent = withMarks(item.title || sourceOf(item).trimStart().split('\n', 1)[0]);
+    dragImage.textContent = withMarks(item.title || firstLine(sourceOf(item)));
     const mimeData = dragged(item);
     const action = new Drag({ mimeData, dragImage, supportedActions: 'copy', proposedAction: 'copy', source: null });
     const done = await action.start(mouse.x, mouse.y);

@@ -14,6 +14,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { MemoryApi } from '../api/memoryApi';
 import type { IHit, IPlace } from '../api/types';
 import { withMarks } from '../components/shared/text';
+import { firstLine } from '../models/cells';
 import type { ICellNearby } from '../tokens';
 
 /** Milliseconds for which the place is highlighted; as long as the animation in CSS. */
@@ -85,7 +86,7 @@ export class Opener {
     return new URL(linkTo(app.serviceManager.serverSettings.baseUrl, page, path, memory_id), location.href).href;
   }
 
-  /** The cells before and after a place in its notebook: of the open one, else of the file. */
+  /** The cell of a place between its neighbours in its notebook: of the open one, else of the file. */
   async around(place: IPlace): Promise<ICellNearby[]> {
     const { app, docs } = this._options;
     if (!place.path?.endsWith('.ipynb')) {
@@ -97,15 +98,10 @@ export class Opener {
     const { cells } = (model ? model.toJSON() : file) as { cells: (ICell & { id?: string })[] };
     const sources = cells.map(({ id = '', source }) => ({ id, source: [source].flat().join('') }));
     const found = findCell(sources, place, { snippet: '', highlights: [] });
-    const near = found?.sure ? [found.at - 1, found.at + 1] : [];
+    const near = found?.sure ? [-1, 0, 1].map(offset => ({ offset, index: found.at + offset })) : [];
     return near
-      .filter(index => sources[index]?.source.trim())
-      .map(index => ({
-        index,
-        isBefore: index < found!.at,
-        isCode: cells[index].cell_type === 'code',
-        source: sources[index].source
-      }));
+      .filter(({ index }) => sources[index]?.source.trim())
+      .map(one => ({ ...one, isCode: cells[one.index].cell_type === 'code', source: sources[one.index].source }));
   }
 
   /** Go to the memory that the address of this page names, if any. */
@@ -289,8 +285,4 @@ function loosely(text: string): string {
 function nearest<T>(things: readonly T[], near: number, fits: (thing: T) => boolean): number | null {
   const fitting = things.flatMap((thing, at) => (fits(thing) ? [at] : []));
   return fitting.sort((a, b) => Math.abs(a - near) - Math.abs(b - near))[0] ?? null;
-}
-
-function firstLine(source: string): string {
-  return source.trimStart().split('\n', 1)[0].trim();
 }

@@ -7,6 +7,7 @@ import type { INotebookTracker, Notebook, NotebookPanel } from '@jupyterlab/note
 import type { IAdd, MemoryApi } from '../api/memoryApi';
 import type { IItem, IPlace } from '../api/types';
 import type { RelatedCells } from '../models/relatedCells';
+import { OUTPUTS } from '../models/cells';
 import { languageOf } from './insert';
 
 /** Characters of a query: more would not change its answer. */
@@ -47,7 +48,7 @@ export class Pointer {
       return null;
     }
     const outputs = textOutputs(cell.model);
-    return { ...inCell(panel, cell), text: outputs ? `${source}\n\nOut:\n${outputs}` : source };
+    return { ...inCell(panel, cell), text: outputs ? source + OUTPUTS + outputs : source };
   }
 
   get selection(): IPointed | null {
@@ -81,6 +82,11 @@ export async function findMemory(api: MemoryApi, path: string, cell: IPointed | 
 
 export function toQuery(text: string): string {
   return text.replace(/\s+/g, ' ').trim().slice(0, MAX_QUERY);
+}
+
+/** The words of a cell without its outputs: nothing in them is a filter or an operator of a question. */
+export function wordsOf(cell: string): string {
+  return toQuery(cell.split(OUTPUTS, 1)[0].replace(/[^\p{L}\p{N}_.]+/gu, ' '));
 }
 
 export function queryFromPath(path: string): string {

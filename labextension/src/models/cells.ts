@@ -7,12 +7,23 @@ import type { IItem } from '../api/types';
 const PROSE = /^(|markdown|md|text|txt|plain|rst|restructuredtext|html|latex|org)$/i;
 
 /** The indexer keeps a cell's outputs below its source. */
-const OUTPUTS = '\n\nOut:\n';
+export const OUTPUTS = '\n\nOut:\n';
 
 /** The text without the outputs that were kept with it. */
 export function sourceOf(item: IItem): string {
   const cut = isProse(item.lang) ? -1 : item.text.indexOf(OUTPUTS);
   return cut < 0 ? item.text : item.text.slice(0, cut);
+}
+
+/** What the server says of code with what it needs, in the comments above all of it. */
+export function noticesOf(item: IItem): string {
+  const [first] = (item.runnable ?? '').split('\n\n', 1);
+  const isSaid = item.runnable !== sourceOf(item) && first.split('\n').every(line => line.startsWith('# '));
+  return isSaid ? first.replace(/^# /gm, '').replace(/\n/g, ' ') : '';
+}
+
+export function firstLine(source: string): string {
+  return source.trimStart().split('\n', 1)[0].trim();
 }
 
 export function isProse(language: string): boolean {

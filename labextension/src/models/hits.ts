@@ -58,6 +58,8 @@ export class Selection {
   dense = true;
   /** Sections whose hits are all shown. */
   opened: ReadonlySet<string> = new Set();
+  /** Whether the overlay shows the hits, in place of the panel. */
+  overlaid = false;
   /** Id of the memory whose tags are being written, or null. */
   tagging: string | null = null;
 
@@ -76,6 +78,11 @@ export class Selection {
 
   setDense(dense: boolean): void {
     this.dense = dense;
+    this.changed.emit();
+  }
+
+  setOverlaid(overlaid: boolean): void {
+    this.overlaid = overlaid;
     this.changed.emit();
   }
 

@@ -47,16 +47,19 @@ export class SearchModel extends VDomModel {
     this.edits = new HitEdits(options.api, this.answers);
     this.undo = new UndoDelete(options.api, options.undoFor ?? 6000);
     this.texts = new WholeTexts(options.api);
-    for (const part of [this.answers, this.edits, this.selection, this.texts]) {
+    this.peeks = new WholeTexts(options.api);
+    for (const part of [this.answers, this.edits, this.selection, this.texts, this.peeks]) {
       part.changed.connect(() => this.stateChanged.emit());
+    }
+    for (const texts of [this.texts, this.peeks]) {
+      texts.lost.connect((_, { id, error }) => this._refuse(id, error));
+      // A problem that concerns the whole panel is shown at its top, any other one in place of the text.
+      texts.failed.connect((_, problem) => [UNREACHABLE, NO_STORE].includes(problem.reason) && this._fail(problem));
     }
     this.answers.answered.connect((_, asked) => this._take(asked));
     this.answers.failed.connect((_, error) => this._fail(error));
     this.edits.refused.connect((_, { id, error }) => this._refuse(id, error));
     this.undo.settled.connect((_, error) => this._settle(error));
-    this.texts.lost.connect((_, { id, error }) => this._refuse(id, error));
-    // A problem that concerns the whole panel is shown at its top, any other one in place of the text.
-    this.texts.failed.connect((_, problem) => [UNREACHABLE, NO_STORE].includes(problem.reason) && this._fail(problem));
   }
 
   readonly answers: Answers;
@@ -64,6 +67,8 @@ export class SearchModel extends VDomModel {
   readonly undo: UndoDelete;
   readonly selection = new Selection();
   readonly texts: WholeTexts;
+  /** The texts that are looked at while their cards stay folded. */
+  readonly peeks: WholeTexts;
 
   // What follows is written here alone.
   problem: ApiError | null = null;
@@ -128,6 +133,11 @@ export class SearchModel extends VDomModel {
   }
   search(how: { now?: boolean } = {}): Promise<void> {
     return this.answers.search(how);
+  }
+  /** Search for a query as if it had been typed and entered. */
+  ask(query: string): void {
+    this.setQuery(query);
+    void this.search({ now: true });
   }
 
   async related(id: string): Promise<void> {
@@ -255,6 +265,7 @@ export class SearchModel extends VDomModel {
   override dispose(): void {
     this.undo.flush();
     this.texts.dispose();
+    this.peeks.dispose();
     this.answers.dispose();
     super.dispose();
   }

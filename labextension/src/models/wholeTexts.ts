@@ -84,7 +84,7 @@ export class WholeTexts {
     const reading = this._reading.get(id) ?? new LatestRequest();
     this._reading.set(id, reading);
     try {
-      const item = await reading.run(signal => this._api.item(id, signal));
+      const item = await reading.run(signal => this._api.item(id, { signal }));
       if (item) {
         this._put(id, { item, problem: null });
       }

@@ -35,7 +35,7 @@ export async function renderResults(answer: IAnswer = found(), query = 'price', 
     drag: jest.fn(),
     toNotebook: jest.fn(),
     around: jest.fn(async () => []),
-    insertCell: jest.fn(),
+    insertCells: jest.fn(),
     render: null,
     highlight: null,
     hasNotebook: true

@@ -8,10 +8,18 @@ import { item, notebook, RawResponse, Server } from '../helpers/server';
 afterEach(() => jest.restoreAllMocks());
 
 function lab(opens = true) {
+  const onDocument = jest.fn();
   const server = new Server();
   server.on('POST item', ({ body }) => item(body.memory_id));
   const opener = { open: async () => opens } as unknown as Opener;
-  const actions = new LabActions({ api: server.api, opener, notebooks: null, trans, onMissing: () => undefined });
+  const actions = new LabActions({
+    api: server.api,
+    opener,
+    notebooks: null,
+    trans,
+    onDocument,
+    onMissing: () => undefined
+  });
   return { server, actions, used: () => server.bodies('POST access') };
 }
 

@@ -5,7 +5,7 @@ import { resolve } from 'path';
 import type { LabActions } from '../../integrations/actions';
 import { addCommands, CommandIDs } from '../../integrations/commands';
 import { addContextCommands } from '../../integrations/contextMenu';
-import { Pointer } from '../../integrations/pointer';
+import { Pointer, wordsOf } from '../../integrations/pointer';
 import { IndexModel } from '../../models/indexModel';
 import { SearchModel } from '../../models/searchModel';
 import { settle, status, trans } from '../helpers/samples';
@@ -39,7 +39,9 @@ async function lab(hasNotebook = true) {
     model,
     actions,
     show,
+    searchAnywhere: note('searchAnywhere'),
     selected: () => undefined,
+    clicked: () => undefined,
     back: () => undefined,
     why: () => void note('why')(),
     trans
@@ -56,7 +58,8 @@ describe('the commands', () => {
     for (const id of commands.listCommands()) {
       expect(commands.label(id)).toMatch(/\w/);
       // In the View menu none of Lab's own has one.
-      expect(commands.icon(id) === undefined).toBe(id === CommandIDs.open);
+      const isInView = id === CommandIDs.open || id === CommandIDs.searchAnywhere;
+      expect(commands.icon(id) === undefined).toBe(isInView);
       expect((await commands.describedBy(id)).args).toMatchObject({ type: 'object' });
     }
   });
@@ -71,6 +74,7 @@ describe('the commands', () => {
       'Open to the Side',
       'Preview',
       'Insert',
+      'Insert What Runs',
       'Copy',
       'Copy Link',
       'More like this',
@@ -102,11 +106,15 @@ describe('the commands', () => {
       expect(commands.hasCommand(command)).toBe(true);
     }
     expect(context.filter((item: { selector: string }) => item.selector.includes(','))).toEqual([]);
-    const [shortcut] = schema['jupyter.lab.shortcuts'];
-    const [entry] = main[0].items;
-    expect(shortcut.keys).toEqual(['Alt Shift M']);
+    const shortcuts: { keys: string[]; args?: object }[] = schema['jupyter.lab.shortcuts'];
+    expect(shortcuts.flatMap(({ keys }) => keys)).toEqual(['Alt Shift M', 'Alt Shift F']);
     // A menu tells the shortcut of the same arguments only.
-    expect(shortcut.args).toEqual(entry.args);
+    expect(shortcuts.map(one => one.args)).toEqual(main[0].items.map((one: { args?: object }) => one.args));
+  });
+
+  it('search for the words of a cell, in which nothing is a filter or an operator, and not for its outputs', () => {
+    const cell = 'def λ(x: int):\n    return df["a/b"] -x  # path:notes\n\nOut:\n0.3';
+    expect(wordsOf(cell)).toBe('def λ x int return df a b x path notes');
   });
 
   it('act on the selected hit, on the one they are given, and on none if there is none', async () => {

@@ -1,5 +1,14 @@
 import { CELLS, dragged } from '../../integrations/insert';
-import { codeCell, fenced, isProse, magicLine, markdownCell, sourceOf, supportsLanguage } from '../../models/cells';
+import {
+  codeCell,
+  fenced,
+  isProse,
+  magicLine,
+  markdownCell,
+  noticesOf,
+  sourceOf,
+  supportsLanguage
+} from '../../models/cells';
 import { item } from '../helpers/server';
 
 describe('what a memory becomes in a notebook', () => {
@@ -8,6 +17,17 @@ describe('what a memory becomes in a notebook', () => {
     expect(sourceOf(code)).toBe('λ = 0.3\nλ');
     const prose = item('b', { lang: 'markdown', text: 'It said:\n\nOut:\nof stock' });
     expect(sourceOf(prose)).toBe(prose.text);
+  });
+
+  it('says of code with what it needs what stands above all of it, and nothing of its own comments', () => {
+    const said = (text: string, runnable: string): string => noticesOf(item('a', { lang: 'python', text, runnable }));
+    const needed = '# Cell 3 of λ.ipynb defines rate.\nrate = 2';
+    const missing = '# Nothing known defines prices.\n# The cell itself writes files.';
+    expect(said('prices', `${missing}\n\n${needed}\n\nprices`)).toBe(
+      'Nothing known defines prices. The cell itself writes files.'
+    );
+    expect(said('rate', `${needed}\n\nrate`)).toBe('');
+    expect(said('# The λ\n\n1', '# The λ\n\n1')).toBe('');
   });
 
   it('is a code cell for code and a Markdown cell for prose', () => {

@@ -27,12 +27,6 @@ export class HeaderWidget extends ReactWidget {
     this.addClass('jp-Memory-header');
   }
 
-  focusBox(): void {
-    const box = boxIn(this.node);
-    box?.focus();
-    box?.select();
-  }
-
   protected render(): JSX.Element {
     return <UseSignal signal={this._options.model.stateChanged}>{() => <Header {...this._options} />}</UseSignal>;
   }
@@ -66,7 +60,7 @@ export function Header(props: IHeaderProps): JSX.Element {
         )}
       </div>
       {!isShut && (
-        <KeepFocus fallback={() => boxIn(head.current)?.focus()}>
+        <KeepFocus fallback={() => focusBox(head.current)}>
           <SearchBox model={model} trans={trans} onDown={props.onDown} />
           <Chips model={model} trans={trans} />
           {related && (
@@ -79,8 +73,11 @@ export function Header(props: IHeaderProps): JSX.Element {
   );
 }
 
-function boxIn(node: HTMLElement | null): HTMLInputElement | null {
-  return node?.querySelector<HTMLInputElement>('input[type="search"]') ?? null;
+/** Focus the search box within a node, with its words selected. */
+export function focusBox(node: HTMLElement | null): void {
+  const box = node?.querySelector<HTMLInputElement>('input[type="search"]');
+  box?.focus();
+  box?.select();
 }
 
 function SearchBox({ model, trans, onDown }: IHeaderProps): JSX.Element {

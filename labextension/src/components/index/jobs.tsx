@@ -19,7 +19,7 @@ export function Jobs({ model, trans }: IProps<IndexModel>): React.JSX.Element | 
       <ul className="jp-Memory-jobs">
         {model.jobs.map(job => (
           <li key={job.job_id} className="jp-Memory-job" data-state={job.state}>
-            {isActive(job) ? <ActiveJob {...{ job, model, trans }} /> : <FinishedJob {...{ job, model, trans }} />}
+            {isActive(job) ? <IndexingJob {...{ job, model, trans }} /> : <FinishedJob {...{ job, model, trans }} />}
           </li>
         ))}
       </ul>
@@ -27,18 +27,36 @@ export function Jobs({ model, trans }: IProps<IndexModel>): React.JSX.Element | 
   );
 }
 
-function ActiveJob({ job, model, trans }: IProps<IndexModel> & { job: IJob }): React.JSX.Element {
+function IndexingJob({ job, model, trans }: IProps<IndexModel> & { job: IJob }): React.JSX.Element {
   const name = nameOf(job, model, trans);
+  const label = trans.__('Indexing %1', name);
+  const tally =
+    job.total === null ? trans.__('looking for files…') : trans.__('%1 of %2 files', count(job.done), count(job.total));
+  const line = job.state === 'waiting' ? trans.__('Waiting: %1', name) : label;
+  return <ActiveJob {...{ job, model, trans, label, tally, line }} stop={trans.__('Cancel indexing %1', name)} />;
+}
+
+interface IActiveJobProps extends IProps<IndexModel> {
+  job: IJob;
+  line: React.ReactNode;
+  /** What a screen reader calls its progress, and the button that ends it. */
+  label: string;
+  stop: string;
+  tally: string;
+}
+
+/** A job that waits or runs, of files or of vectors. */
+export function ActiveJob({ job, model, trans, line, label, stop, tally }: IActiveJobProps): React.JSX.Element {
   // Not `disabled`, which would take the focus away.
   const isAsked = model.isPending('cancel') || model.isStopping(job);
   return (
     <>
       <div className="jp-Memory-jobLine">
-        <span>{job.state === 'waiting' ? trans.__('Waiting: %1', name) : trans.__('Indexing %1', name)}</span>
+        <span>{line}</span>
         <button
           className="jp-Memory-link"
           aria-disabled={isAsked}
-          aria-label={trans.__('Cancel indexing %1', name)}
+          aria-label={stop}
           onClick={() => !isAsked && void model.cancel(job.job_id)}
         >
           {model.isStopping(job) ? trans.__('Stopping…') : trans.__('Cancel')}
@@ -46,17 +64,9 @@ function ActiveJob({ job, model, trans }: IProps<IndexModel> & { job: IJob }): R
       </div>
       {job.state === 'running' && (
         <div className="jp-Memory-jobLine">
-          {/* Without a value it is indeterminate: the files are not counted yet. */}
-          <progress
-            aria-label={trans.__('Indexing %1', name)}
-            max={job.total ?? 1}
-            value={job.total === null ? undefined : job.done}
-          />
-          <span className="jp-Memory-dim jp-Memory-number">
-            {job.total === null
-              ? trans.__('looking for files…')
-              : trans.__('%1 of %2 files', count(job.done), count(job.total))}
-          </span>
+          {/* Without a value it is indeterminate: nothing is counted yet. */}
+          <progress aria-label={label} max={job.total || 1} value={job.total === null ? undefined : job.done} />
+          <span className="jp-Memory-dim jp-Memory-number">{tally}</span>
         </div>
       )}
     </>

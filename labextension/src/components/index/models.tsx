@@ -8,6 +8,7 @@ import { type IndexModel, isActive } from '../../models/indexModel';
 import { type IProps, KeepFocus, TextButton } from '../shared/elements';
 import { bytes, count } from '../shared/format';
 import { withMarks } from '../shared/text';
+import { ActiveJob } from './jobs';
 
 export function Models({ model, trans }: IProps<IndexModel>): React.JSX.Element {
   const { models, status, modelJob } = model;
@@ -103,41 +104,27 @@ function Agreement(props: IProps<IndexModel> & { one: IModel; onDone: () => void
 }
 
 function Change({ job, model, trans }: IProps<IndexModel> & { job: IJob }): React.JSX.Element {
-  const isAsked = model.isPending('cancel') || model.isStopping(job);
-  const isOver = !isActive(job);
+  const { done, total, summary } = job;
+  const label = stepName(job, trans);
+  const counted = (all: number): string =>
+    summary === 'fetching'
+      ? trans.__('%1 of %2', bytes(done), bytes(all))
+      : trans.__('%1 of %2 vectors', count(done), count(all));
+  const about = {
+    label,
+    stop: trans.__('Cancel the change to %1', job.model),
+    line: <span role="status">{label}</span>
+  };
   return (
     <div className="jp-Memory-job">
-      <div className="jp-Memory-jobLine">
-        <span role="status" className={job.state === 'failed' ? 'jp-Memory-warning' : ''}>
-          {isOver ? withMarks(job.summary) : stepName(job, trans)}
-        </span>
-        {isOver ? (
-          <TextButton look="link" label={trans.__('Dismiss')} run={() => model.dismiss(job.job_id)} />
-        ) : (
-          <button
-            className="jp-Memory-link"
-            aria-disabled={isAsked}
-            aria-label={trans.__('Cancel the change to %1', job.model)}
-            onClick={() => !isAsked && void model.cancel(job.job_id)}
-          >
-            {model.isStopping(job) ? trans.__('Stopping…') : trans.__('Cancel')}
-          </button>
-        )}
-      </div>
-      {job.state === 'running' && (
+      {isActive(job) ? (
+        <ActiveJob {...{ job, model, trans, ...about }} tally={total === null ? '' : counted(total)} />
+      ) : (
         <div className="jp-Memory-jobLine">
-          <progress
-            aria-label={stepName(job, trans)}
-            max={job.total || 1}
-            value={job.total === null ? undefined : job.done}
-          />
-          {job.total !== null && (
-            <span className="jp-Memory-dim jp-Memory-number">
-              {job.summary === 'fetching'
-                ? trans.__('%1 of %2', bytes(job.done), bytes(job.total))
-                : trans.__('%1 of %2 vectors', count(job.done), count(job.total))}
-            </span>
-          )}
+          <span role="status" className={job.state === 'failed' ? 'jp-Memory-warning' : ''}>
+            {withMarks(summary)}
+          </span>
+          <TextButton look="link" label={trans.__('Dismiss')} run={() => model.dismiss(job.job_id)} />
         </div>
       )}
     </div>

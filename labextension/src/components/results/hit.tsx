@@ -24,8 +24,9 @@ interface IHitProps {
   selected: boolean;
   /** Its whole text is shown below it, in place of the snippet. */
   whole: boolean;
-  /** How many columns of code a row of the dense list surely shows; null in cards. */
-  columns: number | null;
+  /** How many columns of code a line surely shows. */
+  columns: number;
+  dense: boolean;
   /** How many hits of its section are folded into this one. */
   more: number;
   /** Whether it is shown below the hit into which its section is folded. */
@@ -56,6 +57,7 @@ export const HitCard = memo(function HitCard(props: IHitProps): JSX.Element {
       pieces={titled?.rest ?? pieces(hit.snippet, hit.highlights)}
       code={code}
       columns={columns}
+      dense={props.dense}
       lang={place.lang}
       highlight={props.highlight}
       markdown={isMarkdown(hit, place)}

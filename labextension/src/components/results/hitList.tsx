@@ -1,5 +1,6 @@
 /** The hits as a list box: keys act on the selected one, and its actions are shown below it. */
 
+import type { TranslationBundle } from '@jupyterlab/translation';
 import { Fragment, type KeyboardEvent, useCallback, useEffect, useMemo, useReducer, useRef, useState } from 'react';
 
 import type { IHit } from '../../api/types';
@@ -12,7 +13,8 @@ import { withMarks } from '../shared/text';
 import { matchedWords } from './excerpt';
 import { HitCard, support } from './hit';
 import { HitActions, HoverActions, openMenu } from './hitActions';
-import { SectionToggle } from './sectionToggle';
+import { HoverPreview, useHoverPreview } from './hoverPreview';
+import { Unfold } from './unfold';
 import { statusText, WholeText, wholeTextId, WholeTextToggle } from './wholeText';
 import { useWordEnds } from './wordEnds';
 
@@ -20,6 +22,7 @@ export interface IHitListProps extends IProps<SearchModel> {
   actions: IActions;
   onIndex(path: string): void;
   onLeave(): void;
+  isOverlay?: boolean;
 }
 
 export function HitList(props: IHitListProps): JSX.Element {
@@ -30,17 +33,19 @@ export function HitList(props: IHitListProps): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
   const pressed = useRef(false);
   const [hovered, setHovered] = useState<string | null>(null);
+  const preview = useHoverPreview(!props.isOverlay);
   // Checks whether there is a notebook to insert into whenever the mouse or the focus comes here.
   const [, near] = useReducer((times: number) => times + 1, 0);
   const layout = useMemo(
     () => rows(hits, { grouped, folded, selected, unfolded, opened: dense ? opened : null }),
     [hits, grouped, folded, selected, unfolded, dense, opened]
   );
-  const columns = useWordEnds(box, dense, layout);
+  const columns = useWordEnds(box, layout);
   const words = useMemo(() => (unfolded.size ? matchedWords(hits.map(one => one.hit)) : null), [hits, unfolded.size]);
   const longest = useMemo(() => Math.max(...hits.map(one => support(one.hit)), 0), [hits]);
   const chosen = layout.seen.find(one => one.found.hit.memory_id === selected);
   const under = layout.seen.find(one => one.found.hit.memory_id === hovered && hovered !== selected);
+  const rested = layout.seen.find(one => optionId(one.found) === preview.shown?.option && one.whole === null);
   const toggled = texts.lastToggled === null ? undefined : model.find(texts.lastToggled);
   const read = selected === null ? undefined : unfolded.get(selected);
   const text = read && (read.item?.text ?? read.problem);
@@ -80,7 +85,8 @@ export function HitList(props: IHitListProps): JSX.Element {
     terms: model.answer?.terms ?? [],
     longest,
     onHover: setHovered,
-    columns: dense ? columns : null
+    columns,
+    dense
   };
   const actionProps = { ...props, onLeave: onBack };
   return (
@@ -90,6 +96,7 @@ export function HitList(props: IHitListProps): JSX.Element {
       onMouseEnter={near}
       onFocus={near}
       onMouseLeave={() => setHovered(null)}
+      {...preview.on}
     >
       <div
         ref={box}
@@ -150,13 +157,13 @@ export function HitList(props: IHitListProps): JSX.Element {
             isNear={one === under}
           />
           {one.section && (
-            <SectionToggle
-              section={one.section}
+            <Unfold
+              look="jp-mod-section"
               row={one.row}
-              title={hitNames(one.found.hit, one.found.place, trans).title}
+              isOpen={one.section.isOpen}
               isStop={one === chosen}
-              trans={trans}
-              onTurn={isOpen => openSection(model, one, isOpen)}
+              {...sectionTexts(one, trans)}
+              onTurn={() => openSection(model, one, !one.section!.isOpen)}
             />
           )}
           {one.whole !== null && (
@@ -191,6 +198,15 @@ export function HitList(props: IHitListProps): JSX.Element {
           menuOf={optionId(under.found)}
           isMember={under.isMember}
           label=""
+        />
+      )}
+      {rested && (
+        <HoverPreview
+          key={optionId(rested.found)}
+          {...{ model, actions, trans }}
+          found={rested.found}
+          style={preview.shown!.style}
+          onLeave={onBack}
         />
       )}
       <div className="jp-Memory-sr" role="status">
@@ -302,6 +318,16 @@ function fold(open: boolean, { model }: IHitListProps, layout: Rows, chosen: IPl
     // This includes a folded group: otherwise no key would unfold it.
     model.selection.fold(source, !open);
   }
+}
+
+/** What the toggle of a section is called, and what it does. */
+function sectionTexts({ found, section }: Rows['seen'][number], trans: TranslationBundle) {
+  const { title } = hitNames(found.hit, found.place, trans);
+  const { more, isOpen } = section!;
+  return {
+    title: isOpen ? trans.__('Fold the section') : trans._n('%1 more cell', '%1 more cells', more),
+    label: trans._n('%1 more cell of %2', '%1 more cells of %2', more, title)
+  };
 }
 
 /** Show the hits of a section, or fold them into its first; that one is selected where one of them was. */

@@ -27,7 +27,11 @@ export function resultsSection({ related, ...props }: IHitListProps & { related?
     isExpanded: true,
     className: 'jp-Memory-results',
     toolbar: resultsToolbar(model, actions, trans, related),
-    render: () => <UseSignal signal={model.stateChanged}>{() => <Results {...props} />}</UseSignal>
+    render: () => (
+      <UseSignal signal={model.stateChanged}>
+        {() => (model.selection.overlaid ? null : <Results {...props} />)}
+      </UseSignal>
+    )
   };
 }
 

@@ -14,26 +14,25 @@ export const SURELY_SHOWN = 24;
 const OUTPUTS = 'Out:';
 /** Lines of code in a row of the dense list. */
 const DENSE_LINES = 2;
-/** Pieces up to this length are not shortened. */
-const SHORT = 4;
 
 interface ISnippetProps {
   pieces: IPiece[];
   code: boolean;
   markdown: boolean;
-  /** How many columns of code a row of the dense list surely shows; null in cards. */
-  columns: number | null;
+  /** How many columns of code a line surely shows. */
+  columns: number;
+  dense: boolean;
   lang: string;
   highlight: IActions['highlight'];
 }
 
-export function Snippet({ pieces, code, markdown, columns, lang, highlight }: ISnippetProps): JSX.Element {
+export function Snippet({ pieces, code, markdown, columns, dense, lang, highlight }: ISnippetProps): JSX.Element {
   const tokens = useTokens(highlight, code ? textOf(pieces) : null, lang);
   if (!code) {
     const prose = markdown ? withoutMarkdown(pieces) : pieces;
     return (
       <div className="jp-Memory-snippet" dir="auto">
-        {marked(columns === null ? prose : upTo(prose, DENSE_LINES * columns))}
+        {marked(dense ? upTo(prose, DENSE_LINES * columns) : prose)}
       </div>
     );
   }
@@ -41,15 +40,13 @@ export function Snippet({ pieces, code, markdown, columns, lang, highlight }: IS
   return (
     <div className="jp-Memory-snippet jp-mod-code" dir="ltr">
       <code>
-        {columns === null
-          ? lines.map((line, i) => <Line key={i} pieces={line} isFirst={i === 0} />)
-          : telling(inLines(pieces), columns).map(({ line, from, isCut }) => (
-              <span key={line} className="jp-Memory-line">
-                {isCut && '…'}
-                {marked(within(lines[line], from))}
-                {'\n'}
-              </span>
-            ))}
+        {telling(inLines(pieces), columns, dense ? DENSE_LINES : Infinity).map(({ line, from, isCut }) => (
+          <span key={line} className="jp-Memory-line">
+            {isCut && '…'}
+            {marked(within(lines[line], from))}
+            {'\n'}
+          </span>
+        ))}
       </code>
     </div>
   );
@@ -106,11 +103,15 @@ export function marked(pieces: IPiece[]): ReactNode[] {
 }
 
 /** Where the lines with most highlights begin, without their shared indentation and what keeps a highlight out of sight. */
-export function telling(lines: IPiece[][], columns: number): { line: number; from: number; isCut: boolean }[] {
+export function telling(
+  lines: IPiece[][],
+  columns: number,
+  most: number
+): { line: number; from: number; isCut: boolean }[] {
   const told = lines.flatMap((line, i) => (/[^\s…]/.test(textOf(line)) && textOf(line) !== OUTPUTS ? [i] : []));
   const marks = told.map(i => lines[i].filter(({ marked }) => marked).length);
-  const at = Math.min(marks.indexOf(Math.max(...marks)), Math.max(0, told.length - DENSE_LINES));
-  const shown = told.slice(at, at + DENSE_LINES);
+  const at = Math.min(marks.indexOf(Math.max(...marks)), Math.max(0, told.length - most));
+  const shown = told.slice(at, at + most);
   const indent = Math.min(...shown.map(i => /^\s*/.exec(textOf(lines[i]))![0].length));
   return shown.map(i => {
     const first = lines[i].findIndex(({ marked }) => marked);
@@ -155,47 +156,6 @@ function within(pieces: readonly IPiece[], start: number, end = Infinity): IPiec
     return { ...piece, text };
   });
   return cut.filter(({ text }) => text);
-}
-
-/** A line of code, cut off at the edge of the card. An ellipsis before the first line is shown in its margin. */
-function Line({ pieces: whole, isFirst }: { pieces: IPiece[]; isFirst: boolean }): JSX.Element {
-  const isCut = isFirst && !whole[0]?.marked && whole[0]?.text.startsWith('…');
-  const pieces = isCut ? [{ ...whole[0], text: whole[0].text.slice(1) }, ...whole.slice(1)] : whole;
-  const last = pieces.reduce((at, { marked }, i) => (marked ? i : at), -1);
-  const isFar = pieces.slice(0, last + 1).reduce((sum, { text }) => sum + text.length, 0) > SURELY_SHOWN;
-  const ahead = isCut && <span className="jp-Memory-ahead">…</span>;
-  if (!isFar) {
-    return (
-      <span className="jp-Memory-line">
-        {ahead}
-        {marked(pieces)}
-        {'\n'}
-      </span>
-    );
-  }
-  return (
-    <span className="jp-Memory-line">
-      {/* A screen reader would read the parts of the line with gaps. */}
-      <span className="jp-Memory-sr">{withMarks(textOf(whole))}</span>
-      <span className="jp-Memory-far" aria-hidden="true">
-        {ahead}
-        {pieces.map(({ text, marked, look = '' }, i) => {
-          // CSS shortens the pieces without highlights, first of all the last one.
-          const part = i > last ? 'jp-mod-rest' : text.length > SHORT ? 'jp-mod-between' : undefined;
-          return marked ? (
-            <mark key={i} className={look}>
-              {withMarks(text)}
-            </mark>
-          ) : (
-            <span key={i} className={[part, look].filter(one => one).join(' ') || undefined}>
-              {withMarks(text)}
-            </span>
-          );
-        })}
-        {'\n'}
-      </span>
-    </span>
-  );
 }
 
 interface IPictureProps {

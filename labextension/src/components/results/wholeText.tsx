@@ -1,19 +1,23 @@
 /** An unfolded card: its toggle, and below the card the memory's whole text in place of the snippet. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
-import { caretRightIcon } from '@jupyterlab/ui-components';
 import { type KeyboardEvent, memo, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 
 import type { IPlacedHit } from '../../models/hits';
+import type { SearchModel } from '../../models/searchModel';
 import type { WholeTexts } from '../../models/wholeTexts';
 import type { IActions, ICellNearby, IRendered, IToken } from '../../tokens';
-import { errorText, TextButton } from '../shared/elements';
+import { errorText, type IProps, TextButton } from '../shared/elements';
 import { count } from '../shared/format';
-import { hitNames, isCode, isMarkdown } from '../shared/labels';
+import { canRun, hitNames, isCode, isMarkdown } from '../shared/labels';
 import { coloured, withMarks, withoutMarkdown } from '../shared/text';
-import { type IExcerpt, excerpt, markWords } from './excerpt';
+import { type IExcerpt, excerpt, markWords, matchedWords } from './excerpt';
+import { Unfold } from './unfold';
 import { marked, Pictures, useTokens } from './snippet';
 import { Versions } from './versions';
+
+/** Milliseconds on a hit before its text is fetched: keys may run down the list. */
+const REST = 100;
 
 /** Lines of the cells before and after. */
 const NEARBY_LINES = 5;
@@ -22,7 +26,8 @@ interface IWholeTextProps {
   found: IPlacedHit;
   texts: WholeTexts;
   trans: TranslationBundle;
-  row: number;
+  /** Null outside of the list. */
+  row: number | null;
   selected: boolean;
   words: RegExp | null;
   pictureOf(id: string, place: number): string;
@@ -47,20 +52,15 @@ export const WholeTextToggle = memo(function WholeTextSign(props: IToggleProps):
   const { found, isOpen, trans } = props;
   const id = found.hit.memory_id;
   return (
-    <button
-      type="button"
-      className={props.isStop || props.isNear ? 'jp-Memory-unfold jp-mod-near' : 'jp-Memory-unfold'}
-      style={{ gridRow: props.row }}
-      tabIndex={props.isStop ? 0 : -1}
+    <Unfold
+      {...props}
+      look={props.isStop || props.isNear ? 'jp-mod-near' : ''}
       title={isOpen ? trans.__('Fold the text (Space)') : trans.__('Show the whole text (Space)')}
-      aria-label={trans.__('Whole text of %1', hitNames(found.hit, found.place, trans).title)}
-      aria-expanded={isOpen}
-      aria-controls={isOpen ? wholeTextId(id) : undefined}
-      onClick={() => props.onTurn(id)}
-      onKeyDown={event => event.key === 'Escape' && props.onLeave(id)}
-    >
-      <caretRightIcon.react tag="span" />
-    </button>
+      label={trans.__('Whole text of %1', hitNames(found.hit, found.place, trans).title)}
+      controls={isOpen ? wholeTextId(id) : undefined}
+      onTurn={() => props.onTurn(id)}
+      onLeave={() => props.onLeave(id)}
+    />
   );
 });
 
@@ -81,29 +81,38 @@ export function WholeText(props: IWholeTextProps): JSX.Element {
     () => bringIntoView(block.current, block.current?.querySelector('.jp-Memory-foundHere')),
     [shown?.text]
   );
+  const isRead = text !== null;
   useEffect(() => {
     let isGone = false;
-    void actions.around(place).then(cells => !isGone && setAround(cells));
+    if (isRead) {
+      void actions.around(place).then(cells => !isGone && setAround(cells));
+    }
     return () => {
       isGone = true;
     };
-  }, [actions, place.path, place.cell, place.index]);
-  const nearby = (isBefore: boolean): JSX.Element[] =>
+  }, [actions, place.path, place.cell, place.index, isRead]);
+  const nearby = (side: number): JSX.Element[] =>
     around
-      .filter(cell => shown !== null && cell.isBefore === isBefore)
+      .filter(({ offset }) => offset === side)
       .map(cell => (
         <Nearby key={cell.index} cell={cell} lang={place.lang} words={props.words} {...{ actions, trans }} />
       ));
   return (
     <div
       className={props.selected ? 'jp-Memory-whole jp-mod-selected' : 'jp-Memory-whole'}
-      style={{ gridRow: props.row }}
+      style={{ gridRow: props.row ?? undefined }}
       onKeyDown={event => event.key === 'Escape' && props.onLeave(hit.memory_id)}
     >
-      {nearby(true)}
+      {nearby(-1)}
+      {isRead && (
+        <p className="jp-Memory-cell">
+          <span>{hitNames(hit, place, trans).at}</span>
+          {actions.hasNotebook && <Inserts found={found} around={around} actions={actions} trans={trans} />}
+        </p>
+      )}
       <div
         ref={block}
-        id={wholeTextId(hit.memory_id)}
+        id={props.row === null ? undefined : wholeTextId(hit.memory_id)}
         className={code ? 'jp-Memory-wholeText jp-mod-code' : 'jp-Memory-wholeText'}
         role="group"
         tabIndex={0}
@@ -124,10 +133,29 @@ export function WholeText(props: IWholeTextProps): JSX.Element {
       {shown !== null && <Pictures found={found} pictureOf={props.pictureOf} trans={trans} />}
       {(place.run ?? place.seconds) && <Versions id={hit.memory_id} {...{ texts, actions, trans }} />}
       {shown !== null && <OmittedText shown={shown} canOpen={place.path !== null} trans={trans} />}
-      {nearby(false)}
+      {nearby(1)}
       {problem && <TextButton look="action" label={trans.__('Retry')} run={() => texts.read(hit.memory_id)} />}
     </div>
   );
+}
+
+/** The whole text of a hit for as long as somebody rests on it; its card stays folded. */
+export function Peek({
+  model,
+  ...props
+}: IProps<SearchModel> & Pick<IWholeTextProps, 'found' | 'actions' | 'onLeave'>) {
+  const { memory_id } = props.found.hit;
+  const { hits, peeks } = model;
+  const words = useMemo(() => matchedWords(hits.map(one => one.hit)), [hits]);
+  useEffect(() => {
+    const timer = setTimeout(() => peeks.read(memory_id), REST);
+    return () => {
+      clearTimeout(timer);
+      peeks.fold(memory_id);
+    };
+  }, [peeks, memory_id]);
+  const pictureOf = (id: string, at: number): string => model.picture(id, at);
+  return <WholeText {...props} texts={peeks} row={null} selected={false} {...{ words, pictureOf }} />;
 }
 
 export function wholeTextId(id: string): string {
@@ -148,6 +176,23 @@ export function statusText(texts: WholeTexts, { hit, place }: IPlacedHit, trans:
   return trans._n('Whole text of %2: %1 line', 'Whole text of %2: %1 lines', lines, title);
 }
 
+interface IInsertsProps extends Pick<IWholeTextProps, 'found' | 'actions' | 'trans'> {
+  around: readonly ICellNearby[];
+}
+
+function Inserts({ found, around, actions, trans }: IInsertsProps): JSX.Element {
+  const { hit } = found;
+  const runs = trans.__('Insert what runs');
+  const all = trans.__('Insert all %1', around.length);
+  return (
+    <>
+      {canRun(found) && <TextButton look="action" label={runs} run={() => void actions.insert(hit, true)} />}
+      {around.length > 1 && <TextButton look="action" label={all} run={() => void actions.insertCells(around)} />}
+      <TextButton look="action" label={trans.__('Insert')} run={() => void actions.insert(hit)} />
+    </>
+  );
+}
+
 interface INearbyProps extends Pick<IWholeTextProps, 'actions' | 'words' | 'trans'> {
   cell: ICellNearby;
   lang: string;
@@ -161,10 +206,10 @@ function Nearby({ cell, lang, words, actions, trans }: INearbyProps): JSX.Elemen
   const parts = markWords(text, words);
   return (
     <div className={isCode ? 'jp-Memory-nearby jp-mod-code' : 'jp-Memory-nearby'}>
-      <p>
+      <p className="jp-Memory-cell">
         <span>{trans.__('cell %1', index + 1)}</span>
         {actions.hasNotebook && (
-          <TextButton look="action" label={trans.__('Insert')} run={() => void actions.insertCell(cell)} />
+          <TextButton look="action" label={trans.__('Insert')} run={() => void actions.insertCells([cell])} />
         )}
       </p>
       <div dir={isCode ? 'ltr' : 'auto'}>{marked(isCode ? coloured(parts, tokens) : withoutMarkdown(parts))}</div>

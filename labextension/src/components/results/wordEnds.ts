@@ -8,25 +8,30 @@ import { SURELY_SHOWN } from './snippet';
 const WORD = /[\p{L}\p{N}_]{4,}(?![\p{L}\p{N}_])/gu;
 
 /** Cut what is in a list now, and whenever its width changes. Returns how many columns of code a row surely shows. */
-export function useWordEnds(list: RefObject<HTMLElement>, isOn: boolean, ...content: unknown[]): number {
+export function useWordEnds(list: RefObject<HTMLElement>, ...content: unknown[]): number {
   const [columns, setColumns] = useState(SURELY_SHOWN);
   useLayoutEffect(() => {
-    if (isOn && list.current) {
+    if (list.current) {
       cutAtWords(list.current);
     }
-  }, [isOn, columns, ...content]);
+  }, [columns, ...content]);
   useEffect(() => {
     const { current } = list;
-    if (!isOn || !current) {
+    if (!current) {
       return undefined;
     }
+    let width = 0;
     const observer = new ResizeObserver(() => {
-      setColumns(Math.max(SURELY_SHOWN, Math.floor(current.clientWidth / 7) - 5));
-      cutAtWords(current);
+      // Each answer has another height.
+      if (current.clientWidth !== width) {
+        width = current.clientWidth;
+        setColumns(Math.max(SURELY_SHOWN, Math.floor(width / 7) - 5));
+        cutAtWords(current);
+      }
     });
     observer.observe(current);
     return () => observer.disconnect();
-  }, [isOn]);
+  }, []);
   return columns;
 }
 
@@ -42,20 +47,28 @@ function cutAtWords(list: HTMLElement): void {
 /** Where the last word ends that fits before an ellipsis, in pixels; null if that is in the first third. */
 function wordEnd(line: HTMLElement): number | null {
   const width = line.clientWidth - parseFloat(getComputedStyle(line).fontSize);
+  const text = line.textContent!;
+  // Measuring is slow: it begins about where the line is cut, if its letters are about equally wide.
+  const about = (1.1 * text.length * width) / line.scrollWidth;
+  const ends = [...text.matchAll(WORD)].map(({ index, 0: word }) => index + word.length);
+  for (const end of ends.filter(one => one < about).reverse()) {
+    const reached = widthUpTo(line, end);
+    if (reached <= width) {
+      return reached > width / 3 ? reached : null;
+    }
+  }
+  return null;
+}
+
+/** How wide a line is up to a place in its text. */
+function widthUpTo(line: HTMLElement, place: number): number {
   const range = document.createRange();
   range.setStart(line, 0);
   const texts = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
-  let end: number | null = null;
-  while (texts.nextNode()) {
-    const text = texts.currentNode as Text;
-    for (const { index, 0: word } of text.data.matchAll(WORD)) {
-      range.setEnd(text, index + word.length);
-      const reached = range.getBoundingClientRect().width;
-      if (reached > width) {
-        return end;
-      }
-      end = reached > width / 3 ? reached : null;
-    }
+  let left = place;
+  while (texts.nextNode() && left > (texts.currentNode as Text).length) {
+    left -= (texts.currentNode as Text).length;
   }
-  return end;
+  range.setEnd(texts.currentNode, left);
+  return range.getBoundingClientRect().width;
 }

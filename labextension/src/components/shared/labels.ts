@@ -5,6 +5,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IFilters, IHit, IPlace, IRun, QueryClass, Verdict } from '../../api/types';
 import { isProse } from '../../models/cells';
 import type { Facet } from '../../models/filters';
+import type { IPlacedHit } from '../../models/hits';
 import { count, figure, moment } from './format';
 import { withMarks } from './text';
 
@@ -178,6 +179,11 @@ export function splitTitle(title: string): { name: string; file: string } {
 export function isCode(hit: IHit, place: IPlace): boolean {
   const isPage = PAGE.test(hit.location);
   return hit.kind === 'history' || (!isPage && (hit.snippet.includes('\n') || !isProse(place.lang)));
+}
+
+/** Whether the server may know what code needs to run: it reads Python, of cells and of runs. */
+export function canRun({ hit, place }: IPlacedHit): boolean {
+  return ['cell', 'history'].includes(hit.kind) && place.lang === 'python';
 }
 
 /** Whether a text is Markdown: of a Markdown cell or file, or a note. */

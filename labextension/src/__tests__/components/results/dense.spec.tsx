@@ -29,7 +29,7 @@ describe('the code of a row', () => {
     ['prices', 24, 'prices = pd.concat([read_day(day) for day in days], axis=0)']
   ])('shows what matched %s in %i columns, cut at its ends alone', (word, columns, first) => {
     const at = code.indexOf(word);
-    const lines = telling(inLines(pieces(code, [[at, at + word.length]])), columns);
+    const lines = telling(inLines(pieces(code, [[at, at + word.length]])), columns, 2);
     const shown = lines.map(({ line, from, isCut }) => (isCut ? '…' : '') + code.split('\n')[line].slice(from));
     expect(shown).toEqual([first, '    check(prices)']);
   });
@@ -42,7 +42,7 @@ describe('the prose of a row', () => {
   ])('keeps %s in sight, and is cut at words', (word, shown) => {
     const text = 'We read the file of Zürich again: decimal commas, and the hour was in local time';
     const at = text.indexOf(word);
-    const props = { code: false, markdown: false, columns: 22, lang: '', highlight: null };
+    const props = { code: false, markdown: false, columns: 22, dense: true, lang: '', highlight: null };
     const { container } = render(<Snippet {...props} pieces={pieces(text, [[at, at + word.length]])} />);
     expect(container.textContent).toBe(shown);
   });

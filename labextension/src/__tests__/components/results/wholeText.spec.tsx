@@ -61,13 +61,30 @@ describe('the sign of a card', () => {
   it('shows the cells before and after, as they are in the notebook now', async () => {
     const { actions } = await read();
     const source = 'for λ in prices:\n    print(λ)';
-    const cells = [2, 4].map(index => ({ index, isBefore: index < 3, isCode: true, source }));
+    const cells = [-1, 0, 1].map(offset => ({ index: 3 + offset, offset, isCode: true, source }));
     actions.around.mockResolvedValue(cells);
     await turn(1);
     const whole = texts()[0].parentElement!;
-    expect([...whole.children].map(part => part.textContent?.slice(0, 6))).toEqual(['cell 3', 'df["pr', 'cell 5']);
-    fireEvent.click(within(whole).getAllByRole('button', { name: 'Insert' })[1]);
-    expect(actions.insertCell).toHaveBeenCalledWith(cells[1]);
+    expect([...whole.children].map(part => part.textContent?.slice(0, 6))).toEqual([
+      'cell 3',
+      'Insert',
+      'df["pr',
+      'cell 5'
+    ]);
+    const inserts = within(whole).getAllByRole('button');
+    expect(inserts.map(({ textContent }) => textContent)).toEqual([
+      'Insert',
+      'Insert what runs',
+      'Insert all 3',
+      'Insert',
+      'Insert'
+    ]);
+    inserts.forEach(button => fireEvent.click(button));
+    expect(actions.insertCells.mock.calls).toEqual([[[cells[0]]], [cells], [[cells[2]]]]);
+    expect(actions.insert.mock.calls.map(([{ memory_id }, runs]) => [memory_id, runs])).toEqual([
+      ['bb02', true],
+      ['bb02', undefined]
+    ]);
   });
 
   it('marks the question’s words in all of the text, which stands outside the list', async () => {
