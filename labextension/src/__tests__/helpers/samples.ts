@@ -29,7 +29,7 @@ export const actions = {
   drag: jest.fn(),
   toNotebook: jest.fn(),
   around: jest.fn(async () => []),
-  insertCell: jest.fn(),
+  insertCells: jest.fn(),
   render: null,
   highlight: null,
   hasNotebook: false

@@ -49,7 +49,7 @@ export function Versions({ id, texts, actions, trans }: IVersionsProps): JSX.Ele
               <TextButton
                 look="action"
                 label={trans.__('Insert')}
-                run={() => void actions.insertCell({ index: 0, isBefore: false, isCode: true, source: one.text })}
+                run={() => void actions.insertCells([{ index: 0, offset: 0, isCode: true, source: one.text }])}
               />
             )}
           </p>

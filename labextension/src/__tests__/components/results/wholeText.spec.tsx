@@ -157,8 +157,8 @@ describe('the versions of a cell', () => {
     const whole = texts()[0].parentElement!;
     expect(whole.textContent).toContain('-fit(1)\n+fit(2)version 1 · ');
     expect(whole.textContent).toMatch(/version 2 · .* · KeyError · Last runs: 1.0 s · R² 0.78/);
-    fireEvent.click(within(whole).getAllByRole('button', { name: 'Insert' })[1]);
-    expect(actions.insertCell).toHaveBeenCalledWith(expect.objectContaining({ isCode: true, source: 'fit(1)' }));
+    fireEvent.click(within(whole).getAllByRole('button', { name: 'Insert' })[2]);
+    expect(actions.insertCells).toHaveBeenCalledWith([expect.objectContaining({ isCode: true, source: 'fit(1)' })]);
   });
 
   it('say why there are none, or that the server fails, and ask again', async () => {
