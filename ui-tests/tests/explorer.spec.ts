@@ -22,7 +22,8 @@ async function openNotebook(page: Page, place: string, name: string): Promise<vo
   const content = { cells, metadata, nbformat: 4, nbformat_minor: 5 };
   const saved = await page.request.put(`api/contents/${name}`, { data: { type: 'notebook', content } });
   expect(saved.ok()).toBe(true);
-  await page.goto(`${place}/${name}`);
+  // Without what another test left open in JupyterLab.
+  await page.goto(`${place}/${name}?reset`);
   await expect(page.locator('.jp-NotebookPanel .jp-Cell').first()).toBeVisible();
 }
 
