@@ -2,8 +2,11 @@
 
 import hashlib
 import json
+import re
 import tomllib
 from pathlib import Path
+
+import yaml
 
 import jupyter_memory
 from jupyter_memory.types import UNANSWERED
@@ -11,12 +14,25 @@ from jupyter_memory.types import UNANSWERED
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 PACKAGE = json.loads((ROOT / "package.json").read_text("utf-8"))
+RECIPE = yaml.safe_load((ROOT / "conda" / "recipe.yaml").read_text("utf-8"))
 
 
 def test_one_version_everywhere() -> None:
     version = PROJECT["project"]["version"]
     assert PACKAGE["version"] == version
     assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
+    assert RECIPE["context"]["version"] == version
+
+
+def test_conda_installs_what_pip_does() -> None:
+    """The recipe asks for the same packages in the same versions, MLX only on Apple Silicon, and nothing else."""
+    of_pip = {
+        re.sub(r"^(\S+?)([<>].*?)(;.*)?$", r"\1 \2", one).replace("-", "_")
+        for one in PROJECT["project"]["dependencies"]
+    }
+    *of_conda, mac = RECIPE["requirements"]["run"]
+    assert mac["if"] == "osx and arm64"
+    assert {one.replace("-", "_") for one in [*of_conda, mac["then"]]} == {*of_pip, "python"}
 
 
 def test_the_wheel_puts_the_panel_where_lab_looks() -> None:
