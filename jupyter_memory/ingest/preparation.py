@@ -6,14 +6,14 @@ import json
 import re
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
 from itertools import accumulate, pairwise
 from math import isnan
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from jupyter_memory.ingest.readers.base import Document, note, reading
 from jupyter_memory.ingest.readers.outputs import CLIPPED
 from jupyter_memory.ingest.readers.registry import known_readers
 from jupyter_memory.ingest.redaction.redactor import redact, redact_values, suspicious
-from jupyter_memory.runtime import batches
+from jupyter_memory.runtime import batches, portions
 from jupyter_memory.storage.base import EmbeddedParts, Prepared
 from jupyter_memory.storage.snapshot import Snapshot
 from jupyter_memory.text import identifiers, markdown
@@ -38,8 +38,6 @@ from jupyter_memory.text.unicode import REDACTED, encodable, storable
 from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Chunk, ChunkTokens, Draft, Memory, Thumbnail
 from jupyter_memory.types.memory import NO_PICTURES
 from jupyter_memory.types.protocols import Embedder, Vectors
-
-Item = TypeVar("Item")
 
 # The keys of a record: the keywords of ``MemoryStore.add``, and ``lang``.
 TIMES = ("event_at", "valid_from", "valid_until")
@@ -321,20 +319,6 @@ def prepare(
         )
         for draft, one, (begin, end) in zip(chunked, read, pairwise(ends), strict=True)
     ]
-
-
-def portions(items: Iterable[Item], size: Callable[[Item], int], most: int) -> Iterator[list[Item]]:
-    """Yield the items in lists, each of which ends with the item that makes it as large as ``most``."""
-    some: list[Item] = []
-    total = 0
-    for item in items:
-        some.append(item)
-        total += size(item)
-        if total >= most:
-            yield some
-            some, total = [], 0
-    if some:
-        yield some
 
 
 def read_file(

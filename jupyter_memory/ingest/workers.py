@@ -16,9 +16,10 @@ from threading import Condition, Thread
 from typing import TYPE_CHECKING
 
 from jupyter_memory.errors import JupyterMemoryError
-from jupyter_memory.ingest.preparation import portions, prepare, read_file
+from jupyter_memory.ingest.preparation import prepare, read_file
 from jupyter_memory.ingest.readers.isolated import Child
 from jupyter_memory.ingest.readers.registry import known_readers, stamp
+from jupyter_memory.runtime import portions
 from jupyter_memory.storage.base import Prepared
 from jupyter_memory.types import Draft
 from jupyter_memory.types.memory import Thumbnail

@@ -9,6 +9,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
+from jupyter_memory.runtime import portions
 from jupyter_memory.storage.base import Engine, Model, Noted, Prepared, content_hash, identity
 from jupyter_memory.storage.changes import Changes
 from jupyter_memory.storage.sql import Session
@@ -43,16 +44,18 @@ def _whole(engine: Engine, work: Callable[[Changes], Result], session: Session) 
     return result
 
 
-class _Part:
+class Part:
+    """What a store does, by topic."""
+
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
 
 def _reading(
     read: Callable[Concatenate[Session, Parameters], Result],
-) -> Callable[Concatenate[_Part, Parameters], Result]:
+) -> Callable[Concatenate[Part, Parameters], Result]:
     @wraps(read)
-    def of_store(part: _Part, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+    def of_store(part: Part, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
         with part._engine.read() as session:
             return read(session, *args, **kwargs)
 
@@ -61,15 +64,15 @@ def _reading(
 
 def _writing(
     work: Callable[Concatenate[Session, Parameters], Result], *, at_once: float | None = None, yielding: bool = False
-) -> Callable[Concatenate[_Part, Parameters], Result]:
+) -> Callable[Concatenate[Part, Parameters], Result]:
     @wraps(work)
-    def of_store(part: _Part, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+    def of_store(part: Part, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
         return part._engine.change(lambda session: work(session, *args, **kwargs), at_once=at_once, yielding=yielding)
 
     return of_store
 
 
-class Writer(_Part):
+class Writer(Part):
     """Everything that changes a store. Each method is one transaction: it happens whole or not at all.
 
     Every method raises ``StoreReadOnly`` where nothing can be written, and ``StoreLocked`` where another writer keeps
@@ -167,8 +170,9 @@ class Writer(_Part):
         """
         now = datetime.now(UTC)
         with self._engine.read() as session:
-            steps = _in_steps(session, files, space)
-        for some in steps:
+            # Those that hold memories together, since cells may move.
+            known = rows.memories_of_paths(session, [state.path for state, _ in files], space)
+        for some in [files] if known else portions(files, lambda one: len(one[1]), _STEP):
 
             def replace(changes: Changes, some: Sequence[_FileRead] = some) -> None:
                 states = [state for state, _ in some]
@@ -330,22 +334,7 @@ class Writer(_Part):
         return len(found)
 
 
-def _in_steps(session: Session, read: Sequence[_FileRead], space: str) -> list[Sequence[_FileRead]]:
-    # The files to write in each transaction; those that hold memories together, since cells may move.
-    if rows.memories_of_paths(session, [state.path for state, _ in read], space):
-        return [read]
-    steps: list[list[_FileRead]] = [[]]
-    held = 0
-    for one in read:
-        steps[-1].append(one)
-        held += len(one[1])
-        if held >= _STEP:
-            steps.append([])
-            held = 0
-    return [step for step in steps if step]
-
-
-class RunLog(_Part):
+class RunLog(Part):
     """What a store holds of the history. Each method is one transaction."""
 
     find = _reading(log.find)
@@ -424,7 +413,7 @@ def _text(draft: Draft) -> tuple[str, str]:
     return content_hash(draft), draft.space
 
 
-class Thumbnails(_Part):
+class Thumbnails(Part):
     """What a store holds of pictures. Each method is one transaction. ``Writer`` stores them with their memories."""
 
     size = _reading(thumbnails.size)

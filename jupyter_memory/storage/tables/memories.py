@@ -470,18 +470,12 @@ def evenly(ids: Sequence[int], count: int) -> list[int]:
     return [ids[place] for place in dict.fromkeys(places.tolist())]
 
 
-def chunk_ids_by_memory(session: Session, keys: Sequence[int]) -> dict[int, list[int]]:
-    found: dict[int, list[int]] = {key: [] for key in keys}
-    for chunk, memory in _chosen(session, "id, memory", "chunks", "memory", keys, order="id"):
-        found[memory].append(chunk)
-    return found
-
-
-def chunks_by_memory(session: Session, keys: Sequence[int]) -> dict[int, list[Chunk]]:
-    found: dict[int, list[Chunk]] = {}
-    columns = "memory, start, stop, context, line"
-    for memory, *chunk in _chosen(session, columns, "chunks", "memory", keys, order="id"):
-        found.setdefault(memory, []).append(Chunk(*chunk))
+def chunks_by_memory(session: Session, keys: Sequence[int]) -> dict[int, dict[int, Chunk]]:
+    """Return the chunks of memories by their ids."""
+    found: dict[int, dict[int, Chunk]] = {key: {} for key in keys}
+    columns = "memory, id, start, stop, context, line"
+    for memory, id_, *chunk in _chosen(session, columns, "chunks", "memory", keys, order="id"):
+        found[memory][id_] = Chunk(*chunk)
     return found
 
 
