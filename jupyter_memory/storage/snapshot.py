@@ -28,12 +28,13 @@ from jupyter_memory.storage.tables import models as known_models
 from jupyter_memory.storage.transfer import Transfer
 from jupyter_memory.storage.writer import RunLog, Thumbnails, Writer
 from jupyter_memory.text.paths import StorePath
-from jupyter_memory.types import Draft, Filters, ScoredChunk, Terms
+from jupyter_memory.types import Draft, Filters, Memory, ScoredChunk, Terms
 from jupyter_memory.types.protocols import UNREAD, Vectors
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 Index = TypeVar("Index", KeywordIndex, VectorIndex)
+EVERYTHING = Filters()
 
 
 def delegated(
@@ -126,9 +127,19 @@ class Snapshot:
             UnknownMemory: no memory has this id.
         """
         key = rows.key_of(self._session, memory_id)
-        if key is None or (self.within and not self.keys(Filters(), [memory_id])):
+        if key is None or (self.within and not self.keys(EVERYTHING, [memory_id])):
             raise UnknownMemory(memory_id)
         return key
+
+    def memory(self, memory_id: str, /) -> Memory:
+        """Return a memory by its id; raises as ``key_of``."""
+        key = self.key_of(memory_id)
+        return self.memories([key])[key]
+
+    def by_id(self, ids: Iterable[str], filters: Filters = EVERYTHING, /) -> dict[str, Memory]:
+        """Return those of these memories that are there and match filters, by their ids."""
+        found = self.memories(self.keys(filters, [*ids])).values()
+        return {memory.id: memory for memory in found}
 
     def facet_values(self, facet: str, /) -> list[str]:
         """Return every value that a facet has in the store."""

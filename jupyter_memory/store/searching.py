@@ -259,8 +259,7 @@ class Searching:
         with self._storage.snapshot() as snapshot:
             for hit in answer.hits:
                 with suppress(UnknownMemory):
-                    key = snapshot.key_of(hit.memory.id)
-                    memory = snapshot.memories([key])[key]
+                    memory = snapshot.memory(hit.memory.id)
                     span = hit.span if memory.text == hit.memory.text else (0, 0)
                     present.append(replace(hit, memory=memory, span=span))
         return prompt_text(replace(answer, hits=tuple(present)), max_tokens)

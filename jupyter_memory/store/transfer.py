@@ -18,7 +18,7 @@ from jupyter_memory.storage.transfer import Contents
 from jupyter_memory.store import records
 from jupyter_memory.store.sources import Part
 from jupyter_memory.text.paths import DatabaseAddress, absolute, store_at
-from jupyter_memory.types import Draft, Filters, Memory
+from jupyter_memory.types import Draft, Memory
 from jupyter_memory.types.memory import NO_PICTURES
 from jupyter_memory.types.protocols import Embedder
 from jupyter_memory.types.report import CopyReport, ExportReport, ImportReport, PictureReport
@@ -133,8 +133,7 @@ def _arriving(
 ) -> tuple[list[Arriving], dict[str, Memory], int]:
     # With the memories that the target knows, by id, and the number left out: it has read their files itself.
     with target.snapshot() as snapshot:
-        held = snapshot.memories(snapshot.keys(Filters(), [one.memory.id for one, _ in some])).values()
-        known = {memory.id: memory for memory in held}
+        known = snapshot.by_id(one.memory.id for one, _ in some)
         of_files = [(one, d) for one, d in some if d.kind in ("file", "cell") and one.memory.id not in known]
         states = snapshot.file_states([(draft.source, draft.space) for _, draft in of_files])
         same = snapshot.same_content([draft for _, draft in of_files])

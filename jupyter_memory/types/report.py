@@ -309,11 +309,6 @@ class StoreSize:
         """Return what its content takes, which is what the budget is for."""
         return self.bytes - self.parts.get("free", 0) - self.parts.get("log", 0)
 
-    @property
-    def notice(self) -> str:
-        """Return a sentence if the budget is nearly reached or exceeded, else nothing."""
-        return budget_notice(self.held, self.budget)
-
     def __str__(self) -> str:
         least = _HARDLY * self.bytes
         named = {name: count for name, count in self.parts.items() if name != "other" and count >= least}

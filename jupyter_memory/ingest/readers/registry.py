@@ -183,7 +183,7 @@ def _found(path: tuple[str, ...]) -> Readers:
         if not free:
             problems.append((name, f"another reader reads {', '.join(suffixes)} already"))
     to_do = {suffix: f"save as {other}" for suffix, other in _TABLE["instead"].items()}
-    to_do |= {suffix: install(extra) for suffix, extra in extras.items()}
+    to_do |= {suffix: f"pip install 'jupyter-memory[{extra}]'" for suffix, extra in extras.items()}
     left = {suffix: how for suffix, how in to_do.items() if suffix not in by_suffix}
     return Readers(by_suffix, tuple(problems), left)
 
@@ -220,8 +220,3 @@ def version_mark(path: Path | str) -> str:
     """Return how the fingerprint of a file ends that the present version of its reader has read."""
     version, _, _ = known_readers().traits_of(path)
     return f".{version}" if version else ""
-
-
-def install(extra: str) -> str:
-    """Return what to type to install an extra."""
-    return f"pip install 'jupyter-memory[{extra}]'"

@@ -592,21 +592,18 @@ class KeywordIndex:
         return str(session.totals.changes)
 
     def corpus(self, session: Session, within: Filters, /) -> Statistics | _PartStatistics:
-        whole = self._whole(session)
+        whole = Statistics(session, self._cache)
         return _PartStatistics(session, within, whole) if within else whole
-
-    def _whole(self, session: Session) -> Statistics:
-        return Statistics(session, self.version(session), self._cache)
 
     def search(
         self, session: Session, terms: Terms, weights: Mapping[str, float], filters: Filters, count: int, /
     ) -> list[ScoredChunk]:
-        return _search(session, self._whole(session), terms, weights, filters, count)
+        return _search(session, Statistics(session, self._cache), terms, weights, filters, count)
 
     def scores(
         self, session: Session, terms: Terms, weights: Mapping[str, float], keys: Sequence[int], /
     ) -> dict[int, float]:
-        corpus = self._whole(session)
+        corpus = Statistics(session, self._cache)
         parts = _parts(corpus, _selective(corpus, terms, weights), weights, among=True)
         if not parts.selects and not parts.words:
             return {}
@@ -628,7 +625,7 @@ class KeywordIndex:
     ) -> dict[int, list[tuple[int, int]]]:
         if not texts or "text" not in weights:
             return {}
-        return highlights(texts, begun(terms, self._whole(session).first_with))
+        return highlights(texts, begun(terms, Statistics(session, self._cache).first_with))
 
     put = staticmethod(postings.put_in)
     rebuild = finish = staticmethod(postings.rebuild)
