@@ -318,7 +318,6 @@ def open_mlx_folder(folder: Path, recipe: Recipe) -> tuple[Tokenizer, Compute]:
 
 # Files that decide a vector, besides the weights.
 _RECIPE_FILES = ("*.json", "*/config.json", "vocab.txt", "*.model")
-_OWN = ("manifest.json",)
 
 
 @dataclass(frozen=True)
@@ -350,11 +349,11 @@ class MlxEmbedder:
         weights = weights_identity(self.path)
         if not weights:
             raise EmbedderUnavailable(f"There are no weights in {self.path}: model.safetensors is missing.")
-        files = sorted(file for pattern in _RECIPE_FILES for file in self.path.glob(pattern) if file.name not in _OWN)
+        files = {file for pattern in _RECIPE_FILES for file in self.path.glob(pattern)} - {self.path / "manifest.json"}
         digest = hashlib.sha256()
         for folder in self.recipe.dense:
             digest.update(weights_identity(self.path / folder).encode())
-        for file in files:
+        for file in sorted(files):
             digest.update(f"\0{file.relative_to(self.path)}\0".encode() + file.read_bytes())
         pooling = "+".join(self.recipe.pooling)
         return f"mlx-{self.recipe.kind}-{weights}/d{self.dimensions}/{pooling}/{digest.hexdigest()[:12]}/{RECIPE}"

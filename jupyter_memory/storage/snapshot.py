@@ -104,7 +104,6 @@ class Snapshot:
     selection = _of_part(rows.selection)
     browse = _of_part(rows.browse)
     facet_counts = _of_part(rows.facet_counts)
-    sessions = _of_part(rows.sessions)
 
     memories = delegated("_session", rows.load)
     whole = delegated("_session", rows.whole)
@@ -141,9 +140,9 @@ class Snapshot:
         found = self.memories(self.keys(filters, [*ids])).values()
         return {memory.id: memory for memory in found}
 
-    def facet_values(self, facet: str, /) -> list[str]:
-        """Return every value that a facet has in the store."""
-        return rows.facet_values(self._session, facet, self.within)
+    def facet_values(self, facet: str, filters: Filters = EVERYTHING, /) -> list[str]:
+        """Return every value that a facet has among the memories that match filters."""
+        return rows.facet_values(self._session, facet, self.within & filters)
 
     def tags(self) -> list[str]:
         """Return every tag, the most used first."""

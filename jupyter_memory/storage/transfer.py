@@ -108,7 +108,7 @@ class Contents:
 
     def searches(self) -> Iterator[NotedSearch]:
         """Yield the recent searches of the whole store, the oldest first; they belong to no space."""
-        return iter(activity.every_search(self._session))
+        return iter(activity.searches(self._session))
 
     @property
     def _filters(self) -> Filters:

@@ -295,13 +295,7 @@ class Searching:
 
     def _unasked(self, options: BrowseOptions) -> Query:
         _refuse_unknown(options, BrowseOptions)
-        given = SearchOptions(
-            limit=options.get("limit"),
-            filters=options.get("filters"),
-            since=options.get("since"),
-            until=options.get("until"),
-        )
-        return self._query("*", given)
+        return self._query("*", {**options})
 
     def _reported(self, answer: Answer, *, typed: bool = True) -> Answer:
         answer = with_matches(with_notices(answer, self._storage) if typed else answer)

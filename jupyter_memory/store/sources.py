@@ -205,7 +205,8 @@ class Scope:
     def bound(self, filters: Filters, *, every_name: bool = False) -> Filters:
         """Return filters as they hold in this store, with paths by the names that it knows."""
         found = from_folder(filters, self.folder) if self.folder else filters
-        found = found.with_defaults(space=(self.space,)) if self.space else found
+        if self.space and not found.names("space"):
+            found = replace(found, space=(self.space,))
         if any(map(found.names, _ANY_CASE)):
             spelt: dict[tuple[str, str], list[str]] = defaultdict(list)
             with self.storage.snapshot() as snapshot:

@@ -57,10 +57,6 @@ class Filters:
     def __bool__(self) -> bool:
         return self != Filters()
 
-    def with_defaults(self, **defaults: Any) -> Filters:
-        """Return these filters with ``defaults`` where a facet is empty."""
-        return replace(self, **{name: value for name, value in defaults.items() if not self.names(name)})
-
     def names(self, facet: str) -> bool:
         """Return whether a facet is filtered, here or in ``also``."""
         return getattr(self, facet) not in ((), None) or (self.also is not None and self.also.names(facet))

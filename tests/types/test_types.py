@@ -157,11 +157,9 @@ def test_an_answer_as_json():
 
 
 def test_filters_and_terms():
-    """No facet and no term is false, any is true; a store's space is a default that fills only what is empty."""
+    """No facet and no term is false, any is true."""
     assert not Filters()
     assert Filters(tag=("λ",)) and Filters(since=NOW)
-    assert Filters(kind=("cell",)).with_defaults(space=("shops",)) == Filters(kind=("cell",), space=("shops",))
-    assert Filters(space=("lab",)).with_defaults(space=("shops",)) == Filters(space=("lab",))
     assert not Terms()
     assert all((Terms(words=("λ",)), Terms(phrases=("left join",)), Terms(ident=("東京",))))
 

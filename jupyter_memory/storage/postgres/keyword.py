@@ -413,11 +413,8 @@ def _selective(corpus: Statistics, terms: Terms, weights: Mapping[str, float]) -
     if corpus.chunks < SMALL or len(words) < 2:
         return terms
 
-    def is_rare(word: str) -> bool:
-        found = stems(word)
-        return len(found) != 1 or corpus.chunk_count(found[0], weights) * 2 <= corpus.chunks
-
-    rare = {word for word in words if is_rare(word)}
+    half = corpus.chunks / 2
+    rare = {word for word in words if len(of_it := stems(word)) != 1 or corpus.chunk_count(of_it[0], weights) <= half}
     return replace(terms, words=tuple(word for word in terms.words if word in rare | inflected)) if rare else terms
 
 

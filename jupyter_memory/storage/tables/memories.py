@@ -351,17 +351,11 @@ def tags(session: Session, within: Filters) -> list[str]:
     return sorted(counts, key=lambda tag: (-counts[tag], tag))
 
 
-def facet_values(session: Session, facet: str, within: Filters) -> list[str]:
+def facet_values(session: Session, facet: str, filters: Filters) -> list[str]:
     joined = session.dialect.join("tags", "memories", "tags.memory = memories.key") if facet == "tag" else ""
     column = _FACETS[facet]
     further = f"and coalesce({column}, '') <> '' order by 1"
-    return [value for (value,) in _matching(session, within, f"distinct {column}", further, joined=joined)]
-
-
-def sessions(session: Session, filters: Filters) -> list[str]:
-    """Return the names of all sessions of the memories that match filters."""
-    further = "and session is not null order by 1"
-    return [name for (name,) in _matching(session, filters, "distinct session", further)]
+    return [value for (value,) in _matching(session, filters, f"distinct {column}", further, joined=joined)]
 
 
 def event_span(session: Session, within: Filters) -> tuple[datetime, datetime]:

@@ -192,8 +192,8 @@ def test_facets(filled):
         assert snapshot.facet_counts(EVERYTHING)["tier"] == {"core": 1, "note": 1, "file": 1}
         assert {facet: set(snapshot.facet_values(facet)) for facet in values} == values
         assert snapshot.tags() == ["queue", "zürich"]
-        assert set(snapshot.sessions(EVERYTHING)) == set(snapshot.facet_values("session")) == {"monday", "friday"}
-        assert snapshot.sessions(Filters(tag=("zürich",))) == ["monday"]
+        assert set(snapshot.facet_values("session")) == {"monday", "friday"}
+        assert snapshot.facet_values("session", Filters(tag=("zürich",))) == ["monday"]
         assert snapshot.event_span() == (NOW - timedelta(days=2), NOW)
 
 
@@ -286,7 +286,7 @@ def test_the_rest_is_not_there(shops):
         part.key_of(orders)
     assert part.keys(EVERYTHING, [orders]) == [] and part.selection(EVERYTHING).kinds == {"note": 2}
     assert part.facet_values("tag") == part.tags() == ["prices"] and part.event_span() == (NOW, NOW)
-    assert part.facet_values("path") == part.facet_values("session") == part.sessions(EVERYTHING) == []
+    assert part.facet_values("path") == part.facet_values("session") == []
     assert part.facet_counts(EVERYTHING)["kind"] == {"note": 2}
 
 

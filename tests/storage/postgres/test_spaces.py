@@ -161,7 +161,7 @@ READS = {
     ],
     "sample": lambda s: len(s.sample(50)),
     "selection": lambda s: (len(s.selection(ALL).ids), s.selection(ALL).kinds, s.selection(ALL).tagged),
-    "sessions": lambda s: s.sessions(ALL), "spans": lambda s: sorted(s.spans(chunks(s)).values()),
+    "spans": lambda s: sorted(s.spans(chunks(s)).values()),
     "tags": lambda s: s.tags(), "texts": lambda s: sorted(s.texts(s.keys(ALL)).values()),
     "tokens": lambda s: len(s.tokens(chunks(s))),
     "vector_matches": lambda s: [
