@@ -213,13 +213,18 @@ class Scope:
                 for facet in ("tag", "lang"):
                     for value in snapshot.facet_values(facet):
                         spelt[facet, _SAME[facet](value)].append(value)
-            found = _spelt(found, spelt)
+
+            def spellings(name: str, value: str) -> list[str]:
+                facet = name.removeprefix("not_")
+                return spelt.get((facet, _SAME[facet](value)), [value])
+
+            found = found.meaning(_ANY_CASE, spellings)
         if not found.names("path") and not found.names("not_path"):
             return found
         # Links are followed here, once for whatever is done with the filters. For a path that matches as it is typed,
         # only the indexed folders are compared with it; for others, and with ``every_name``, the folders of all files.
         with self.storage.snapshot() as snapshot:
-            return _KnownNames(snapshot, self.space, every_name).within(found)
+            return found.meaning(("path", "not_path"), _KnownNames(snapshot, self.space, every_name).of)
 
     def parts(self, filters: Filters) -> tuple[dict[str, list[str]], list[str]]:
         """Return what paths of filters that are not whole may mean, and all paths if there are such.
@@ -298,34 +303,18 @@ def _is_named(written: str, known: str) -> bool:
     return known.lower().endswith(os.path.normpath(written).strip(separator(known)).lower())
 
 
-def _spelt(filters: Filters, known: Mapping[tuple[str, str], Sequence[str]]) -> Filters:
-    changed: dict[str, Any] = {}
-    for name in _ANY_CASE:
-        facet = name.removeprefix("not_")
-        values = {value: (facet, _SAME[facet](value)) for value in getattr(filters, name)}
-        changed[name] = tuple(dict.fromkeys(one for value, key in values.items() for one in known.get(key, (value,))))
-    return replace(filters, **changed, also=None if filters.also is None else _spelt(filters.also, known))
-
-
 class _KnownNames:
     def __init__(self, snapshot: Snapshot, space: str, every_name: bool) -> None:
         self._snapshot, self._space, self._every_name = snapshot, space, every_name
 
-    def within(self, filters: Filters) -> Filters:
-        also = None if filters.also is None else self.within(filters.also)
-        return replace(filters, path=self._of_all(filters.path), not_path=self._of_all(filters.not_path), also=also)
-
-    def _of_all(self, paths: Iterable[str]) -> tuple[str, ...]:
-        names: dict[str, None] = {}
-        for path in paths:
-            found: list[str] = []
-            with suppress(InputError):  # "~name" of no user here
-                here = str(plain_path(path))
-                # After `link/..` a shell is in the folder of the link, and the system in that of what it leads to.
-                found = self._leading_to(os.path.realpath(here), path, here)
-                found = found or self._leading_to(os.path.realpath(absolute(path)), path, here)
-            names |= dict.fromkeys(found or [path])
-        return tuple(names)
+    def of(self, facet: str, path: str) -> list[str]:
+        found: list[str] = []
+        with suppress(InputError):  # "~name" of no user here
+            here = str(plain_path(path))
+            # After `link/..` a shell is in the folder of the link, and the system in that of what it leads to.
+            found = self._leading_to(os.path.realpath(here), path, here)
+            found = found or self._leading_to(os.path.realpath(absolute(path)), path, here)
+        return found or [path]
 
     def _leading_to(self, real: str, path: str, here: str) -> list[str]:
         found = [name for name in ([path] if real == here else [path, real]) if self._is_known(name)]
