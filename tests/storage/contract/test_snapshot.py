@@ -134,6 +134,8 @@ def test_memories_by_key(filled):
         assert snapshot.whole([*keys, -1]) == found
         assert [found[key].text for key in keys] == [draft.text for draft in DRAFTS] == [*snapshot.texts(keys).values()]
         assert [snapshot.key_of(found[key].id) for key in keys] == keys
+        assert [snapshot.memory(memory.id) for memory in found.values()] == list(found.values())
+        assert snapshot.by_id([found[keys[0]].id, "none"]) == {found[keys[0]].id: found[keys[0]]}
         rate = found[keys[0]]
         assert (rate.title, rate.event_at, rate.session) == ("Rate", RATE.event_at, "monday")
         assert set(rate.tags) == set(RATE.tags)
