@@ -237,7 +237,7 @@ class MissingFiles:
                         renamed.add(old)
             wanted = batches([path for path in states if path not in renamed], _TOGETHER)
             self._similar = _SimilarFiles(one for some in wanted for one in self._held(some).items())
-        old = self._similar.most_similar(new.path, drafts)
+        old = self._similar.most_similar(new.path, drafts) if self._similar.files else None
         if old is not None:
             held = (self._left.get(old) or self._elsewhere[old]).content_hash
             for of_content in (self._inside, self._outside):

@@ -40,14 +40,8 @@ class Shape:
 
     def secrets(self, text: str, places: Sequence[int]) -> Iterator[tuple[int, int, str]]:
         """Yield the secrets of this kind; with a ``tail`` only those around names that begin at ``places``."""
-        for match in self._near(text, places) if self.tail else self.pattern.finditer(text):
-            group = self.pattern.groupindex.get("secret", 0)
-            if self.check(match.group(group)):
-                yield *match.span(group), self.what
-
-    def _near(self, text: str, places: Sequence[int]) -> Iterator[re.Match[str]]:
-        windows: list[list[int]] = []
-        for place in places:
+        windows = [] if self.tail else [[0, len(text)]]
+        for place in places if self.tail else ():
             if self._from_name.match(text, place) is None:
                 continue
             begin, end = max(0, place - _BEFORE), place + _BEHIND
@@ -55,8 +49,11 @@ class Shape:
                 windows[-1][1] = end
             else:
                 windows.append([begin, end])
+        group = self.pattern.groupindex.get("secret", 0) if windows else 0
         for begin, end in windows:
-            yield from self.pattern.finditer(text, begin, end)
+            for match in self.pattern.finditer(text, begin, end):
+                if self.check(match.group(group)):
+                    yield *match.span(group), self.what
 
 
 # Characters around a name of a secret that are searched.
