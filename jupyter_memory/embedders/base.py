@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 from jupyter_memory.errors import EmbedderError, EmbedderUnavailable
 from jupyter_memory.text.identifiers import Kept
 from jupyter_memory.text.unicode import storable
-from jupyter_memory.types.memory import FEW, ChunkTokens
+from jupyter_memory.types import ChunkTokens
+from jupyter_memory.types.memory import FEW
 from jupyter_memory.types.protocols import Embedder, Vectors
 
 # The bounds of ranges of characters: an index among them is odd inside a range.
@@ -388,12 +389,6 @@ def documents(embedder: Embedder, texts: Sequence[str]) -> Vectors:
     """Return float32 ``(len(texts), dimensions)``."""
     given = embedder.embed_documents(texts) if texts else np.empty((0, embedder.dimensions))
     return _checked(given, (len(texts), embedder.dimensions), embedder)
-
-
-def document(embedder: Embedder, text: str) -> Vectors:
-    """Return float32 ``(dimensions,)`` for a text as it would be stored."""
-    vector: Vectors = documents(embedder, [text])[0]
-    return vector
 
 
 def of_tokens(embedder: Embedder, given: TokenEmbedder, found: Tokens) -> Vectors:

@@ -26,7 +26,7 @@ from jupyter_memory.storage.tables import activity, files, thumbnails
 from jupyter_memory.storage.tables import memories as rows
 from jupyter_memory.storage.tables import models as known_models
 from jupyter_memory.storage.transfer import Transfer
-from jupyter_memory.storage.writer import RunLog, Thumbnails, Writer
+from jupyter_memory.storage.writer import RunLog, Thumbnails, Writer, delegated
 from jupyter_memory.text.paths import StorePath
 from jupyter_memory.types import Draft, Filters, Memory, ScoredChunk, Terms
 from jupyter_memory.types.protocols import UNREAD, Vectors
@@ -35,18 +35,6 @@ Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 Index = TypeVar("Index", KeywordIndex, VectorIndex)
 EVERYTHING = Filters()
-
-
-def delegated(
-    part: str, method: Callable[Concatenate[Any, Parameters], Result]
-) -> Callable[Concatenate[Any, Parameters], Result]:
-    """Return a method that calls one of a part, or a function of it, with its signature and docstring."""
-
-    @wraps(method)
-    def call(whole: Any, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
-        return method(getattr(whole, part), *args, **kwargs)
-
-    return call
 
 
 def _of_part(

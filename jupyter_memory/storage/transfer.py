@@ -16,7 +16,6 @@ from jupyter_memory.storage.base import (
     Model,
     NotedFile,
     NotedFolder,
-    NotedSearch,
     Prepared,
     Stored,
     content_hash,
@@ -26,7 +25,7 @@ from jupyter_memory.storage.changes import Changes
 from jupyter_memory.storage.sql import Session
 from jupyter_memory.storage.tables import activity, files, models, runs, thumbnails
 from jupyter_memory.storage.tables import memories as rows
-from jupyter_memory.storage.writer import Part, changing
+from jupyter_memory.storage.writer import Part, changing, delegated
 from jupyter_memory.types import Filters
 from jupyter_memory.types.protocols import Embedder
 from jupyter_memory.types.report import Feedback
@@ -42,9 +41,8 @@ class Contents:
         self._session = session
         self._space = space
 
-    def model(self) -> Model | None:
-        """Return the model that searches use, None in a store without vectors."""
-        return models.active(self._session)
+    model = delegated("_session", models.active)
+    searches = delegated("_session", activity.searches)  # of the whole store: they belong to no space
 
     def calibration(self) -> Calibration | None:
         """Return how far that model can be trusted here, None where that was never measured."""
@@ -105,10 +103,6 @@ class Contents:
         for said in activity.judged(self._session):
             if rows.keys_where(self._session, self._filters, [said.memory_id]):
                 yield said
-
-    def searches(self) -> Iterator[NotedSearch]:
-        """Yield the recent searches of the whole store, the oldest first; they belong to no space."""
-        return iter(activity.searches(self._session))
 
     @property
     def _filters(self) -> Filters:

@@ -295,7 +295,7 @@ class Searching:
 
     def _unasked(self, options: BrowseOptions) -> Query:
         _refuse_unknown(options, BrowseOptions)
-        return self._query("*", {**options})
+        return self._query("*", options)  # type: ignore[arg-type]  # which has further keywords, none needed
 
     def _reported(self, answer: Answer, *, typed: bool = True) -> Answer:
         answer = with_matches(with_notices(answer, self._storage) if typed else answer)
