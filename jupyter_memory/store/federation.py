@@ -79,39 +79,8 @@ class Vaults:
             raise QueryError("Several stores are not browsed together: add some words, or browse one of them.")
         # As many as the profile looks at for one answer: a copy that is not among the first still takes its place.
         deep = vault.fetches(read.limit)
-        answers = [one.store.hits(query, profile=vault, limit=deep, **asked) for one in self.vaults]
-
-        known: set[str] = set()
-        rows: list[tuple[Hit, Vault]] = []
-        for one, answer in zip(self.vaults, answers, strict=True):
-            kept = [hit for hit in answer.hits if hit.memory.content_hash not in known]
-            # Within one store, two copies are two memories.
-            known |= {hit.memory.content_hash for hit in kept}
-            for hit in kept:
-                seen = {
-                    name: replace(by, contribution=by.contribution * one.priority) for name, by in hit.signals.items()
-                }
-                rows.append((replace(hit, score=hit.score * one.priority, signals=seen), one))
-        rows.sort(key=lambda row: (-row[0].score, -row[1].priority, *newer_first(row[0].memory)))
-        shown, notices = read.limit, [told for answer in answers for told in answer.notices]
-        places = [place for place, (hit, _) in enumerate(rows, start=1) if hit.kw_rank is not None]
-        if len(places) < vault.small_corpus and read.limit < len(places) / 2:
-            shown = places[-1]
-            notices.append(f"Only {len(places)} memories contain any of these words, so all of them are shown.")
-
-        first = answers[0]
-        counts = {name: sum(answer.counts[name] for answer in answers) for name in first.counts}
-        whole = replace(
-            first,
-            query=replace(first.query, limit=read.limit),
-            hits=tuple(replace(hit, rank=rank) for rank, (hit, _) in enumerate(rows[:shown], start=1)),
-            counts={**counts, "fused": len(rows)},
-            timings={name: sum(one.timings.get(name, 0.0) for one in answers) for name in first.timings},
-            notices=tuple(dict.fromkeys(notices)),
-            query_id=uuid4().hex,
-            facets={},
-        )
-        return Federated(whole, tuple(one for _, one in rows[:shown]))
+        answers = {one: one.store.hits(query, profile=vault, limit=deep, **asked) for one in self.vaults}
+        return _merged(answers, read.limit)
 
     def search(self, query: str, **asked: Any) -> pd.DataFrame:
         """Return what ``hits`` finds as a DataFrame with one more column, ``vault``, and without ``.memory``."""
@@ -120,3 +89,36 @@ class Vaults:
         frame.attrs.pop("memsearch")
         frame.insert(list(frame.columns).index("tier"), "vault", [one.tier for one in found.vaults])
         return frame
+
+
+def _merged(answers: Mapping[Vault, Answer], limit: int) -> Federated:
+    known: set[str] = set()
+    rows: list[tuple[Hit, Vault]] = []
+    for one, answer in answers.items():
+        kept = [hit for hit in answer.hits if hit.memory.content_hash not in known]
+        # Within one store, two copies are two memories.
+        known |= {hit.memory.content_hash for hit in kept}
+        for hit in kept:
+            signals = {
+                name: replace(seen, contribution=seen.contribution * one.priority) for name, seen in hit.signals.items()
+            }
+            rows.append((replace(hit, score=hit.score * one.priority, signals=signals), one))
+    rows.sort(key=lambda row: (-row[0].score, -row[1].priority, *newer_first(row[0].memory)))
+    shown, notices = limit, list[str]()
+    places = [place for place, (hit, _) in enumerate(rows, start=1) if hit.kw_rank is not None]
+    if len(places) < vault.small_corpus and limit < len(places) / 2:
+        shown = places[-1]
+        notices.append(f"Only {len(places)} memories contain any of these words, so all of them are shown.")
+    firsts = list(answers.values())
+    counts = {name: sum(answer.counts[name] for answer in firsts) for name in firsts[0].counts}
+    answer = replace(
+        firsts[0],
+        query=replace(firsts[0].query, limit=limit),
+        hits=tuple(replace(hit, rank=rank) for rank, (hit, _) in enumerate(rows[:shown], start=1)),
+        counts={**counts, "fused": len(rows)},
+        timings={name: sum(one.timings.get(name, 0.0) for one in firsts) for name in firsts[0].timings},
+        notices=tuple(dict.fromkeys([*(told for one in firsts for told in one.notices), *notices])),
+        query_id=uuid4().hex,
+        facets={},
+    )
+    return Federated(answer, tuple(one for _, one in rows[:shown]))
