@@ -391,6 +391,12 @@ def documents(embedder: Embedder, texts: Sequence[str]) -> Vectors:
     return _checked(given, (len(texts), embedder.dimensions), embedder)
 
 
+def document(embedder: Embedder, text: str) -> Vectors:
+    """Return float32 ``(dimensions,)`` for a text as it would be stored."""
+    vector: Vectors = documents(embedder, [text])[0]
+    return vector
+
+
 def of_tokens(embedder: Embedder, given: TokenEmbedder, found: Tokens) -> Vectors:
     """Return float32 ``(len(found.ends), dimensions)`` for the tokens of texts."""
     return _checked(given.embed_tokens(found), (found.ends.size, embedder.dimensions), embedder)

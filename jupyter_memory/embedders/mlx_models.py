@@ -83,10 +83,8 @@ def read_recipe(folder: Path) -> Recipe:
     if isinstance(positions, int) and kind == "xlm_roberta":
         # RoBERTa's positions begin after the padding's.
         positions -= 1 + padding
-    lengths = (sentence.get("max_seq_length"), tokenizer.get("model_max_length"))
+    lengths = (sentence.get("max_seq_length"), tokenizer.get("model_max_length"), positions)
     known = [length for length in lengths if isinstance(length, int) and length > 0]
-    if isinstance(positions, int):
-        known.append(positions)
 
     listed = config.get("matryoshka_dimensions")
     any_size = () if config.get("is_matryoshka") else None

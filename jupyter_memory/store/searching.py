@@ -22,9 +22,9 @@ from jupyter_memory.search.profiles.profile import adapted
 from jupyter_memory.search.prompt import BUDGET, PromptText, checked_budget, prompt_text
 from jupyter_memory.search.query.parser import filters_from, parse
 from jupyter_memory.search.query.reading import read_through
-from jupyter_memory.storage.databases import SearchStorage
+from jupyter_memory.storage.databases import PartOfStore, SearchStorage
 from jupyter_memory.store.models import ModelChoice
-from jupyter_memory.store.sources import PartOfStore, Scope
+from jupyter_memory.store.sources import Scope
 from jupyter_memory.text.markdown import day
 from jupyter_memory.text.moments import moment
 from jupyter_memory.text.unicode import storable

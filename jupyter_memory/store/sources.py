@@ -6,7 +6,7 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fnmatch import translate
@@ -24,7 +24,6 @@ from jupyter_memory.storage.sql import all_of
 from jupyter_memory.store.models import ModelChoice
 from jupyter_memory.text.code import known_language
 from jupyter_memory.text.paths import (
-    StorePath,
     absolute,
     called_before,
     is_at_or_below,
@@ -177,21 +176,6 @@ class Sources(Part):
 # the names that the store has for them: links give a file or a folder several.
 _ANY_CASE = ("tag", "not_tag", "lang", "not_lang")
 _SAME: Mapping[str, Callable[[str], str]] = {"tag": str.casefold, "lang": known_language}
-
-
-@dataclass(frozen=True, slots=True)
-class PartOfStore:
-    """What a search asks of a store, as if it held only what matches filters."""
-
-    storage: Storage
-    within: Filters
-
-    @property
-    def path(self) -> StorePath:
-        return self.storage.path
-
-    def snapshot(self) -> AbstractContextManager[Snapshot]:
-        return self.storage.snapshot(self.within)
 
 
 @dataclass(frozen=True, slots=True)

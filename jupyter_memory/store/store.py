@@ -12,7 +12,7 @@ from jupyter_memory.embedders.lifecycle import computing
 from jupyter_memory.errors import InputError, QueryError
 from jupyter_memory.search.engine import QueryVectors, SearchEngine
 from jupyter_memory.search.profiles import Profile, profile_named
-from jupyter_memory.storage.databases import open_storage
+from jupyter_memory.storage.databases import PartOfStore, open_storage
 from jupyter_memory.storage.writer import delegated
 from jupyter_memory.store.fixes import Fixes
 from jupyter_memory.store.history import History
@@ -21,7 +21,7 @@ from jupyter_memory.store.memories import Forgetting, Get, Memories
 from jupyter_memory.store.models import ModelChoice
 from jupyter_memory.store.runnable import Runnables
 from jupyter_memory.store.searching import BrowseOptions, Searching, SearchOptions, keywords
-from jupyter_memory.store.sources import PartOfStore, Scope, Sources
+from jupyter_memory.store.sources import Scope, Sources
 from jupyter_memory.store.transfer import StoreTransfer
 from jupyter_memory.text.paths import DatabaseAddress, StorePath, absolute, may_exist, store_at
 from jupyter_memory.types import Answer, Filters

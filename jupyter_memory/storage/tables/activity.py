@@ -69,7 +69,7 @@ def last_search(session: Session, origin: str) -> tuple[Recent, tuple[str, ...]]
     return next(((noted.search, noted.hits) for noted in searches(session, last, origin=origin)), None)
 
 
-def searches(session: Session, chosen: str = "order by number", **parameters: Any) -> list[NotedSearch]:
+def searches(session: Session, /, chosen: str = "order by number", **parameters: Any) -> list[NotedSearch]:
     """Return the searches that are kept, the oldest first unless ``chosen`` says otherwise."""
     rows = session.rows(
         "select query_id, query, profile, at, origin, hits, client, tool from searches "
