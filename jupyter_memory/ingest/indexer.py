@@ -149,11 +149,33 @@ class Indexing:
             # Its titles are still those of its earlier name, so it is read whatever it holds.
             known.pop(after, None)
             self._counts["moved"] += 1
-        states = ((path, known.get(str(path))) for path in seen.files)
-        new = [path for path in seen.files if str(path) not in known]
-        self._expect(
-            [path for path, state in states if state is None or state.is_incomplete or _differs(state, path)], new
-        )
+        states = [(path, known.get(str(path))) for path in seen.files]
+        paths = [path for path, state in states if state is None or state.is_incomplete or _differs(state, path)]
+        new = [path for path, state in states if state is None]
+        self._commits = dict.fromkeys(copied(new), UNKNOWN) | last_commits(paths)
+        embedder = self._model.for_writing()
+        # A pool of workers reads ahead, if there are enough files: one is read here in the time that another process
+        # takes to start.
+        workers = workers_for(paths) if len(paths) > 1 else 0
+        if workers and (embedder is None or isinstance(embedder, StaticEmbedder)):
+            # It is quicker to make the others again.
+            pictures: dict[Path, Mapping[str, Thumbnail]] = {}
+            size = 0
+            for path in paths:
+                if size < _MOST_SENT and (shown := self._pictures_of(path)):
+                    pictures[path] = shown
+                    size += sum(len(one.image) for one in shown.values())
+
+            self._fingerprint = "" if embedder is None else embedder.fingerprint
+            task = Task(
+                self._root,
+                self._settings.redact,
+                self._space,
+                dimensions=0 if embedder is None else embedder.dimensions,
+                commits=self._commits,
+                pictures=pictures if self._settings.thumbnails else None,
+            )
+            self._pool = WorkerPool(paths, task, workers, here=lambda some: prepare_files(some, task, embedder))
 
     def changed(self, root: Path, *, ignore: Sequence[str] = ()) -> int:
         """Return how many files at or below ``root`` are new, gone or changed since they were indexed."""
@@ -193,32 +215,6 @@ class Indexing:
     def _held(self, paths: Sequence[str]) -> Mapping[str, Sequence[tuple[str, str]]]:
         with self._storage.snapshot() as snapshot:
             return snapshot.file_texts(paths, self._space)
-
-    def _expect(self, paths: Sequence[Path], new: Sequence[Path]) -> None:
-        # A pool of workers reads ahead, if there are enough files.
-        self._commits = dict.fromkeys(copied(new), UNKNOWN) | last_commits(paths)
-        embedder = self._model.for_writing()
-        # One file is read here in the time that another process takes to start.
-        workers = workers_for(paths) if len(paths) > 1 else 0
-        if workers and (embedder is None or isinstance(embedder, StaticEmbedder)):
-            # It is quicker to make the others again.
-            pictures: dict[Path, Mapping[str, Thumbnail]] = {}
-            size = 0
-            for path in paths:
-                if size < _MOST_SENT and (known := self._pictures_of(path)):
-                    pictures[path] = known
-                    size += sum(len(one.image) for one in known.values())
-
-            self._fingerprint = "" if embedder is None else embedder.fingerprint
-            task = Task(
-                self._root,
-                self._settings.redact,
-                self._space,
-                dimensions=0 if embedder is None else embedder.dimensions,
-                commits=self._commits,
-                pictures=pictures if self._settings.thumbnails else None,
-            )
-            self._pool = WorkerPool(paths, task, workers, here=lambda some: prepare_files(some, task, embedder))
 
     def _pictures_of(self, path: Path) -> Mapping[str, Thumbnail] | None:
         # A notebook is saved many times with the same plots in it.

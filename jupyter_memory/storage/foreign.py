@@ -247,7 +247,7 @@ def ipython_runs(path: Path) -> Iterator[Run]:
                     if len(lines) < _TOGETHER:
                         break
     except sqlite3.Error as error:
-        if _is_locked(error):
+        if "locked" in str(error):
             raise InputError(f"{path} is locked by another program. Try again in a moment.") from None
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InputError(
@@ -263,7 +263,7 @@ def _opened(path: Path) -> sqlite3.Connection:
     except sqlite3.OperationalError as error:
         # In a folder that cannot be written, a file in WAL mode: sound, if no unfinished change lies beside it.
         unfinished = any(path.with_name(path.name + ending).exists() for ending in ("-journal", "-wal"))
-        if unfinished or _is_locked(error):
+        if unfinished or "locked" in str(error):
             raise
         return _connected(path, "mode=ro&immutable=1")
 
@@ -276,7 +276,3 @@ def _connected(path: Path, how: str) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
-
-
-def _is_locked(error: sqlite3.Error) -> bool:
-    return "locked" in str(error)

@@ -305,7 +305,7 @@ class Storage(Engine):
             yield Snapshot(self, session, Filters() if covered else part)
 
     def interrupt(self, thread: int, /) -> bool:
-        """Stop what a thread reads, which then raises ``Interrupted``; return whether it was reading anything."""
+        """Stop what a thread, by its ``get_ident()``, reads: it raises ``Interrupted``; return whether it read."""
         return bool(self.database.interrupts.stop(thread))
 
     @abstractmethod

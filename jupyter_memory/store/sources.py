@@ -227,14 +227,15 @@ class Scope:
     def meant(self, filters: Filters) -> tuple[Filters, tuple[str, ...]]:
         """Return filters of a search with what parts of paths and globs in them mean, and what a person is told."""
         found, sources = self.parts(filters)
-        notices = tuple(
-            f"{len(paths):,} files or folders {'are called' if _is_named(path, paths[0]) else 'have in their path'} "
-            f"{path!r}: {', '.join(sorted(paths)[:_SHOWN])}{' and others' if len(paths) > _SHOWN else ''}. "
-            "Name more of the path to search one."
-            for path, paths in found.items()
-            if len(paths) > 1 and not _GLOB.search(path)
-        )
-        return (self._with_parts(filters, found, sources) if found else filters), notices
+        notices = []
+        for path, paths in found.items():
+            if len(paths) > 1 and not _GLOB.search(path):
+                name = os.path.normpath(path).strip(separator(paths[0])).lower()
+                how = "are called" if paths[0].lower().endswith(name) else "have in their path"
+                listed = f"{', '.join(sorted(paths)[:_SHOWN])}{' and others' if len(paths) > _SHOWN else ''}"
+                said = f"{len(paths):,} files or folders {how} {path!r}: {listed}."
+                notices.append(f"{said} Name more of the path to search one.")
+        return (self._with_parts(filters, found, sources) if found else filters), tuple(notices)
 
     def _with_parts(self, filters: Filters, found: Mapping[str, Sequence[str]], sources: Sequence[str]) -> Filters:
         changed: dict[str, Any] = {}
@@ -281,10 +282,6 @@ def _with_part(written: str, sources: Sequence[str]) -> list[str]:
     globs = "|".join(translate(f"{before}{glob}{after}") for before in ("", "*/") for after in ("", "/*"))
     matches = re.compile(globs, re.IGNORECASE).match
     return [source for source in sources if matches(source.replace(separator(source), "/"))]
-
-
-def _is_named(written: str, known: str) -> bool:
-    return known.lower().endswith(os.path.normpath(written).strip(separator(known)).lower())
 
 
 class _KnownNames:

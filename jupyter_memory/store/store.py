@@ -12,7 +12,7 @@ from jupyter_memory.embedders.lifecycle import computing
 from jupyter_memory.errors import InputError, QueryError
 from jupyter_memory.search.engine import QueryVectors, SearchEngine
 from jupyter_memory.search.profiles import Profile, profile_named
-from jupyter_memory.storage.databases import PartOfStore, open_storage
+from jupyter_memory.storage.databases import PartOfStore, Storage, open_storage
 from jupyter_memory.storage.writer import delegated
 from jupyter_memory.store.fixes import Fixes
 from jupyter_memory.store.history import History
@@ -209,14 +209,11 @@ class MemoryStore:
     import_ = delegated("transfer", StoreTransfer.import_)
     copy_to = delegated("transfer", StoreTransfer.copy_to)
     restore = staticmethod(Maintenance.restore)
+    interrupt = delegated("_storage", Storage.interrupt)
 
     def part(self, filters: Filters) -> Searching:
         """Return the searches of what matches the filters, as if there were nothing else."""
         return self.searching.within(PartOfStore(self._storage, self.memories.bound(filters)))
-
-    def interrupt(self, thread_id: int) -> bool:
-        """Stop what a thread, by its ``get_ident()``, reads: it raises ``Interrupted``; return whether it read."""
-        return self._storage.interrupt(thread_id)
 
     def close(self) -> None:
         """Close the store; closing it again does nothing."""
