@@ -594,8 +594,7 @@ DOWNLOAD = 37_000_000
 def missing(entry: ModelEntry, *, to_fetch: bool = False) -> tuple[str, ...]:
     """Return the packages without which a model cannot run here, or with ``to_fetch`` not be fetched.
 
-    Raises:
-        FetchError: it needs MLX, and there is none for this kind of machine.
+    Raises ``FetchError`` if it needs MLX, and there is none for this kind of machine.
     """
     if not entry.is_fetched:
         return ()

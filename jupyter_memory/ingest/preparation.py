@@ -59,11 +59,7 @@ _AT_ONCE = 131_072
 
 
 def draft_from(record: Mapping[str, Any], *, space: str, redacting: bool) -> Draft:
-    """Return a draft from the keywords of ``MemoryStore.add``; ``space`` is used if the record names none.
-
-    Raises:
-        InputError: the text is missing, a name is not known, or a value cannot be stored.
-    """
+    """Return a draft from the keywords of ``MemoryStore.add``; ``space`` is used if the record names none."""
     given = {name: value for name, value in record.items() if not is_missing(value)}
     if unknown := sorted(set(given) - set(KNOWN)):
         raise InputError(f"A memory has no {', '.join(unknown)}. It has: {', '.join(KNOWN)}.")
@@ -107,11 +103,7 @@ def is_missing(value: Any) -> bool:
 
 
 def clean(draft: Draft, *, redacting: bool) -> Draft:
-    """Return a draft whose text can be stored as UTF-8 and has no recognisable secrets; long names are shortened.
-
-    Raises:
-        InputError: there is no text, or a kind, tier or severity that does not exist.
-    """
+    """Return a draft whose text can be stored as UTF-8 and has no recognisable secrets; long names are shortened."""
     text, title = storable(draft.text), storable(draft.title).strip()
     if not text.strip():
         raise InputError("There is nothing to remember: the text is empty.")

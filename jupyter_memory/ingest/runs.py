@@ -52,11 +52,7 @@ def is_excluded(source: str, patterns: Sequence[str] = (), tags: Iterable[str] =
 
 
 def drafted(run: Run, *, space: str, redacting: bool) -> tuple[Run, Draft] | None:
-    """Return a run as it is stored, and the draft of its text; None where the text is blank.
-
-    Raises:
-        InputError: the outcome is none that a run can have.
-    """
+    """Return a run as it is stored, and the draft of its text; None where the text is blank."""
     if run.outcome not in get_args(Outcome):
         raise InputError(f"outcome is {run.outcome!r}; it must be one of {', '.join(get_args(Outcome))}.")
     stored = in_bounds(run, redacting=redacting)

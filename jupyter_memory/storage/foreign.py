@@ -59,11 +59,7 @@ _LIMITS = (
 
 
 def foreign_tables(path: Path) -> ForeignTables:
-    """Return the tables and views of a user's SQLite or DuckDB file, none of a store; nothing is written or locked.
-
-    Raises:
-        InputError, OSError: it is no such file, or it cannot be read.
-    """
+    """Return the tables and views of a user's SQLite or DuckDB file, none of a store; nothing is written or locked."""
     with path.open("rb") as opened:
         first = opened.read(16)
     if first.startswith(b"SQLite format 3\0"):
@@ -214,11 +210,7 @@ _APART = timedelta(milliseconds=1)
 
 
 def ipython_runs(path: Path) -> Iterator[Run]:
-    """Yield what IPython's own history holds, in the order in which it ran, as runs of unknown outcome.
-
-    Raises:
-        InputError: there is no such file, it is not a history of IPython, or another program keeps it locked.
-    """
+    """Yield what IPython's own history holds, in the order in which it ran, as runs of unknown outcome."""
     if not os.path.isfile(path):  # noqa: PTH113  it does not raise in a folder that nobody may look into
         raise InputError(f"There is no file {path}. In IPython, get_ipython().history_manager.hist_file names it.")
     try:

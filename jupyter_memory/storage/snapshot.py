@@ -108,18 +108,14 @@ class Snapshot:
     chunks_without_tokens = delegated("_session", rows.without_tokens)
 
     def key_of(self, memory_id: str, /) -> int:
-        """Return the key of a memory by its id.
-
-        Raises:
-            UnknownMemory: no memory has this id.
-        """
+        """Return the key of a memory by its id; raises ``UnknownMemory`` if there is none."""
         key = rows.key_of(self._session, memory_id)
         if key is None or (self.within and not self.keys(EVERYTHING, [memory_id])):
             raise UnknownMemory(memory_id)
         return key
 
     def memory(self, memory_id: str, /) -> Memory:
-        """Return a memory by its id; raises as ``key_of``."""
+        """Return a memory by its id; raises ``UnknownMemory`` if there is none."""
         key = self.key_of(memory_id)
         return self.memories([key])[key]
 
@@ -291,11 +287,7 @@ class Storage(Engine):
 
     @contextmanager
     def snapshot(self, within: Filters | None = None) -> Iterator[Snapshot]:
-        """Read within one state of the store, of which only the memories that match ``within`` are seen.
-
-        Raises:
-            Interrupted: another thread stopped it.
-        """
+        """Read within one state of the store, of which only the memories that match ``within`` are seen."""
         part = within or Filters()
         with self.read() as session:
             # A part that is all of the store costs nothing.

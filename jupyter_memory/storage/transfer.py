@@ -126,9 +126,6 @@ class Transfer(Part):
         """Store memories with their ids and runs, in one transaction; return what became of each.
 
         One whose id is there gets the runs that it lacks, pictures if it has none, and with ``update`` all else.
-
-        Raises:
-            EmbeddingMismatch: the store holds the vectors of another model.
         """
 
         def put(changes: Changes) -> list[Became]:

@@ -88,18 +88,15 @@ class Writer(Part):
     """Everything that changes a store. Each method is one transaction: it happens whole or not at all.
 
     Every method raises ``StoreReadOnly`` where nothing can be written, and ``StoreLocked`` where another writer keeps
-    the store busy for too long. What is forgotten leaves no trace in the store's files. Some methods are functions of
-    `storage.tables`, with their docstrings.
+    the store busy for too long; what takes an id ``UnknownMemory``, and what takes an embedder ``EmbeddingMismatch`` if
+    the store holds the vectors of another model. What is forgotten leaves no trace in the store's files. Some methods
+    are functions of `storage.tables`, with their docstrings.
     """
 
     # -- memories ------------------------------------------------------------------------------------------------------
 
     def add(self, prepared: Sequence[Prepared], embedder: Embedder | None, /) -> list[Memory]:
-        """Store memories; known content gets the new tags and metadata instead of a second copy.
-
-        Raises:
-            EmbeddingMismatch: the store holds the vectors of another model.
-        """
+        """Store memories; known content gets the new tags and metadata instead of a second copy."""
 
         def add(changes: Changes) -> list[Memory]:
             keys = changes.add(prepared, changes.model(embedder), datetime.now(UTC))
@@ -136,12 +133,7 @@ class Writer(Part):
         prepared: Prepared | None = None,
         embedder: Embedder | None = None,
     ) -> Memory:
-        """Change a memory: ``changes`` are fields of `Memory`, ``prepared`` has its new words and tags.
-
-        Raises:
-            UnknownMemory: no memory has this id.
-            EmbeddingMismatch: the store holds the vectors of another model.
-        """
+        """Change a memory: ``changes`` are fields of `Memory`, ``prepared`` has its new words and tags."""
         memory = changing(self._engine, lambda writing: writing.update(memory_id, changes, tags, prepared, embedder))
         self._engine.scrub()
         return memory
@@ -160,9 +152,6 @@ class Writer(Part):
 
         With ``among``, a filter removes none but these ids. With ``everything`` all searches go as well. With
         ``until``, ``Forgotten`` can take it back, noted under ``space``.
-
-        Raises:
-            UnknownMemory: one of the ids is not there; nothing is removed then.
         """
 
         def forget(changes: Changes) -> int:
@@ -175,11 +164,7 @@ class Writer(Part):
     # -- files and folders ---------------------------------------------------------------------------------------------
 
     def replace_files(self, files: Sequence[_FileRead], embedder: Embedder | None, space: str, /) -> None:
-        """Store files in place of what they were: a cell that is still there keeps its id, pin and tags.
-
-        Raises:
-            EmbeddingMismatch: the store holds the vectors of another model.
-        """
+        """Store files in place of what they were: a cell that is still there keeps its id, pin and tags."""
         now = datetime.now(UTC)
         with self._engine.read() as session:
             # Those that hold memories together, since cells may move.
@@ -366,9 +351,6 @@ class RunLog(Part):
 
         A run is known by session, number and start: one that was noted without an outcome gets it. One whose text is
         neither in the store nor in ``fresh``, since somebody forgot it meanwhile, is left.
-
-        Raises:
-            EmbeddingMismatch: the store holds the vectors of another model.
         """
 
         def note(changes: Changes) -> Noted:
@@ -432,11 +414,7 @@ class Thumbnails(Part):
     unread = _reading(thumbnails.unread)
 
     def get(self, memory_id: str, place: int, /) -> Thumbnail | None:
-        """Return a picture of a memory by its place, counted from 0; None where there is none.
-
-        Raises:
-            UnknownMemory: no memory has this id.
-        """
+        """Return a picture of a memory by its place, counted from 0; None where there is none."""
         with self._engine.read() as session:
             return thumbnails.get(session, memories.known_key(session, memory_id), place)
 

@@ -85,12 +85,7 @@ class Reader(Protocol):
         ...
 
     def read(self, path: Path, /) -> Document:
-        """Return what a file holds.
-
-        Raises:
-            InputError: the file is not what its name says.
-            OSError: the file cannot be read.
-        """
+        """Return what a file holds; raise ``InputError`` if it is not what its name says, ``OSError`` if unreadable."""
         ...
 
 

@@ -90,11 +90,7 @@ def query_of(session: Session, query_id: str) -> str:
 
 
 def judge(session: Session, said: Feedback) -> None:
-    """Note feedback on a hit, in place of earlier feedback on it for the same question.
-
-    Raises:
-        UnknownMemory: no memory has this id.
-    """
+    """Note feedback on a hit that is still there, in place of earlier feedback on it for the same question."""
     memories.known_key(session, said.memory_id)
     own = session.dialect.own("feedback")
     noted = {
