@@ -47,22 +47,18 @@ _DOCUMENT = ("document", "passage", "corpus")
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """What happens to a text before and after the transformer.
-
-    ``pooling`` names what is joined to one vector, ``dense`` the folders of the layers after it; ``width`` is the
-    vector's size then, and ``sizes`` are those that it may be cut to: None where the model does not say, () for any.
-    """
+    """What happens to a text before and after the transformer."""
 
     kind: str
-    pooling: tuple[str, ...]
-    dense: tuple[str, ...]
+    pooling: tuple[str, ...]  # what is joined to one vector
+    dense: tuple[str, ...]  # the folders of the layers after it
     query_prefix: str
     document_prefix: str
     max_tokens: int
     lower: bool
     padding: int
-    width: int
-    sizes: tuple[int, ...] | None
+    width: int  # of the vector then
+    sizes: tuple[int, ...] | None  # that it may be cut to: None where the model does not say, () for any
 
 
 def read_recipe(folder: Path) -> Recipe:

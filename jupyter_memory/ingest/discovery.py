@@ -151,17 +151,13 @@ _ENDLESS = "a device, a FIFO or a socket, and reading it may never end"
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """The files found, as absolute paths in order; ``skipped`` and ``failed`` pair a path with the reason.
-
-    ``links`` lead to files that are found under their own names. ``left_out`` has the path, the reason and the kind of
-    files that cannot be read or need not be.
-    """
+    """The files found, as absolute paths in order."""
 
     files: list[Path] = field(default_factory=list)
-    links: list[Path] = field(default_factory=list)
-    skipped: list[tuple[str, str]] = field(default_factory=list)
+    links: list[Path] = field(default_factory=list)  # to files that are found under their own names
+    skipped: list[tuple[str, str]] = field(default_factory=list)  # paths with the reason; so is ``failed``
     failed: list[tuple[str, str]] = field(default_factory=list)
-    left_out: list[tuple[str, str, str]] = field(default_factory=list)
+    left_out: list[tuple[str, str, str]] = field(default_factory=list)  # path, reason and kind of what need not be read
     readers: Readers = field(default_factory=known_readers)
 
 

@@ -33,17 +33,14 @@ Result = tuple[tuple[int, int], list[Prepared]]
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What the files of one run have in common.
-
-    ``dimensions`` is 0 without vectors; ``pictures`` are known thumbnails by origin, None if pictures are not read.
-    """
+    """What the files of one run have in common."""
 
     root: Path
     redacting: bool
     space: str
-    dimensions: int
+    dimensions: int  # 0 without vectors
     commits: Mapping[Path, datetime]
-    pictures: Mapping[Path, Mapping[str, Thumbnail]] | None
+    pictures: Mapping[Path, Mapping[str, Thumbnail]] | None  # known ones by origin; None if pictures are not read
 
 
 def prepare_files(paths: Sequence[Path], task: Task, embedder: Embedder | None) -> list[Result | None]:

@@ -85,16 +85,13 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Raised:
-    """One exception: its name as Python shows it, its message, and its frames, the outermost first.
-
-    ``inner`` are the exceptions of a group. ``before`` are those that led to this one, the oldest first.
-    """
+    """One exception: its name as Python shows it, its message, and its frames, the outermost first."""
 
     name: str
     message: str
     frames: tuple[Frame, ...] = ()
-    inner: tuple[Raised, ...] = ()
-    before: tuple[Raised, ...] = ()
+    inner: tuple[Raised, ...] = ()  # of a group
+    before: tuple[Raised, ...] = ()  # that led to this one, the oldest first
 
     @property
     def of_user(self) -> Frame | None:
@@ -205,17 +202,12 @@ _WORD = re.compile(r"[^\W_][\w.']*\w|[^\W_]|<=|>=|!=|[+*/]")
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """An error without what is its own.
-
-    ``words`` are those of the message without numbers, paths and what it quotes; ``named`` are the quoted names that
-    are a library's or Python's, such as a type or a module. ``frames`` are the library's, ``module:function``, the
-    innermost first.
-    """
+    """An error without what is its own."""
 
     name: str
-    words: frozenset[str]
-    named: frozenset[str] = frozenset()
-    frames: tuple[str, ...] = ()
+    words: frozenset[str]  # of the message without numbers, paths and what it quotes
+    named: frozenset[str] = frozenset()  # the quoted names that are a library's or Python's, such as a type or a module
+    frames: tuple[str, ...] = ()  # the library's, ``module:function``, the innermost first
 
 
 def signature(name: str, message: str, raised: Raised | None, words: Words) -> Signature:

@@ -160,35 +160,28 @@ class Undoable:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A folder, or a single file, that was indexed.
-
-    ``changed`` counts the files that are new, gone or different; None if they were not compared. Times are in UTC.
-    """
+    """A folder, or a single file, that was indexed."""
 
     path: str
     watched: bool
     files: int
     memories: int
-    changed: int | None
-    indexed_at: datetime | None
+    changed: int | None  # the files that are new, gone or different; None if they were not compared
+    indexed_at: datetime | None  # in UTC
     exists: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Recent:
-    """A past search: ``origin`` is one of ``ORIGINS``, ``hits`` how many were shown, ``at`` aware in UTC.
-
-    Of a program that was connected, such as an agent, every call is kept: ``client`` is its name, ``tool`` what it
-    called, and ``query`` what the call was about. Both names are empty for a person's search.
-    """
+    """A past search of a person, or a call of a connected program such as an agent, of which every one is kept."""
 
     query_id: str
-    query: str
+    query: str  # what a call was about
     profile: str
-    at: datetime
-    origin: str
-    hits: int
-    client: str = ""
+    at: datetime  # aware, in UTC
+    origin: str  # one of ``ORIGINS``
+    hits: int  # how many were shown
+    client: str = ""  # the name of the program and what it called; both are empty for a person's search
     tool: str = ""
 
 
@@ -243,17 +236,13 @@ class ExportReport:
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """What became of the memories of a folder.
+    """What became of the memories of a folder."""
 
-    ``added`` were new; ``kept`` were there with their ids, ``updated`` too but changed, ``merged`` under another id.
-    ``left_out`` are of files that the store has indexed itself.
-    """
-
-    added: int = 0
-    kept: int = 0
-    updated: int = 0
-    merged: int = 0
-    left_out: int = 0
+    added: int = 0  # new ones
+    kept: int = 0  # there with their ids
+    updated: int = 0  # likewise, and changed
+    merged: int = 0  # there under another id
+    left_out: int = 0  # of files that the store has indexed itself
     pictures: PictureReport = field(default_factory=PictureReport)
 
     def __str__(self) -> str:
@@ -290,14 +279,12 @@ _LABELS = {"words": "keyword index", "files": "list of files", "forgotten": "kep
 
 @dataclass(frozen=True, slots=True)
 class StoreSize:
-    """The bytes of a store by what they are for: texts, words, vectors, pictures, history, searches and so on.
+    """The bytes of a store by what they are for: texts, words, vectors, pictures, history, searches and so on."""
 
-    ``forgotten`` is what `undo` can restore, ``free`` room in the file that what comes next will use, ``log`` what
-    SQLite keeps beside the file. ``budget`` is the setting ``max_store_mb`` in bytes, None without one.
-    """
-
+    # ``forgotten`` is what `undo` can restore, ``free`` room in the file that what comes next will use, ``log`` what
+    # SQLite keeps beside the file.
     parts: Mapping[str, int]
-    budget: int | None = None
+    budget: int | None = None  # the setting ``max_store_mb`` in bytes, None without one
 
     @property
     def bytes(self) -> int:

@@ -74,14 +74,11 @@ _OWN = frozenset(suffix for reader in BUILT_IN for suffix in reader.suffixes)
 
 @dataclass(frozen=True, slots=True)
 class Readers:
-    """All readers, by suffix, our own first; ``problems`` are readers that cannot be used, each with the reason.
-
-    ``extras`` says what to do before files of a suffix can be read: what to type to install an extra of this package,
-    or in which format to save them.
-    """
+    """All readers, by suffix, our own first."""
 
     by_suffix: Mapping[str, Reader]
-    problems: tuple[tuple[str, str], ...] = ()
+    problems: tuple[tuple[str, str], ...] = ()  # readers that cannot be used, each with the reason
+    # What to do before files of a suffix can be read: install an extra of this package, or save them otherwise.
     extras: Mapping[str, str] = field(default_factory=dict)
 
     @property

@@ -15,19 +15,14 @@ from jupyter_memory.ingest.redaction import values
 
 @dataclass(frozen=True)
 class Shape:
-    """What a kind of secret looks like. A text without any of ``hints`` in lower case has no such secret.
-
-    A hint has at least three bytes, because hints are found by their first three. If ``check`` agrees, the pattern's
-    group ``secret`` is replaced, or the whole match if there is no such group. ``settings`` says that only files of
-    settings have it. ``tail`` is the regex from the name of a secret on, if the regex has one.
-    """
+    """What a kind of secret looks like. A text without any of ``hints`` in lower case has no such secret."""
 
     what: str
-    hints: tuple[str, ...]
-    regex: str
-    check: Callable[[str], bool]
-    settings: bool
-    tail: str
+    hints: tuple[str, ...]  # of at least three bytes, because they are found by their first three
+    regex: str  # whose group ``secret`` is replaced, or the whole match if there is no such group
+    check: Callable[[str], bool]  # must agree
+    settings: bool  # only files of settings have it
+    tail: str  # the regex from the name of a secret on, if it has one
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
