@@ -168,9 +168,6 @@ def walk(root: Path, *, ignore: Sequence[str] = (), max_bytes: int = 20_000_000)
     work tree; ``ignore`` is decided last. Hidden files, environments, caches and keys are never taken. Links to folders
     are not followed. Links to files are followed if the file is wanted below ``root``; a file that is found without its
     link is taken under its own name only. A single file is taken whatever the ignore files say.
-
-    Raises:
-        InputError: there is nothing at ``root``, or it is a file of another kind.
     """
     root, found = plain_path(root), Walk()
     found.skipped.extend(found.readers.problems)
@@ -344,10 +341,7 @@ def _shown(path: Path) -> str:
 
 
 def is_wanted(path: Path, root: Path, *, ignore: Sequence[str] = ()) -> bool:
-    """Return whether ``walk(root)`` visits ``path``, a file or folder at or below it; both are absolute.
-
-    Size and links are not checked. A file is wanted only if a reader reads its suffix.
-    """
+    """Return whether ``walk(root)`` visits a file or folder at or below it; its size and links are not checked."""
     if path == root:
         return True
     try:

@@ -86,9 +86,6 @@ class Indexing:
         new file has its content, or most of it. ``tell`` receives how many files are done and how many there are;
         ``named_from`` is the folder from which a single file is named. Only with ``retry``, a file that could not be
         read before and has not changed since is read and reported again.
-
-        Raises:
-            InputError: there is nothing at ``root``, or it is not a file of a known kind.
         """
         begun = perf_counter()
         removed = 0 if self._settings.thumbnails else self._storage.thumbnails.clear()

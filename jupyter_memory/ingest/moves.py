@@ -154,10 +154,7 @@ _Held = Mapping[str, Sequence[tuple[str, str]]]
 
 
 class MissingFiles:
-    """Known files of a folder that are no longer there, or no longer wanted; what could not be looked at stays.
-
-    ``paths`` are those files. ``unreachable`` counts, by folder, the files on drives that are not connected now.
-    """
+    """Known files of a folder that are no longer there, or no longer wanted; what could not be looked at stays."""
 
     def __init__(
         self, seen: Walk, known: _States, files_under: Callable[[str], _States], held: Callable[[Sequence[str]], _Held]
@@ -171,7 +168,7 @@ class MissingFiles:
         self._met: set[str] = set()
         self._placed: set[str] = set()
         self.paths: dict[str, None] = {}
-        self.unreachable: Counter[str] = Counter()
+        self.unreachable: Counter[str] = Counter()  # the files on drives that are not connected now, by folder
         # A file that is there and no longer wanted was not moved, only copied.
         left: dict[str, FileState] = {}
         for path, state in known.items():

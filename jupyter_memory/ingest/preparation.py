@@ -328,10 +328,8 @@ def read_file(
     file, which tells nothing where ``committed`` is ``UNKNOWN``.
     ``metadata["redacted"]`` counts the secrets hidden in the text; they are hidden in title, context and tags too.
     ``metadata["reading_notes"]`` of the first says what of the file is left out or uncertain.
-    With ``pictures``, which are known ones by their origin, thumbnails are made of those that the parts show.
-
-    Raises:
-        InputError: the file cannot be read, or is not what its name says.
+    With ``pictures``, which are known ones by their origin, thumbnails are made of those that the parts show. Raises
+    ``InputError`` if the file cannot be read, or is not what its name says.
     """
     reader = known_readers().reader_of(path)
     try:

@@ -38,10 +38,7 @@ _OFF_TAG = "memoryoff"
 
 
 def is_excluded(source: str, patterns: Sequence[str] = (), tags: Iterable[str] = ()) -> bool:
-    """Return whether a cell stays out of the history: it is blank, uses this memory, says so, or a line fits a pattern.
-
-    ``patterns`` are those of the setting ``history_ignore``: ``%sql *`` leaves out each cell with such a line.
-    """
+    """Return whether a cell stays out of the history: it is blank, uses this memory, says so, or a line fits a pattern."""
     return (
         not source.strip()
         or uses_memory(source)

@@ -57,12 +57,7 @@ def open_storage(path: StorePath | Database, *, busy_seconds: float = BUSY_SECON
 
 
 def open_team(path: StorePath, *, busy_seconds: float) -> Team:
-    """Open the rights in a store on a server, which is made if the database has none.
-
-    Raises:
-        InputError: the store is a file.
-        MissingExtra, StoreError: as ``open_storage``.
-    """
+    """Open the rights in a store on a server, which is made if the database has none; raises as ``open_storage``."""
     if not isinstance(path, DatabaseAddress):
         raise InputError(
             f"{path} is a file, and who may open it is a matter of the disk. Name a database: --store "

@@ -12,15 +12,7 @@ from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from jupyter_memory.errors import UnknownMemory
-from jupyter_memory.storage.base import (
-    Corpus,
-    Engine,
-    Forgotten,
-    KeywordIndex,
-    Model,
-    VectorIndex,
-    identity,
-)
+from jupyter_memory.storage.base import Corpus, Engine, Forgotten, KeywordIndex, Model, VectorIndex, identity
 from jupyter_memory.storage.sql import SHOWN_TIER, Cache, Session
 from jupyter_memory.storage.tables import activity, files, thumbnails
 from jupyter_memory.storage.tables import memories as rows

@@ -150,9 +150,7 @@ class Isolation:
     def read(self, parser: str, what: str, path: Path) -> Document:
         """Return what a parser, ``module:function``, returns there for a path; ``what`` is what the file ought to be.
 
-        Raises:
-            InputError: it is something else or damaged, or takes too long or too much memory.
-            OSError: it cannot be read.
+        Raises ``InputError`` if it is something else or damaged, or takes too long or too much memory.
         """
         given = self.answer(parser, what, self._seconds, {"path": str(path)})
         for one in given.pop("notes"):

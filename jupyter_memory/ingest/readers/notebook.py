@@ -96,10 +96,7 @@ def _placed(cells: Iterable[Cell]) -> Iterator[tuple[Cell, str, tuple[str, ...],
 
 
 def document(cells: Iterable[Cell], language: str, title: str) -> Document | None:
-    """Return a notebook that is written as text, a part for each of its cells; None if it has more than anybody writes.
-
-    The location of a cell is its label, if no cell before it has the same one, else ``#<index>``.
-    """
+    """Return a notebook that is written as text, a part for each of its cells; None if it has more than anybody writes."""
     parts = []
     labels: set[str] = set()
     some = list(islice(cells, _MOST + 1))

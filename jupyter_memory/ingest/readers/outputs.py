@@ -45,10 +45,7 @@ def joined(value: Any) -> str:
 
 
 def outputs_text(outputs: Any) -> tuple[str, int]:
-    """Return the text of a cell's outputs, and how many characters of them are left out.
-
-    Pictures are ``[image/png]``, progress bars in their last state.
-    """
+    """Return the text of a cell's outputs, and how many characters of them are left out."""
     whole: list[str] = []
     room, left_out = _OUTPUTS, 0
     for text in _texts(outputs if isinstance(outputs, list) else []):

@@ -186,10 +186,7 @@ def _found(path: tuple[str, ...]) -> Readers:
 
 
 def digest(path: Path) -> str:
-    """Return the fingerprint of a file: that of its content, or of what its reader declares to stand for it.
-
-    It ends with the version of the reader if that has one. Raises OSError if the file cannot be read.
-    """
+    """Return the fingerprint of a file, of its content or of what stands for it, with the version of its reader."""
     _, sampled, unopened = known_readers().traits_of(path)
     if unopened:
         status = path.stat()
