@@ -38,7 +38,7 @@ _OFF_TAG = "memoryoff"
 
 
 def is_excluded(source: str, patterns: Sequence[str] = (), tags: Iterable[str] = ()) -> bool:
-    """Return whether a cell stays out of the history: it is blank, uses this memory, says so, or a line fits a pattern."""
+    """Return whether a cell stays out of the history: blank, using this memory, saying so, or with an excluded line."""
     return (
         not source.strip()
         or uses_memory(source)
