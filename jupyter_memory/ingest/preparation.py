@@ -164,7 +164,16 @@ def _with_chunks(drafts: Sequence[Draft], places: Sequence[Sequence[Place]]) -> 
     # Fills ``chunks`` where empty: exact stretches of the text; every character that is not blank is in one of them.
     # Tokens are the bundled static model's. ``context`` is the draft's, with the headings above a chunk of Markdown or
     # reStructuredText, or the class and function around one of code. ``places`` are the definitions in each draft.
-    lengths = iter(_token_counts([draft.text for draft in drafts if not draft.chunks]))
+    texts = [draft.text for draft in drafts if not draft.chunks]
+    # A token is at least one character, unless the character is taken apart, as a syllable in Hangul is.
+    counts = [len(text) if len(text) < _CAPACITY and text.isascii() else _CAPACITY + 1 for text in texts]
+    unsure = [place for place, count in enumerate(counts) if count > _CAPACITY and len(texts[place]) <= _COUNTED]
+    for some in batches(unsure, _COUNTED_TOGETHER):
+        found = tokens([encodable(texts[place]) for place in some])
+        for place, count in zip(some, found.counts.tolist(), strict=True):
+            counts[place] = count
+    lengths = iter(counts)
+
     done: list[Draft] = []
     for draft, of_it in zip(drafts, places, strict=True):
         if draft.chunks:
@@ -183,17 +192,6 @@ def _with_chunks(drafts: Sequence[Draft], places: Sequence[Sequence[Place]]) -> 
             chunks.append(Chunk(start, end, above, line))
         done.append(replace(draft, chunks=tuple(chunks)))
     return done
-
-
-def _token_counts(texts: Sequence[str]) -> list[int]:
-    # A token is at least one character, unless the character is taken apart, as a syllable in Hangul is.
-    counts = [len(text) if len(text) < _CAPACITY and text.isascii() else _CAPACITY + 1 for text in texts]
-    unsure = [place for place, count in enumerate(counts) if count > _CAPACITY and len(texts[place]) <= _COUNTED]
-    for some in batches(unsure, _COUNTED_TOGETHER):
-        found = tokens([encodable(texts[place]) for place in some])
-        for place, count in zip(some, found.counts.tolist(), strict=True):
-            counts[place] = count
-    return counts
 
 
 def _contexts(draft: Draft, spans: Sequence[tuple[int, int]], blocks: Sequence[Block]) -> list[str]:

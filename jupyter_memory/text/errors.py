@@ -160,7 +160,19 @@ def _frames(lines: Sequence[str]) -> tuple[list[Frame], int]:
     edges = [*(place for place, _ in starts), len(lines)]
     frames, end = [], 0
     for (_, found), (first, last) in zip(starts, pairwise(edges), strict=True):
-        source, line, length = _shown(lines[first + 1 : last])
+        source = line = ""
+        end = last
+        for place in range(first + 1, last):
+            shown = lines[place]
+            if arrow := _ARROW.match(shown):
+                source, line = (arrow["source"] or "").strip(), arrow["line"]
+            elif shown.strip() and not _NUMBERED.match(shown) and not shown.startswith(" "):
+                end = place
+                break
+            elif shown.startswith("  ") and not source and not line and not _NUMBERED.match(shown):
+                source = "" if _CARETS.match(shown) else shown.strip()
+        source = "" if source.startswith(_NO_SOURCE) else source
+
         of_cell = _CELL_LINE.search(found["function"] or "")
         number = line or found.groupdict().get("line") or (of_cell and of_cell[1])
         file = found.groupdict().get("file") or ""
@@ -168,22 +180,7 @@ def _frames(lines: Sequence[str]) -> tuple[list[Frame], int]:
         name = (found["function"] or "").split("(")[0].strip()
         function = "" if name.startswith(("<module>", "<cell line")) else name.rpartition(".")[2]
         frames.append(Frame("" if _CELL_FILE.search(file) else file, function, int(number) if number else None, source))
-        end = first + 1 + length
     return frames, end
-
-
-def _shown(lines: Sequence[str]) -> tuple[str, str, int]:
-    source = number = ""
-    end = len(lines)
-    for place, line in enumerate(lines):
-        if arrow := _ARROW.match(line):
-            source, number = (arrow["source"] or "").strip(), arrow["line"]
-        elif line.strip() and not _NUMBERED.match(line) and not line.startswith(" "):
-            end = place
-            break
-        elif line.startswith("  ") and not source and not number and not _NUMBERED.match(line):
-            source = "" if _CARETS.match(line) else line.strip()
-    return "" if source.startswith(_NO_SOURCE) else source, number, end
 
 
 # The rest of a long message is a listing or advice.
