@@ -43,11 +43,9 @@ Done = TypeVar("Done")
 class EmbedderProvider(Protocol):
     """Knows with which embedder a store is written."""
 
-    def for_writing(self) -> Embedder | None:
-        """Return the embedder for new chunks, None for a store without vectors."""
-
-    def writing(self, write: Callable[[Embedder | None], Done], /) -> Done:
-        """Return what ``write`` does with the embedder; call it again if the store's embedder changed meanwhile."""
+    def for_writing(self) -> Embedder | None: ...  # the one for new chunks, None for a store without vectors
+    # What ``write`` does with it; it is called again if the store's embedder changed meanwhile.
+    def writing(self, write: Callable[[Embedder | None], Done], /) -> Done: ...
 
 
 class Indexing:

@@ -68,14 +68,11 @@ class Reader(Protocol):
       apply, and the fingerprint is that of size and time.
     """
 
+    # The endings of the names of its files, in lower case and with the dot: ``(".md", ".markdown")``.
     @property
-    def suffixes(self) -> tuple[str, ...]:
-        """Return the endings of the names of its files, in lower case and with the dot: ``(".md", ".markdown")``."""
-        ...
-
-    def read(self, path: Path, /) -> Document:
-        """Return what a file holds; raise ``InputError`` if it is not what its name says, ``OSError`` if unreadable."""
-        ...
+    def suffixes(self) -> tuple[str, ...]: ...
+    # What a file holds; raises ``InputError`` if it is not what its name says, ``OSError`` if it cannot be read.
+    def read(self, path: Path, /) -> Document: ...
 
 
 # What was noted of the file that is being read, and what replaces secrets in it.
