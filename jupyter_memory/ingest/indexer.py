@@ -82,8 +82,7 @@ class Indexing:
         Files are written in batches, and never in part: after an interruption, the next run continues. What is known of
         a file stays if it cannot be read, or if its drive is not connected. A known file was moved if it is gone and a
         new file has its content, or most of it. ``tell`` receives how many files are done and how many there are;
-        ``named_from`` is the folder from which a single file is named. Only with ``retry``, a file that could not be
-        read before and has not changed since is read and reported again.
+        ``named_from`` is the folder from which a single file is named.
         """
         begun = perf_counter()
         removed = 0 if self._settings.thumbnails else self._storage.thumbnails.clear()

@@ -42,27 +42,23 @@ class PictureReport:
 
 @dataclass(frozen=True, slots=True)
 class IndexReport:
-    """What indexing did: ``cells`` counts the memories written, ``redacted`` secrets; the other counts are files.
-
-    ``skipped`` and ``failed`` pair a path with the reason; ``failed_before`` counts those that failed in an earlier run
-    and have not changed since. ``left_out`` has the path and the reason of all that was not read: for a whole file with
-    its kind, the ending of its name, else with an empty one: that of the file is left out or uncertain. ``notice`` says
-    that the store is nearly as large as the settings allow, or larger.
-    """
+    """What indexing did; what is not said otherwise counts files."""
 
     files: int = 0
-    cells: int = 0
+    cells: int = 0  # the memories written
     unchanged: int = 0
     forgotten: int = 0
-    redacted: int = 0
-    skipped: tuple[tuple[str, str], ...] = ()
+    redacted: int = 0  # secrets
+    skipped: tuple[tuple[str, str], ...] = ()  # paths with the reason; so is ``failed``
     failed: tuple[tuple[str, str], ...] = ()
     seconds: float = 0.0
     moved: int = 0
-    failed_before: int = 0
+    failed_before: int = 0  # in an earlier run, and unchanged since
+    # Path and reason of all that was not read: for a whole file with its kind, the ending of its name, else with an
+    # empty one: that of the file is left out or uncertain.
     left_out: tuple[tuple[str, str, str], ...] = field(default=(), repr=False)
     pictures: PictureReport = field(default_factory=PictureReport)
-    notice: str = ""
+    notice: str = ""  # that the store is nearly as large as the settings allow, or larger
 
     def __str__(self) -> str:
         indexed = f"{count_of(self.files, 'file')} indexed ({count_of(self.cells, 'memory', 'memories')})"
@@ -117,17 +113,13 @@ class IndexReport:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Memories that were chosen and counted, but not forgotten yet; ``store.forget(selection)`` forgets these alone.
-
-    ``ids`` names them, ``kinds`` counts them by kind, the most frequent first; ``pinned`` and ``tagged`` say how many
-    have a pin or a tag. ``filters`` and ``everything`` are what chose them; for ids they are empty.
-    """
+    """Memories that were chosen and counted, but not forgotten yet; ``store.forget(selection)`` forgets these alone."""
 
     ids: tuple[str, ...]
-    kinds: Mapping[str, int] = field(default_factory=dict)
+    kinds: Mapping[str, int] = field(default_factory=dict)  # how many of each, the most frequent first
     pinned: int = 0
     tagged: int = 0
-    filters: Filters = field(default_factory=Filters)
+    filters: Filters = field(default_factory=Filters)  # these, or all, are what chose them; for ids they are empty
     everything: bool = False
 
     def __len__(self) -> int:
