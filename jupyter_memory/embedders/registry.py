@@ -57,17 +57,14 @@ class Wheel:
 
 @dataclass(frozen=True, slots=True)
 class ModelEntry:
-    """What is known of a model: it is in a ``repository`` of the hub, in a ``wheel``, or part of a ``package``.
-
-    ``dimensions`` are the lengths that its vectors can have, the longest first; ``bytes`` is what it takes on the disk.
-    """
+    """What is known of a model: it is in a ``repository`` of the hub, in a ``wheel``, or part of a ``package``."""
 
     name: str
     summary: str
     licence: str
     languages: str
-    bytes: int
-    dimensions: tuple[int, ...]
+    bytes: int  # on the disk
+    dimensions: tuple[int, ...]  # the lengths that its vectors can have, the longest first
     default: int
     package: str = ""
     repository: str = ""
@@ -136,19 +133,15 @@ _PAGE = 4_096
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The origin of a model's files.
-
-    ``identity`` and ``kept`` are the `weights_identity` of the weights as published and as kept here; ``source`` and
-    ``files`` map file names to the sha256 of what came and of what is kept.
-    """
+    """The origin of a model's files."""
 
     name: str
-    identity: str
+    identity: str  # the `weights_identity` of the weights as published, and as kept here
     kept: str
     recipe: str
     repository: str = ""
     revision: str = ""
-    source: Mapping[str, str] = field(default_factory=dict)
+    source: Mapping[str, str] = field(default_factory=dict)  # the sha256 of each file that came, and that is kept
     files: Mapping[str, str] = field(default_factory=dict)
 
     def write(self, folder: Path) -> None:

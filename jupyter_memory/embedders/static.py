@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from platform import machine
@@ -24,7 +24,7 @@ from jupyter_memory.embedders.base import (
     unknown,
 )
 from jupyter_memory.errors import EmbedderError, InputError
-from jupyter_memory.runtime import one_core
+from jupyter_memory.runtime import one_core, portions
 from jupyter_memory.text.identifiers import without_cjk
 from jupyter_memory.types.protocols import Vectors
 
@@ -146,7 +146,13 @@ class StaticEmbedder:
             block = texts[start : start + _BLOCK]
             sums = np.zeros((len(block), token_vectors().width), dtype=np.float32)
             counts = np.zeros(len(block), dtype=np.int64)
-            for owners, pieces in _calls(block):
+            cut = (
+                (row, match[1] or match[0])
+                for row, text in enumerate(block)
+                for match in _PIECES.finditer(readable(text))
+            )
+            for some in portions(cut, lambda one: len(one[1]), _CALL):
+                owners, pieces = zip(*some, strict=True)
                 found = tokens(pieces)
                 found = Tokens(found.ids, found.ends[np.flatnonzero(np.diff(owners, append=-1))])
                 # What `unique` does, which imports a module at its first call: a fork may come between.
@@ -180,20 +186,3 @@ class StaticEmbedder:
     def embed_query(self, text: str, /) -> Vectors:
         vector: Vectors = self.embed_documents([text])[0]
         return vector
-
-
-def _calls(texts: Sequence[str]) -> Iterator[tuple[list[int], list[str]]]:
-    owners: list[int] = []
-    pieces: list[str] = []
-    size = 0
-    for row, text in enumerate(texts):
-        for match in _PIECES.finditer(readable(text)):
-            piece = match[1] or match[0]
-            owners.append(row)
-            pieces.append(piece)
-            size += len(piece)
-            if size >= _CALL:
-                yield owners, pieces
-                owners, pieces, size = [], [], 0
-    if pieces:
-        yield owners, pieces

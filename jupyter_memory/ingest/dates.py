@@ -36,10 +36,7 @@ _YEAR = re.compile(r"(?<![0-9])(?:19|20)[0-9]{2}(?![0-9])")
 
 
 def stated(text: str, now: datetime) -> datetime | None:
-    """Return the time that a document states, None for words such as ``today`` and for a time that lies ahead.
-
-    A time without a zone is local, and a day means its noon.
-    """
+    """Return the time that a document states, of a day its noon; None for words such as ``today`` and a later time."""
     text = text.strip().strip("\"'").strip()
     if len(text) > _LONGEST or not _YEAR.search(text):
         return None

@@ -151,17 +151,13 @@ _ENDLESS = "a device, a FIFO or a socket, and reading it may never end"
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """The files found, as absolute paths in order; ``skipped`` and ``failed`` pair a path with the reason.
-
-    ``links`` lead to files that are found under their own names. ``left_out`` has the path, the reason and the kind of
-    files that cannot be read or need not be.
-    """
+    """The files found, as absolute paths in order."""
 
     files: list[Path] = field(default_factory=list)
-    links: list[Path] = field(default_factory=list)
-    skipped: list[tuple[str, str]] = field(default_factory=list)
+    links: list[Path] = field(default_factory=list)  # to files that are found under their own names
+    skipped: list[tuple[str, str]] = field(default_factory=list)  # paths with the reason; so is ``failed``
     failed: list[tuple[str, str]] = field(default_factory=list)
-    left_out: list[tuple[str, str, str]] = field(default_factory=list)
+    left_out: list[tuple[str, str, str]] = field(default_factory=list)  # path, reason and kind of what need not be read
     readers: Readers = field(default_factory=known_readers)
 
 
@@ -172,9 +168,6 @@ def walk(root: Path, *, ignore: Sequence[str] = (), max_bytes: int = 20_000_000)
     work tree; ``ignore`` is decided last. Hidden files, environments, caches and keys are never taken. Links to folders
     are not followed. Links to files are followed if the file is wanted below ``root``; a file that is found without its
     link is taken under its own name only. A single file is taken whatever the ignore files say.
-
-    Raises:
-        InputError: there is nothing at ``root``, or it is a file of another kind.
     """
     root, found = plain_path(root), Walk()
     found.skipped.extend(found.readers.problems)
@@ -348,10 +341,7 @@ def _shown(path: Path) -> str:
 
 
 def is_wanted(path: Path, root: Path, *, ignore: Sequence[str] = ()) -> bool:
-    """Return whether ``walk(root)`` visits ``path``, a file or folder at or below it; both are absolute.
-
-    Size and links are not checked. A file is wanted only if a reader reads its suffix.
-    """
+    """Return whether ``walk(root)`` visits a file or folder at or below it; its size and links are not checked."""
     if path == root:
         return True
     try:

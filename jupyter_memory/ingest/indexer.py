@@ -43,11 +43,9 @@ Done = TypeVar("Done")
 class EmbedderProvider(Protocol):
     """Knows with which embedder a store is written."""
 
-    def for_writing(self) -> Embedder | None:
-        """Return the embedder for new chunks, None for a store without vectors."""
-
-    def writing(self, write: Callable[[Embedder | None], Done], /) -> Done:
-        """Return what ``write`` does with the embedder; call it again if the store's embedder changed meanwhile."""
+    def for_writing(self) -> Embedder | None: ...  # the one for new chunks, None for a store without vectors
+    # What ``write`` does with it; it is called again if the store's embedder changed meanwhile.
+    def writing(self, write: Callable[[Embedder | None], Done], /) -> Done: ...
 
 
 class Indexing:
@@ -84,11 +82,7 @@ class Indexing:
         Files are written in batches, and never in part: after an interruption, the next run continues. What is known of
         a file stays if it cannot be read, or if its drive is not connected. A known file was moved if it is gone and a
         new file has its content, or most of it. ``tell`` receives how many files are done and how many there are;
-        ``named_from`` is the folder from which a single file is named. Only with ``retry``, a file that could not be
-        read before and has not changed since is read and reported again.
-
-        Raises:
-            InputError: there is nothing at ``root``, or it is not a file of a known kind.
+        ``named_from`` is the folder from which a single file is named.
         """
         begun = perf_counter()
         removed = 0 if self._settings.thumbnails else self._storage.thumbnails.clear()
@@ -149,11 +143,33 @@ class Indexing:
             # Its titles are still those of its earlier name, so it is read whatever it holds.
             known.pop(after, None)
             self._counts["moved"] += 1
-        states = ((path, known.get(str(path))) for path in seen.files)
-        new = [path for path in seen.files if str(path) not in known]
-        self._expect(
-            [path for path, state in states if state is None or state.is_incomplete or _differs(state, path)], new
-        )
+        states = [(path, known.get(str(path))) for path in seen.files]
+        paths = [path for path, state in states if state is None or state.is_incomplete or _differs(state, path)]
+        new = [path for path, state in states if state is None]
+        self._commits = dict.fromkeys(copied(new), UNKNOWN) | last_commits(paths)
+        embedder = self._model.for_writing()
+        # A pool of workers reads ahead, if there are enough files: one is read here in the time that another process
+        # takes to start.
+        workers = workers_for(paths) if len(paths) > 1 else 0
+        if workers and (embedder is None or isinstance(embedder, StaticEmbedder)):
+            # It is quicker to make the others again.
+            pictures: dict[Path, Mapping[str, Thumbnail]] = {}
+            size = 0
+            for path in paths:
+                if size < _MOST_SENT and (shown := self._pictures_of(path)):
+                    pictures[path] = shown
+                    size += sum(len(one.image) for one in shown.values())
+
+            self._fingerprint = "" if embedder is None else embedder.fingerprint
+            task = Task(
+                self._root,
+                self._settings.redact,
+                self._space,
+                dimensions=0 if embedder is None else embedder.dimensions,
+                commits=self._commits,
+                pictures=pictures if self._settings.thumbnails else None,
+            )
+            self._pool = WorkerPool(paths, task, workers, here=lambda some: prepare_files(some, task, embedder))
 
     def changed(self, root: Path, *, ignore: Sequence[str] = ()) -> int:
         """Return how many files at or below ``root`` are new, gone or changed since they were indexed."""
@@ -193,32 +209,6 @@ class Indexing:
     def _held(self, paths: Sequence[str]) -> Mapping[str, Sequence[tuple[str, str]]]:
         with self._storage.snapshot() as snapshot:
             return snapshot.file_texts(paths, self._space)
-
-    def _expect(self, paths: Sequence[Path], new: Sequence[Path]) -> None:
-        # A pool of workers reads ahead, if there are enough files.
-        self._commits = dict.fromkeys(copied(new), UNKNOWN) | last_commits(paths)
-        embedder = self._model.for_writing()
-        # One file is read here in the time that another process takes to start.
-        workers = workers_for(paths) if len(paths) > 1 else 0
-        if workers and (embedder is None or isinstance(embedder, StaticEmbedder)):
-            # It is quicker to make the others again.
-            pictures: dict[Path, Mapping[str, Thumbnail]] = {}
-            size = 0
-            for path in paths:
-                if size < _MOST_SENT and (known := self._pictures_of(path)):
-                    pictures[path] = known
-                    size += sum(len(one.image) for one in known.values())
-
-            self._fingerprint = "" if embedder is None else embedder.fingerprint
-            task = Task(
-                self._root,
-                self._settings.redact,
-                self._space,
-                dimensions=0 if embedder is None else embedder.dimensions,
-                commits=self._commits,
-                pictures=pictures if self._settings.thumbnails else None,
-            )
-            self._pool = WorkerPool(paths, task, workers, here=lambda some: prepare_files(some, task, embedder))
 
     def _pictures_of(self, path: Path) -> Mapping[str, Thumbnail] | None:
         # A notebook is saved many times with the same plots in it.

@@ -102,21 +102,22 @@ class _SimilarFiles:
         new = _traits((draft.location, draft.text) for draft in drafts)
         marks = [mark for mark in _marks(path, new) if mark not in self._common]
         near = sorted({old for mark in marks for old in self._with.get(mark, ()) if old in self.files})
-        alike = [old for old in near if _is_notebook(old) == _is_notebook(path)]
-        share = {old: found for old in alike if (found := self._share(self.files[old], new))}
+        after, share = self._telling(new), dict[str, float]()
+        for old in (old for old in near if _is_notebook(old) == _is_notebook(path)):
+            before = self.files[old]
+            pairs = [(words, new.cells[id_]) for id_, words in before.cells.items() if id_ in new.cells]
+            stayed = sum(
+                one is None or other is None or len(one & other) >= _WORDS * len(one | other) for one, other in pairs
+            )
+            cells = stayed / len(before.cells) if before.cells else 0.0
+
+            told = self._telling(before)
+            most = max(sum(map(len, told)), sum(map(len, after)))
+            lines = sum(map(len, told & after)) / most if most else 0.0
+            if cells > _CELLS or lines >= _LINES:
+                share[old] = max(cells if cells > _CELLS else 0.0, lines if lines >= _LINES else 0.0)
         name = PurePath(path).name
         return max(share, key=lambda old: (share[old], PurePath(old).name == name), default=None)
-
-    def _share(self, old: _Traits, new: _Traits) -> float:
-        pairs = [(words, new.cells[id_]) for id_, words in old.cells.items() if id_ in new.cells]
-        stayed = sum(
-            one is None or other is None or len(one & other) >= _WORDS * len(one | other) for one, other in pairs
-        )
-        cells = stayed / len(old.cells) if old.cells else 0.0
-        before, after = self._telling(old), self._telling(new)
-        most = max(sum(map(len, before)), sum(map(len, after)))
-        lines = sum(map(len, before & after)) / most if most else 0.0
-        return max(cells if cells > _CELLS else 0.0, lines if lines >= _LINES else 0.0)
 
     def _telling(self, traits: _Traits) -> set[str]:
         return {line for line in traits.lines if ("line", line) not in self._common}
@@ -153,10 +154,7 @@ _Held = Mapping[str, Sequence[tuple[str, str]]]
 
 
 class MissingFiles:
-    """Known files of a folder that are no longer there, or no longer wanted; what could not be looked at stays.
-
-    ``paths`` are those files. ``unreachable`` counts, by folder, the files on drives that are not connected now.
-    """
+    """Known files of a folder that are no longer there, or no longer wanted; what could not be looked at stays."""
 
     def __init__(
         self, seen: Walk, known: _States, files_under: Callable[[str], _States], held: Callable[[Sequence[str]], _Held]
@@ -170,7 +168,7 @@ class MissingFiles:
         self._met: set[str] = set()
         self._placed: set[str] = set()
         self.paths: dict[str, None] = {}
-        self.unreachable: Counter[str] = Counter()
+        self.unreachable: Counter[str] = Counter()  # the files on drives that are not connected now, by folder
         # A file that is there and no longer wanted was not moved, only copied.
         left: dict[str, FileState] = {}
         for path, state in known.items():
@@ -237,7 +235,7 @@ class MissingFiles:
                         renamed.add(old)
             wanted = batches([path for path in states if path not in renamed], _TOGETHER)
             self._similar = _SimilarFiles(one for some in wanted for one in self._held(some).items())
-        old = self._similar.most_similar(new.path, drafts)
+        old = self._similar.most_similar(new.path, drafts) if self._similar.files else None
         if old is not None:
             held = (self._left.get(old) or self._elsewhere[old]).content_hash
             for of_content in (self._inside, self._outside):

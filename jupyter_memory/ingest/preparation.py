@@ -6,14 +6,14 @@ import json
 import re
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
 from itertools import accumulate, pairwise
 from math import isnan
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from jupyter_memory.ingest.readers.base import Document, note, reading
 from jupyter_memory.ingest.readers.outputs import CLIPPED
 from jupyter_memory.ingest.readers.registry import known_readers
 from jupyter_memory.ingest.redaction.redactor import redact, redact_values, suspicious
-from jupyter_memory.runtime import batches
+from jupyter_memory.runtime import batches, portions
 from jupyter_memory.storage.base import EmbeddedParts, Prepared
 from jupyter_memory.storage.snapshot import Snapshot
 from jupyter_memory.text import identifiers, markdown
@@ -38,8 +38,6 @@ from jupyter_memory.text.unicode import REDACTED, encodable, storable
 from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Chunk, ChunkTokens, Draft, Memory, Thumbnail
 from jupyter_memory.types.memory import NO_PICTURES
 from jupyter_memory.types.protocols import Embedder, Vectors
-
-Item = TypeVar("Item")
 
 # The keys of a record: the keywords of ``MemoryStore.add``, and ``lang``.
 TIMES = ("event_at", "valid_from", "valid_until")
@@ -61,11 +59,7 @@ _AT_ONCE = 131_072
 
 
 def draft_from(record: Mapping[str, Any], *, space: str, redacting: bool) -> Draft:
-    """Return a draft from the keywords of ``MemoryStore.add``; ``space`` is used if the record names none.
-
-    Raises:
-        InputError: the text is missing, a name is not known, or a value cannot be stored.
-    """
+    """Return a draft from the keywords of ``MemoryStore.add``; ``space`` is used if the record names none."""
     given = {name: value for name, value in record.items() if not is_missing(value)}
     if unknown := sorted(set(given) - set(KNOWN)):
         raise InputError(f"A memory has no {', '.join(unknown)}. It has: {', '.join(KNOWN)}.")
@@ -109,11 +103,7 @@ def is_missing(value: Any) -> bool:
 
 
 def clean(draft: Draft, *, redacting: bool) -> Draft:
-    """Return a draft whose text can be stored as UTF-8 and has no recognisable secrets; long names are shortened.
-
-    Raises:
-        InputError: there is no text, or a kind, tier or severity that does not exist.
-    """
+    """Return a draft whose text can be stored as UTF-8 and has no recognisable secrets; long names are shortened."""
     text, title = storable(draft.text), storable(draft.title).strip()
     if not text.strip():
         raise InputError("There is nothing to remember: the text is empty.")
@@ -174,7 +164,16 @@ def _with_chunks(drafts: Sequence[Draft], places: Sequence[Sequence[Place]]) -> 
     # Fills ``chunks`` where empty: exact stretches of the text; every character that is not blank is in one of them.
     # Tokens are the bundled static model's. ``context`` is the draft's, with the headings above a chunk of Markdown or
     # reStructuredText, or the class and function around one of code. ``places`` are the definitions in each draft.
-    lengths = iter(_token_counts([draft.text for draft in drafts if not draft.chunks]))
+    texts = [draft.text for draft in drafts if not draft.chunks]
+    # A token is at least one character, unless the character is taken apart, as a syllable in Hangul is.
+    counts = [len(text) if len(text) < _CAPACITY and text.isascii() else _CAPACITY + 1 for text in texts]
+    unsure = [place for place, count in enumerate(counts) if count > _CAPACITY and len(texts[place]) <= _COUNTED]
+    for some in batches(unsure, _COUNTED_TOGETHER):
+        found = tokens([encodable(texts[place]) for place in some])
+        for place, count in zip(some, found.counts.tolist(), strict=True):
+            counts[place] = count
+    lengths = iter(counts)
+
     done: list[Draft] = []
     for draft, of_it in zip(drafts, places, strict=True):
         if draft.chunks:
@@ -193,17 +192,6 @@ def _with_chunks(drafts: Sequence[Draft], places: Sequence[Sequence[Place]]) -> 
             chunks.append(Chunk(start, end, above, line))
         done.append(replace(draft, chunks=tuple(chunks)))
     return done
-
-
-def _token_counts(texts: Sequence[str]) -> list[int]:
-    # A token is at least one character, unless the character is taken apart, as a syllable in Hangul is.
-    counts = [len(text) if len(text) < _CAPACITY and text.isascii() else _CAPACITY + 1 for text in texts]
-    unsure = [place for place, count in enumerate(counts) if count > _CAPACITY and len(texts[place]) <= _COUNTED]
-    for some in batches(unsure, _COUNTED_TOGETHER):
-        found = tokens([encodable(texts[place]) for place in some])
-        for place, count in zip(some, found.counts.tolist(), strict=True):
-            counts[place] = count
-    return counts
 
 
 def _contexts(draft: Draft, spans: Sequence[tuple[int, int]], blocks: Sequence[Block]) -> list[str]:
@@ -323,20 +311,6 @@ def prepare(
     ]
 
 
-def portions(items: Iterable[Item], size: Callable[[Item], int], most: int) -> Iterator[list[Item]]:
-    """Yield the items in lists, each of which ends with the item that makes it as large as ``most``."""
-    some: list[Item] = []
-    total = 0
-    for item in items:
-        some.append(item)
-        total += size(item)
-        if total >= most:
-            yield some
-            some, total = [], 0
-    if some:
-        yield some
-
-
 def read_file(
     path: Path,
     *,
@@ -352,10 +326,8 @@ def read_file(
     file, which tells nothing where ``committed`` is ``UNKNOWN``.
     ``metadata["redacted"]`` counts the secrets hidden in the text; they are hidden in title, context and tags too.
     ``metadata["reading_notes"]`` of the first says what of the file is left out or uncertain.
-    With ``pictures``, which are known ones by their origin, thumbnails are made of those that the parts show.
-
-    Raises:
-        InputError: the file cannot be read, or is not what its name says.
+    With ``pictures``, which are known ones by their origin, thumbnails are made of those that the parts show. Raises
+    ``InputError`` if the file cannot be read, or is not what its name says.
     """
     reader = known_readers().reader_of(path)
     try:

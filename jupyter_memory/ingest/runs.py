@@ -38,10 +38,7 @@ _OFF_TAG = "memoryoff"
 
 
 def is_excluded(source: str, patterns: Sequence[str] = (), tags: Iterable[str] = ()) -> bool:
-    """Return whether a cell stays out of the history: it is blank, uses this memory, says so, or a line fits a pattern.
-
-    ``patterns`` are those of the setting ``history_ignore``: ``%sql *`` leaves out each cell with such a line.
-    """
+    """Return whether a cell stays out of the history: blank, using this memory, saying so, or with an excluded line."""
     return (
         not source.strip()
         or uses_memory(source)
@@ -52,11 +49,7 @@ def is_excluded(source: str, patterns: Sequence[str] = (), tags: Iterable[str] =
 
 
 def drafted(run: Run, *, space: str, redacting: bool) -> tuple[Run, Draft] | None:
-    """Return a run as it is stored, and the draft of its text; None where the text is blank.
-
-    Raises:
-        InputError: the outcome is none that a run can have.
-    """
+    """Return a run as it is stored, and the draft of its text; None where the text is blank."""
     if run.outcome not in get_args(Outcome):
         raise InputError(f"outcome is {run.outcome!r}; it must be one of {', '.join(get_args(Outcome))}.")
     stored = in_bounds(run, redacting=redacting)

@@ -16,9 +16,10 @@ from threading import Condition, Thread
 from typing import TYPE_CHECKING
 
 from jupyter_memory.errors import JupyterMemoryError
-from jupyter_memory.ingest.preparation import portions, prepare, read_file
+from jupyter_memory.ingest.preparation import prepare, read_file
 from jupyter_memory.ingest.readers.isolated import Child
 from jupyter_memory.ingest.readers.registry import known_readers, stamp
+from jupyter_memory.runtime import portions
 from jupyter_memory.storage.base import Prepared
 from jupyter_memory.types import Draft
 from jupyter_memory.types.memory import Thumbnail
@@ -32,17 +33,14 @@ Result = tuple[tuple[int, int], list[Prepared]]
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What the files of one run have in common.
-
-    ``dimensions`` is 0 without vectors; ``pictures`` are known thumbnails by origin, None if pictures are not read.
-    """
+    """What the files of one run have in common."""
 
     root: Path
     redacting: bool
     space: str
-    dimensions: int
+    dimensions: int  # 0 without vectors
     commits: Mapping[Path, datetime]
-    pictures: Mapping[Path, Mapping[str, Thumbnail]] | None
+    pictures: Mapping[Path, Mapping[str, Thumbnail]] | None  # known ones by origin; None if pictures are not read
 
 
 def prepare_files(paths: Sequence[Path], task: Task, embedder: Embedder | None) -> list[Result | None]:

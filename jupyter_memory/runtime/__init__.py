@@ -71,6 +71,20 @@ def batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
         yield batch
 
 
+def portions(items: Iterable[Item], size: Callable[[Item], int], most: int) -> Iterator[list[Item]]:
+    """Yield the items in lists, each of which ends with the item that makes it as large as ``most``."""
+    some: list[Item] = []
+    total = 0
+    for item in items:
+        some.append(item)
+        total += size(item)
+        if total >= most:
+            yield some
+            some, total = [], 0
+    if some:
+        yield some
+
+
 # NumPy on one core during a search: the threads of its OpenBLAS keep a core busy for a while after each product.
 
 _lock = Lock()

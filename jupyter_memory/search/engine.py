@@ -214,8 +214,7 @@ class SearchEngine:
         """Return why a memory ranks where it does for a query, or why it is not in the answer."""
         with self._search(request) as done:
             result, profile, query = done.result, done.profile.name, done.result.scored.context.query
-            key = done.snapshot.key_of(memory_id)
-            memory = done.snapshot.memories([key])[key]
+            key, memory = done.snapshot.key_of(memory_id), done.snapshot.memory(memory_id)
             place = next((one for one in result.ranked if one.candidate.key == key), None)
             if place is not None:
                 [hit] = hits(done.snapshot, query, done.profile, [place])

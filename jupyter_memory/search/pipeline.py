@@ -42,7 +42,7 @@ def rewrite(query: Query, snapshot: Snapshot, profile: Profile) -> tuple[Query, 
     if query.temporal.sessions is None:
         then = Filters(since=query.temporal.since, until=query.temporal.until)
     else:
-        named = snapshot.sessions(query.filters & _TALK)
+        named = snapshot.facet_values("session", query.filters & _TALK)
         numbers = {name: int(found[0]) for name in named if (found := _NUMBER.findall(name)[-1:])}
         if not numbers:
             return query, notices

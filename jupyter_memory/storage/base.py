@@ -122,7 +122,7 @@ class QueryVector(NamedTuple):
     vector: Vectors
 
 
-def mismatch(active: Model, embedder: Embedder) -> str:
+def mismatch(active: Model, embedder: Embedder | Model) -> str:
     """Say that a store and an embedder do not go together, and how to go on."""
     return (
         f"This store was written with {active.name} ({active.dimensions} dimensions), and the embedder is "
@@ -274,14 +274,14 @@ class VectorIndex(Protocol):
     def missing(self, session: Any, model: Model, limit: int, after: int = 0, /) -> list[int]:
         """Return up to ``limit`` chunks above ``after`` that have no vector of a model, lowest first."""
 
-    def register(self, session: Any, embedder: Embedder, /, *, indexed: bool = True) -> Model:
+    def register(self, session: Any, embedder: Embedder | Model, /, *, indexed: bool = True) -> Model:
         """Return the model of an embedder, added where the store lacks it; the first one is the active one.
 
         What is quicker for many vectors at once is left to ``Engine.tidy`` if it need not be ``indexed`` yet.
         """
 
     # The model of an embedder; raises ``EmbeddingMismatch`` where the store holds the vectors of another one.
-    def for_writing(self, session: Any, embedder: Embedder, /) -> Model: ...
+    def for_writing(self, session: Any, embedder: Embedder | Model, /) -> Model: ...
     # Let searches use the model of an embedder, unless a chunk lacks its vector; returns whether they do.
     def activate(self, session: Any, embedder: Embedder, /) -> bool: ...
     # Store float32 ``(len(chunks), dimensions)`` of unit length; returns how many.

@@ -44,7 +44,7 @@ class Changes:
         self._keywords, self._vectors = engine.keywords, engine.vectors
         self._index_outdated = False
 
-    def model(self, embedder: Embedder | None) -> Model | None:
+    def model(self, embedder: Embedder | Model | None) -> Model | None:
         """Return the model of an embedder, which is the active one."""
         return None if embedder is None else self._vectors.for_writing(self.session, embedder)
 

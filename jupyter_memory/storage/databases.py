@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from jupyter_memory.errors import InputError, MissingExtra
 from jupyter_memory.storage.snapshot import Snapshot
@@ -14,17 +15,28 @@ from jupyter_memory.storage.sqlite.storage import SqliteStorage
 from jupyter_memory.storage.sqlite.storage import restore as restore
 from jupyter_memory.storage.sqlite.storage import versions as versions
 from jupyter_memory.text.paths import DatabaseAddress, StorePath
+from jupyter_memory.types import Filters
 
 if TYPE_CHECKING:
     from jupyter_memory.storage.postgres.storage import Team
 
 
-class SearchStorage(Protocol):
-    """What a search asks of a store."""
+@dataclass(frozen=True, slots=True)
+class PartOfStore:
+    """What a search asks of a store, as if it held only what matches filters."""
+
+    storage: Storage
+    within: Filters
 
     @property
-    def path(self) -> StorePath: ...
-    def snapshot(self) -> AbstractContextManager[Snapshot]: ...
+    def path(self) -> StorePath:
+        return self.storage.path
+
+    def snapshot(self) -> AbstractContextManager[Snapshot]:
+        return self.storage.snapshot(self.within)
+
+
+SearchStorage = Storage | PartOfStore
 
 
 def open_storage(path: StorePath | Database, *, busy_seconds: float = BUSY_SECONDS, space: str = "") -> Storage:
@@ -45,12 +57,7 @@ def open_storage(path: StorePath | Database, *, busy_seconds: float = BUSY_SECON
 
 
 def open_team(path: StorePath, *, busy_seconds: float) -> Team:
-    """Open the rights in a store on a server, which is made if the database has none.
-
-    Raises:
-        InputError: the store is a file.
-        MissingExtra, StoreError: as ``open_storage``.
-    """
+    """Open the rights in a store on a server, which is made if the database has none; raises as ``open_storage``."""
     if not isinstance(path, DatabaseAddress):
         raise InputError(
             f"{path} is a file, and who may open it is a matter of the disk. Name a database: --store "

@@ -59,11 +59,7 @@ _LIMITS = (
 
 
 def foreign_tables(path: Path) -> ForeignTables:
-    """Return the tables and views of a user's SQLite or DuckDB file, none of a store; nothing is written or locked.
-
-    Raises:
-        InputError, OSError: it is no such file, or it cannot be read.
-    """
+    """Return the tables and views of a user's SQLite or DuckDB file, none of a store; nothing is written or locked."""
     with path.open("rb") as opened:
         first = opened.read(16)
     if first.startswith(b"SQLite format 3\0"):
@@ -214,11 +210,7 @@ _APART = timedelta(milliseconds=1)
 
 
 def ipython_runs(path: Path) -> Iterator[Run]:
-    """Yield what IPython's own history holds, in the order in which it ran, as runs of unknown outcome.
-
-    Raises:
-        InputError: there is no such file, it is not a history of IPython, or another program keeps it locked.
-    """
+    """Yield what IPython's own history holds, in the order in which it ran, as runs of unknown outcome."""
     if not os.path.isfile(path):  # noqa: PTH113  it does not raise in a folder that nobody may look into
         raise InputError(f"There is no file {path}. In IPython, get_ipython().history_manager.hist_file names it.")
     try:
@@ -247,7 +239,7 @@ def ipython_runs(path: Path) -> Iterator[Run]:
                     if len(lines) < _TOGETHER:
                         break
     except sqlite3.Error as error:
-        if _is_locked(error):
+        if "locked" in str(error):
             raise InputError(f"{path} is locked by another program. Try again in a moment.") from None
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InputError(
@@ -263,7 +255,7 @@ def _opened(path: Path) -> sqlite3.Connection:
     except sqlite3.OperationalError as error:
         # In a folder that cannot be written, a file in WAL mode: sound, if no unfinished change lies beside it.
         unfinished = any(path.with_name(path.name + ending).exists() for ending in ("-journal", "-wal"))
-        if unfinished or _is_locked(error):
+        if unfinished or "locked" in str(error):
             raise
         return _connected(path, "mode=ro&immutable=1")
 
@@ -276,7 +268,3 @@ def _connected(path: Path, how: str) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
-
-
-def _is_locked(error: sqlite3.Error) -> bool:
-    return "locked" in str(error)

@@ -12,40 +12,21 @@ from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from jupyter_memory.errors import UnknownMemory
-from jupyter_memory.storage.base import (
-    Corpus,
-    Engine,
-    Forgotten,
-    KeywordIndex,
-    Model,
-    VectorIndex,
-    identity,
-)
+from jupyter_memory.storage.base import Corpus, Engine, Forgotten, KeywordIndex, Model, VectorIndex, identity
 from jupyter_memory.storage.sql import SHOWN_TIER, Cache, Session
 from jupyter_memory.storage.tables import activity, files, thumbnails
 from jupyter_memory.storage.tables import memories as rows
 from jupyter_memory.storage.tables import models as known_models
 from jupyter_memory.storage.transfer import Transfer
-from jupyter_memory.storage.writer import RunLog, Thumbnails, Writer
+from jupyter_memory.storage.writer import RunLog, Thumbnails, Writer, delegated
 from jupyter_memory.text.paths import StorePath
-from jupyter_memory.types import Draft, Filters, ScoredChunk, Terms
+from jupyter_memory.types import Draft, Filters, Memory, ScoredChunk, Terms
 from jupyter_memory.types.protocols import UNREAD, Vectors
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 Index = TypeVar("Index", KeywordIndex, VectorIndex)
-
-
-def delegated(
-    part: str, method: Callable[Concatenate[Any, Parameters], Result]
-) -> Callable[Concatenate[Any, Parameters], Result]:
-    """Return a method that calls one of a part, or a function of it, with its signature and docstring."""
-
-    @wraps(method)
-    def call(whole: Any, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
-        return method(getattr(whole, part), *args, **kwargs)
-
-    return call
+EVERYTHING = Filters()
 
 
 def _of_part(
@@ -103,7 +84,6 @@ class Snapshot:
     selection = _of_part(rows.selection)
     browse = _of_part(rows.browse)
     facet_counts = _of_part(rows.facet_counts)
-    sessions = _of_part(rows.sessions)
 
     memories = delegated("_session", rows.load)
     whole = delegated("_session", rows.whole)
@@ -120,19 +100,25 @@ class Snapshot:
     chunks_without_tokens = delegated("_session", rows.without_tokens)
 
     def key_of(self, memory_id: str, /) -> int:
-        """Return the key of a memory by its id.
-
-        Raises:
-            UnknownMemory: no memory has this id.
-        """
+        """Return the key of a memory by its id; raises ``UnknownMemory`` if there is none."""
         key = rows.key_of(self._session, memory_id)
-        if key is None or (self.within and not self.keys(Filters(), [memory_id])):
+        if key is None or (self.within and not self.keys(EVERYTHING, [memory_id])):
             raise UnknownMemory(memory_id)
         return key
 
-    def facet_values(self, facet: str, /) -> list[str]:
-        """Return every value that a facet has in the store."""
-        return rows.facet_values(self._session, facet, self.within)
+    def memory(self, memory_id: str, /) -> Memory:
+        """Return a memory by its id; raises ``UnknownMemory`` if there is none."""
+        key = self.key_of(memory_id)
+        return self.memories([key])[key]
+
+    def by_id(self, ids: Iterable[str], filters: Filters = EVERYTHING, /) -> dict[str, Memory]:
+        """Return those of these memories that are there and match filters, by their ids."""
+        found = self.memories(self.keys(filters, [*ids])).values()
+        return {memory.id: memory for memory in found}
+
+    def facet_values(self, facet: str, filters: Filters = EVERYTHING, /) -> list[str]:
+        """Return every value that a facet has among the memories that match filters."""
+        return rows.facet_values(self._session, facet, self.within & filters)
 
     def tags(self) -> list[str]:
         """Return every tag, the most used first."""
@@ -293,11 +279,7 @@ class Storage(Engine):
 
     @contextmanager
     def snapshot(self, within: Filters | None = None) -> Iterator[Snapshot]:
-        """Read within one state of the store, of which only the memories that match ``within`` are seen.
-
-        Raises:
-            Interrupted: another thread stopped it.
-        """
+        """Read within one state of the store, of which only the memories that match ``within`` are seen."""
         part = within or Filters()
         with self.read() as session:
             # A part that is all of the store costs nothing.
@@ -307,7 +289,7 @@ class Storage(Engine):
             yield Snapshot(self, session, Filters() if covered else part)
 
     def interrupt(self, thread: int, /) -> bool:
-        """Stop what a thread reads, which then raises ``Interrupted``; return whether it was reading anything."""
+        """Stop what a thread, by its ``get_ident()``, reads: it raises ``Interrupted``; return whether it read."""
         return bool(self.database.interrupts.stop(thread))
 
     @abstractmethod

@@ -16,7 +16,6 @@ from jupyter_memory.storage.base import (
     Model,
     NotedFile,
     NotedFolder,
-    NotedSearch,
     Prepared,
     Stored,
     content_hash,
@@ -26,7 +25,7 @@ from jupyter_memory.storage.changes import Changes
 from jupyter_memory.storage.sql import Session
 from jupyter_memory.storage.tables import activity, files, models, runs, thumbnails
 from jupyter_memory.storage.tables import memories as rows
-from jupyter_memory.storage.writer import changing
+from jupyter_memory.storage.writer import Part, changing, delegated
 from jupyter_memory.types import Filters
 from jupyter_memory.types.protocols import Embedder
 from jupyter_memory.types.report import Feedback
@@ -42,9 +41,8 @@ class Contents:
         self._session = session
         self._space = space
 
-    def model(self) -> Model | None:
-        """Return the model that searches use, None in a store without vectors."""
-        return models.active(self._session)
+    model = delegated("_session", models.active)
+    searches = delegated("_session", activity.searches)  # of the whole store: they belong to no space
 
     def calibration(self) -> Calibration | None:
         """Return how far that model can be trusted here, None where that was never measured."""
@@ -68,14 +66,14 @@ class Contents:
             pictures = thumbnails.by_memory(self._session, some)
             for key in some:
                 ran = runs.of_memory(self._session, key) if loaded[key].kind == "history" else []
-                yield Stored(loaded[key], tiers[key], tuple(cut.get(key, ())), tuple(ran), pictures.get(key, ()))
+                yield Stored(loaded[key], tiers[key], tuple(cut[key].values()), tuple(ran), pictures.get(key, ()))
 
     def prepared(self, memories: Sequence[Stored], /) -> list[Prepared]:
         """Return memories ready for another store; vectors and tokens are those of all chunks of one, or none."""
         session, model = self._session, self.model()
         by_id = rows.keys_by_id(session, [one.memory.id for one in memories])
         keys = [by_id[one.memory.id] for one in memories]
-        owned = rows.chunk_ids_by_memory(session, keys)
+        owned = rows.chunks_by_memory(session, keys)
         every = [chunk for key in keys for chunk in owned[key]]
         tokens = rows.tokens_of(session, every)
         found = None if model is None else self._engine.vectors.read(session, model, every)
@@ -84,8 +82,8 @@ class Contents:
         return [
             Prepared(
                 one.draft,
-                np.stack([embedded[chunk] for chunk in of_it]) if of_it and embedded.keys() >= set(of_it) else None,
-                [tokens[chunk] for chunk in of_it] if tokens.keys() >= set(of_it) else (),
+                np.stack([embedded[chunk] for chunk in of_it]) if of_it and embedded.keys() >= of_it.keys() else None,
+                [tokens[chunk] for chunk in of_it] if tokens.keys() >= of_it.keys() else (),
                 definitions=defined.get(key),
             )
             for one, key in zip(memories, keys, strict=True)
@@ -106,20 +104,13 @@ class Contents:
             if rows.keys_where(self._session, self._filters, [said.memory_id]):
                 yield said
 
-    def searches(self) -> Iterator[NotedSearch]:
-        """Yield the recent searches of the whole store, the oldest first; they belong to no space."""
-        return iter(activity.every_search(self._session))
-
     @property
     def _filters(self) -> Filters:
         return Filters(space=(self._space,)) if self._space else Filters()
 
 
-class Transfer:
+class Transfer(Part):
     """Takes memories out of a store and puts them into one."""
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
 
     @contextmanager
     def contents(self, space: str, /) -> Iterator[Contents]:
@@ -127,17 +118,14 @@ class Transfer:
         with self._engine.read() as session:
             yield Contents(self._engine, session, space)
 
-    def begin(self, embedder: Embedder, /) -> Model:
+    def begin(self, embedder: Embedder | Model, /) -> Model:
         """Return the model of an embedder before many memories are written; ``Engine.tidy`` does the rest."""
         return self._engine.change(lambda session: self._engine.vectors.register(session, embedder, indexed=False))
 
-    def put(self, arriving: Sequence[Arriving], embedder: Embedder | None, /, *, update: bool) -> list[Became]:
+    def put(self, arriving: Sequence[Arriving], embedder: Embedder | Model | None, /, *, update: bool) -> list[Became]:
         """Store memories with their ids and runs, in one transaction; return what became of each.
 
         One whose id is there gets the runs that it lacks, pictures if it has none, and with ``update`` all else.
-
-        Raises:
-            EmbeddingMismatch: the store holds the vectors of another model.
         """
 
         def put(changes: Changes) -> list[Became]:
@@ -174,7 +162,7 @@ class Transfer:
         self._engine.change(note)
 
 
-def _settle(changes: Changes, one: Arriving, embedder: Embedder | None, update: bool) -> Became:
+def _settle(changes: Changes, one: Arriving, embedder: Embedder | Model | None, update: bool) -> Became:
     session, draft = changes.session, one.prepared.draft
     by_id = rows.keys_by_id(session, [one.id]).get(one.id)
     [by_content] = _same_content(session, [one])

@@ -9,6 +9,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
+from jupyter_memory.runtime import portions
 from jupyter_memory.storage.base import Engine, Model, Noted, Prepared, content_hash, identity
 from jupyter_memory.storage.changes import Changes
 from jupyter_memory.storage.sql import Session
@@ -43,16 +44,30 @@ def _whole(engine: Engine, work: Callable[[Changes], Result], session: Session) 
     return result
 
 
-class _Part:
+class Part:
+    """What a store does, by topic."""
+
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
 
+def delegated(
+    part: str, method: Callable[Concatenate[Any, Parameters], Result]
+) -> Callable[Concatenate[Any, Parameters], Result]:
+    """Return a method that calls one of a part, or a function of it, with its signature and docstring."""
+
+    @wraps(method)
+    def call(whole: Any, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+        return method(getattr(whole, part), *args, **kwargs)
+
+    return call
+
+
 def _reading(
     read: Callable[Concatenate[Session, Parameters], Result],
-) -> Callable[Concatenate[_Part, Parameters], Result]:
+) -> Callable[Concatenate[Part, Parameters], Result]:
     @wraps(read)
-    def of_store(part: _Part, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+    def of_store(part: Part, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
         with part._engine.read() as session:
             return read(session, *args, **kwargs)
 
@@ -61,30 +76,27 @@ def _reading(
 
 def _writing(
     work: Callable[Concatenate[Session, Parameters], Result], *, at_once: float | None = None, yielding: bool = False
-) -> Callable[Concatenate[_Part, Parameters], Result]:
+) -> Callable[Concatenate[Part, Parameters], Result]:
     @wraps(work)
-    def of_store(part: _Part, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+    def of_store(part: Part, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
         return part._engine.change(lambda session: work(session, *args, **kwargs), at_once=at_once, yielding=yielding)
 
     return of_store
 
 
-class Writer(_Part):
+class Writer(Part):
     """Everything that changes a store. Each method is one transaction: it happens whole or not at all.
 
     Every method raises ``StoreReadOnly`` where nothing can be written, and ``StoreLocked`` where another writer keeps
-    the store busy for too long. What is forgotten leaves no trace in the store's files. Some methods are functions of
-    `storage.tables`, with their docstrings.
+    the store busy for too long; what takes an id ``UnknownMemory``, and what takes an embedder ``EmbeddingMismatch`` if
+    the store holds the vectors of another model. What is forgotten leaves no trace in the store's files. Some methods
+    are functions of `storage.tables`, with their docstrings.
     """
 
     # -- memories ------------------------------------------------------------------------------------------------------
 
     def add(self, prepared: Sequence[Prepared], embedder: Embedder | None, /) -> list[Memory]:
-        """Store memories; known content gets the new tags and metadata instead of a second copy.
-
-        Raises:
-            EmbeddingMismatch: the store holds the vectors of another model.
-        """
+        """Store memories; known content gets the new tags and metadata instead of a second copy."""
 
         def add(changes: Changes) -> list[Memory]:
             keys = changes.add(prepared, changes.model(embedder), datetime.now(UTC))
@@ -121,12 +133,7 @@ class Writer(_Part):
         prepared: Prepared | None = None,
         embedder: Embedder | None = None,
     ) -> Memory:
-        """Change a memory: ``changes`` are fields of `Memory`, ``prepared`` has its new words and tags.
-
-        Raises:
-            UnknownMemory: no memory has this id.
-            EmbeddingMismatch: the store holds the vectors of another model.
-        """
+        """Change a memory: ``changes`` are fields of `Memory`, ``prepared`` has its new words and tags."""
         memory = changing(self._engine, lambda writing: writing.update(memory_id, changes, tags, prepared, embedder))
         self._engine.scrub()
         return memory
@@ -145,9 +152,6 @@ class Writer(_Part):
 
         With ``among``, a filter removes none but these ids. With ``everything`` all searches go as well. With
         ``until``, ``Forgotten`` can take it back, noted under ``space``.
-
-        Raises:
-            UnknownMemory: one of the ids is not there; nothing is removed then.
         """
 
         def forget(changes: Changes) -> int:
@@ -160,15 +164,12 @@ class Writer(_Part):
     # -- files and folders ---------------------------------------------------------------------------------------------
 
     def replace_files(self, files: Sequence[_FileRead], embedder: Embedder | None, space: str, /) -> None:
-        """Store files in place of what they were: a cell that is still there keeps its id, pin and tags.
-
-        Raises:
-            EmbeddingMismatch: the store holds the vectors of another model.
-        """
+        """Store files in place of what they were: a cell that is still there keeps its id, pin and tags."""
         now = datetime.now(UTC)
         with self._engine.read() as session:
-            steps = _in_steps(session, files, space)
-        for some in steps:
+            # Those that hold memories together, since cells may move.
+            known = rows.memories_of_paths(session, [state.path for state, _ in files], space)
+        for some in [files] if known else portions(files, lambda one: len(one[1]), _STEP):
 
             def replace(changes: Changes, some: Sequence[_FileRead] = some) -> None:
                 states = [state for state, _ in some]
@@ -330,22 +331,7 @@ class Writer(_Part):
         return len(found)
 
 
-def _in_steps(session: Session, read: Sequence[_FileRead], space: str) -> list[Sequence[_FileRead]]:
-    # The files to write in each transaction; those that hold memories together, since cells may move.
-    if rows.memories_of_paths(session, [state.path for state, _ in read], space):
-        return [read]
-    steps: list[list[_FileRead]] = [[]]
-    held = 0
-    for one in read:
-        steps[-1].append(one)
-        held += len(one[1])
-        if held >= _STEP:
-            steps.append([])
-            held = 0
-    return [step for step in steps if step]
-
-
-class RunLog(_Part):
+class RunLog(Part):
     """What a store holds of the history. Each method is one transaction."""
 
     find = _reading(log.find)
@@ -365,9 +351,6 @@ class RunLog(_Part):
 
         A run is known by session, number and start: one that was noted without an outcome gets it. One whose text is
         neither in the store nor in ``fresh``, since somebody forgot it meanwhile, is left.
-
-        Raises:
-            EmbeddingMismatch: the store holds the vectors of another model.
         """
 
         def note(changes: Changes) -> Noted:
@@ -424,18 +407,14 @@ def _text(draft: Draft) -> tuple[str, str]:
     return content_hash(draft), draft.space
 
 
-class Thumbnails(_Part):
+class Thumbnails(Part):
     """What a store holds of pictures. Each method is one transaction. ``Writer`` stores them with their memories."""
 
     size = _reading(thumbnails.size)
     unread = _reading(thumbnails.unread)
 
     def get(self, memory_id: str, place: int, /) -> Thumbnail | None:
-        """Return a picture of a memory by its place, counted from 0; None where there is none.
-
-        Raises:
-            UnknownMemory: no memory has this id.
-        """
+        """Return a picture of a memory by its place, counted from 0; None where there is none."""
         with self._engine.read() as session:
             return thumbnails.get(session, memories.known_key(session, memory_id), place)
 

@@ -12,12 +12,11 @@ from jupyter_memory.errors import InputError
 from jupyter_memory.search.fixes import AFTER, EARLIER, KnownErrors
 from jupyter_memory.storage.databases import Storage
 from jupyter_memory.store.history import History
-from jupyter_memory.store.runnable import place_of
+from jupyter_memory.store.runnable import place_of, seen
 from jupyter_memory.store.searching import Searching
 from jupyter_memory.store.sources import Scope
 from jupyter_memory.text.errors import message_words, read_traceback
 from jupyter_memory.text.markdown import outputs_of, source_of
-from jupyter_memory.text.paths import is_at_or_below
 from jupyter_memory.types import Answer, Filters, Fix, FixKind, Memory, Run, RunError
 
 _BY_WORDS = "covalence"  # it searches words alone: no model is loaded for an error
@@ -104,19 +103,7 @@ class Fixes:
         return KnownErrors([*failed, *self._in_texts(error, stored)], around), stored
 
     def _runs(self, **wanted: Any) -> list[Run]:
-        runs, bound = self._history.runs(**wanted), self._bound
-        if bound is None or not runs:
-            return runs
-        with self._storage.snapshot(bound) as snapshot:
-            ids = dict.fromkeys(run.memory_id for run in runs)
-            seen = {one.id for one in snapshot.memories(snapshot.keys(Filters(), [*ids])).values()}
-        # The same text may have run, and failed, elsewhere.
-        paths = bound.path
-        return [
-            run
-            for run in runs
-            if run.memory_id in seen and (not paths or any(is_at_or_below(run.notebook, path) for path in paths))
-        ]
+        return seen(self._storage, self._history.runs(**wanted), self._bound)
 
     def _in_texts(self, new: RunError, stored: _Stored) -> list[Run]:
         # The errors of the same type in cells and notes.

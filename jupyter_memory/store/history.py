@@ -108,8 +108,7 @@ class History(Part):
         What no cell of a notebook ran is known by its text. Raises ``UnknownMemory`` if no memory has this id.
         """
         with self._storage.snapshot() as snapshot:
-            key = snapshot.key_of(memory_id)
-            memory = snapshot.memories([key])[key]
+            memory = snapshot.memory(memory_id)
         runs = self.runs(notebook=memory.source, cell_id=memory.location, limit=_MOST) if memory.location else []
         runs = runs or self.runs(memory_id=memory_id, limit=_MOST)
         elsewhere = self._elsewhere(runs[0]) if every_run and runs else {}
@@ -129,11 +128,6 @@ class History(Part):
         wanted = list(dict.fromkeys(cells.values()))
         found = self._storage.runs.durations(self._scope.space, wanted, DURATIONS) if wanted else {}
         return {id_: found[cell] for id_, cell in cells.items() if cell in found}
-
-    def offers_outputs(self) -> bool:
-        """Return whether to ask if results are to be kept: once, and never where the setting says so already."""
-        asks = not self._settings.history_outputs and not self._storage.read_only
-        return asks and self._storage.writer.note_once("offered history_outputs")
 
     @property
     def nothing_ran(self) -> str:
@@ -159,10 +153,10 @@ class History(Part):
         """Return how many runs of how many texts there are, and since when."""
         return self._storage.runs.status(self._scope.space)
 
-    def offered(self) -> bool:
-        """Note that the history was offered; return whether this was the first time."""
+    def offered(self, what: str = "history") -> bool:
+        """Note that the history, or more of it, was offered; return whether this was the first time."""
         with suppress(StoreError):
-            return not self._storage.read_only and self._storage.writer.note_once("offered history")
+            return not self._storage.read_only and self._storage.writer.note_once(f"offered {what}")
         return False
 
     def clear(self) -> int:

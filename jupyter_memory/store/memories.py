@@ -101,9 +101,8 @@ class Memories(Part):
         """Return those of these memories that exist and match the filters, in the order of the ids."""
         chosen = self._scope.bound(filters_from(filters, None, None, datetime.now(UTC)))
         with self._storage.snapshot() as snapshot:
-            found = snapshot.memories(snapshot.keys(chosen, ids)).values()
-        by_id = {memory.id: memory for memory in found}
-        return [by_id[one] for one in dict.fromkeys(ids) if one in by_id]
+            found = snapshot.by_id(ids, chosen)
+        return [found[one] for one in dict.fromkeys(ids) if one in found]
 
     def thumbnail(self, memory_id: str, place: int = 0) -> Thumbnail | None:
         """Return a picture that a memory shows, counted from 0 and scaled down; None if there is none."""

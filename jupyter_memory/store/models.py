@@ -86,11 +86,7 @@ class ModelChoice:
         return ""
 
     def for_writing(self) -> Embedder | None:
-        """Return the embedder for new chunks.
-
-        Raises:
-            EmbedderUnavailable, EmbeddingMismatch: that of the store's vectors is not here, or not what was asked for.
-        """
+        """Return the embedder for new chunks; raise if that of the store's vectors is not here, or not wanted."""
         active = self._active()
         embedder = self._fitting(active)
         if embedder is not None and active is not None and active.fingerprint != embedder.fingerprint:

@@ -8,12 +8,14 @@ from pathlib import PurePath
 
 from jupyter_memory.errors import InputError
 from jupyter_memory.storage.base import RunFilter
+from jupyter_memory.storage.databases import Storage
 from jupyter_memory.store.searching import freshness
 from jupyter_memory.store.sources import Part
 from jupyter_memory.text.code import PYTHON, is_code
 from jupyter_memory.text.markdown import source_of
+from jupyter_memory.text.paths import is_at_or_below
 from jupyter_memory.text.runnable import Runnable, Step, made_runnable
-from jupyter_memory.types import Filters, Memory
+from jupyter_memory.types import Filters, Memory, Run
 
 _MOST = 1_000  # runs of a session before the one that was found
 
@@ -38,8 +40,7 @@ class Runnables(Part):
             UnknownMemory: no memory has this id.
         """
         with self._storage.snapshot(within) as snapshot:
-            key = snapshot.key_of(memory_id)
-            memory = snapshot.memories([key])[key]
+            memory = snapshot.memory(memory_id)
             if not is_code(memory.kind, memory.lang) or memory.kind == "note":
                 raise InputError("This memory is not code, so there is nothing to run.")
             cells = [memory]
@@ -77,19 +78,27 @@ class Runnables(Part):
         if not runs:
             return [Step("this memory", memory.text)], 0
         found = runs[0]
-        earlier = self._storage.runs.find(
-            RunFilter(self._scope.space, session=found.session, before=found.started), _MOST
-        )
+        before = RunFilter(self._scope.space, session=found.session, before=found.started)
+        earlier = seen(self._storage, self._storage.runs.find(before, _MOST), within)
         earlier = [run for run in earlier if run.outcome != "error" and run.language in ("", PYTHON)]
-        if within is not None:
-            with self._storage.snapshot(within) as snapshot:
-                ids = dict.fromkeys(run.memory_id for run in earlier)
-                seen = {one.id for one in snapshot.memories(snapshot.keys(Filters(), [*ids])).values()}
-            earlier = [run for run in earlier if run.memory_id in seen]
         runs = [*earlier[::-1], found]
-        return [Step(f"run {run.number} of {run.started.astimezone():%Y-%m-%d}", run.source) for run in runs], len(
-            earlier
-        )
+        steps = [Step(f"run {run.number} of {run.started.astimezone():%Y-%m-%d}", run.source) for run in runs]
+        return steps, len(earlier)
+
+
+def seen(storage: Storage, runs: list[Run], within: Filters | None) -> list[Run]:
+    """Return those of these runs that belong to a part of the store; all of them without one."""
+    if within is None or not runs:
+        return runs
+    with storage.snapshot(within) as snapshot:
+        known = snapshot.by_id(dict.fromkeys(run.memory_id for run in runs))
+    # The same text may have run, and failed, elsewhere.
+    paths = within.path
+    return [
+        run
+        for run in runs
+        if run.memory_id in known and (not paths or any(is_at_or_below(run.notebook, path) for path in paths))
+    ]
 
 
 def place_of(cell: Memory) -> int:

@@ -22,9 +22,9 @@ from jupyter_memory.search.profiles.profile import adapted
 from jupyter_memory.search.prompt import BUDGET, PromptText, checked_budget, prompt_text
 from jupyter_memory.search.query.parser import filters_from, parse
 from jupyter_memory.search.query.reading import read_through
-from jupyter_memory.storage.databases import SearchStorage
+from jupyter_memory.storage.databases import PartOfStore, SearchStorage
 from jupyter_memory.store.models import ModelChoice
-from jupyter_memory.store.sources import PartOfStore, Scope
+from jupyter_memory.store.sources import Scope
 from jupyter_memory.text.markdown import day
 from jupyter_memory.text.moments import moment
 from jupyter_memory.text.unicode import storable
@@ -259,8 +259,7 @@ class Searching:
         with self._storage.snapshot() as snapshot:
             for hit in answer.hits:
                 with suppress(UnknownMemory):
-                    key = snapshot.key_of(hit.memory.id)
-                    memory = snapshot.memories([key])[key]
+                    memory = snapshot.memory(hit.memory.id)
                     span = hit.span if memory.text == hit.memory.text else (0, 0)
                     present.append(replace(hit, memory=memory, span=span))
         return prompt_text(replace(answer, hits=tuple(present)), max_tokens)
@@ -296,13 +295,7 @@ class Searching:
 
     def _unasked(self, options: BrowseOptions) -> Query:
         _refuse_unknown(options, BrowseOptions)
-        given = SearchOptions(
-            limit=options.get("limit"),
-            filters=options.get("filters"),
-            since=options.get("since"),
-            until=options.get("until"),
-        )
-        return self._query("*", given)
+        return self._query("*", options)  # type: ignore[arg-type]  # which has further keywords, none needed
 
     def _reported(self, answer: Answer, *, typed: bool = True) -> Answer:
         answer = with_matches(with_notices(answer, self._storage) if typed else answer)

@@ -6,7 +6,7 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fnmatch import translate
@@ -24,7 +24,6 @@ from jupyter_memory.storage.sql import all_of
 from jupyter_memory.store.models import ModelChoice
 from jupyter_memory.text.code import known_language
 from jupyter_memory.text.paths import (
-    StorePath,
     absolute,
     called_before,
     is_at_or_below,
@@ -180,21 +179,6 @@ _SAME: Mapping[str, Callable[[str], str]] = {"tag": str.casefold, "lang": known_
 
 
 @dataclass(frozen=True, slots=True)
-class PartOfStore:
-    """What a search asks of a store, as if it held only what matches filters."""
-
-    storage: Storage
-    within: Filters
-
-    @property
-    def path(self) -> StorePath:
-        return self.storage.path
-
-    def snapshot(self) -> AbstractContextManager[Snapshot]:
-        return self.storage.snapshot(self.within)
-
-
-@dataclass(frozen=True, slots=True)
 class Scope:
     """A store's space, empty for all, unless filters name another, and its folder of relative paths."""
 
@@ -205,20 +189,26 @@ class Scope:
     def bound(self, filters: Filters, *, every_name: bool = False) -> Filters:
         """Return filters as they hold in this store, with paths by the names that it knows."""
         found = from_folder(filters, self.folder) if self.folder else filters
-        found = found.with_defaults(space=(self.space,)) if self.space else found
+        if self.space and not found.names("space"):
+            found = replace(found, space=(self.space,))
         if any(map(found.names, _ANY_CASE)):
             spelt: dict[tuple[str, str], list[str]] = defaultdict(list)
             with self.storage.snapshot() as snapshot:
                 for facet in ("tag", "lang"):
                     for value in snapshot.facet_values(facet):
                         spelt[facet, _SAME[facet](value)].append(value)
-            found = _spelt(found, spelt)
+
+            def spellings(name: str, value: str) -> list[str]:
+                facet = name.removeprefix("not_")
+                return spelt.get((facet, _SAME[facet](value)), [value])
+
+            found = found.meaning(_ANY_CASE, spellings)
         if not found.names("path") and not found.names("not_path"):
             return found
         # Links are followed here, once for whatever is done with the filters. For a path that matches as it is typed,
         # only the indexed folders are compared with it; for others, and with ``every_name``, the folders of all files.
         with self.storage.snapshot() as snapshot:
-            return _KnownNames(snapshot, self.space, every_name).within(found)
+            return found.meaning(("path", "not_path"), _KnownNames(snapshot, self.space, every_name).of)
 
     def parts(self, filters: Filters) -> tuple[dict[str, list[str]], list[str]]:
         """Return what paths of filters that are not whole may mean, and all paths if there are such.
@@ -237,14 +227,15 @@ class Scope:
     def meant(self, filters: Filters) -> tuple[Filters, tuple[str, ...]]:
         """Return filters of a search with what parts of paths and globs in them mean, and what a person is told."""
         found, sources = self.parts(filters)
-        notices = tuple(
-            f"{len(paths):,} files or folders {'are called' if _is_named(path, paths[0]) else 'have in their path'} "
-            f"{path!r}: {', '.join(sorted(paths)[:_SHOWN])}{' and others' if len(paths) > _SHOWN else ''}. "
-            "Name more of the path to search one."
-            for path, paths in found.items()
-            if len(paths) > 1 and not _GLOB.search(path)
-        )
-        return (self._with_parts(filters, found, sources) if found else filters), notices
+        notices = []
+        for path, paths in found.items():
+            if len(paths) > 1 and not _GLOB.search(path):
+                name = os.path.normpath(path).strip(separator(paths[0])).lower()
+                how = "are called" if paths[0].lower().endswith(name) else "have in their path"
+                listed = f"{', '.join(sorted(paths)[:_SHOWN])}{' and others' if len(paths) > _SHOWN else ''}"
+                said = f"{len(paths):,} files or folders {how} {path!r}: {listed}."
+                notices.append(f"{said} Name more of the path to search one.")
+        return (self._with_parts(filters, found, sources) if found else filters), tuple(notices)
 
     def _with_parts(self, filters: Filters, found: Mapping[str, Sequence[str]], sources: Sequence[str]) -> Filters:
         changed: dict[str, Any] = {}
@@ -293,38 +284,18 @@ def _with_part(written: str, sources: Sequence[str]) -> list[str]:
     return [source for source in sources if matches(source.replace(separator(source), "/"))]
 
 
-def _is_named(written: str, known: str) -> bool:
-    return known.lower().endswith(os.path.normpath(written).strip(separator(known)).lower())
-
-
-def _spelt(filters: Filters, known: Mapping[tuple[str, str], Sequence[str]]) -> Filters:
-    changed: dict[str, Any] = {}
-    for name in _ANY_CASE:
-        facet = name.removeprefix("not_")
-        values = {value: (facet, _SAME[facet](value)) for value in getattr(filters, name)}
-        changed[name] = tuple(dict.fromkeys(one for value, key in values.items() for one in known.get(key, (value,))))
-    return replace(filters, **changed, also=None if filters.also is None else _spelt(filters.also, known))
-
-
 class _KnownNames:
     def __init__(self, snapshot: Snapshot, space: str, every_name: bool) -> None:
         self._snapshot, self._space, self._every_name = snapshot, space, every_name
 
-    def within(self, filters: Filters) -> Filters:
-        also = None if filters.also is None else self.within(filters.also)
-        return replace(filters, path=self._of_all(filters.path), not_path=self._of_all(filters.not_path), also=also)
-
-    def _of_all(self, paths: Iterable[str]) -> tuple[str, ...]:
-        names: dict[str, None] = {}
-        for path in paths:
-            found: list[str] = []
-            with suppress(InputError):  # "~name" of no user here
-                here = str(plain_path(path))
-                # After `link/..` a shell is in the folder of the link, and the system in that of what it leads to.
-                found = self._leading_to(os.path.realpath(here), path, here)
-                found = found or self._leading_to(os.path.realpath(absolute(path)), path, here)
-            names |= dict.fromkeys(found or [path])
-        return tuple(names)
+    def of(self, facet: str, path: str) -> list[str]:
+        found: list[str] = []
+        with suppress(InputError):  # "~name" of no user here
+            here = str(plain_path(path))
+            # After `link/..` a shell is in the folder of the link, and the system in that of what it leads to.
+            found = self._leading_to(os.path.realpath(here), path, here)
+            found = found or self._leading_to(os.path.realpath(absolute(path)), path, here)
+        return found or [path]
 
     def _leading_to(self, real: str, path: str, here: str) -> list[str]:
         found = [name for name in ([path] if real == here else [path, real]) if self._is_known(name)]

@@ -12,8 +12,8 @@ from jupyter_memory.embedders.lifecycle import computing
 from jupyter_memory.errors import InputError, QueryError
 from jupyter_memory.search.engine import QueryVectors, SearchEngine
 from jupyter_memory.search.profiles import Profile, profile_named
-from jupyter_memory.storage.databases import open_storage
-from jupyter_memory.storage.snapshot import delegated
+from jupyter_memory.storage.databases import PartOfStore, Storage, open_storage
+from jupyter_memory.storage.writer import delegated
 from jupyter_memory.store.fixes import Fixes
 from jupyter_memory.store.history import History
 from jupyter_memory.store.maintenance import Activity, Maintenance
@@ -21,7 +21,7 @@ from jupyter_memory.store.memories import Forgetting, Get, Memories
 from jupyter_memory.store.models import ModelChoice
 from jupyter_memory.store.runnable import Runnables
 from jupyter_memory.store.searching import BrowseOptions, Searching, SearchOptions, keywords
-from jupyter_memory.store.sources import PartOfStore, Scope, Sources
+from jupyter_memory.store.sources import Scope, Sources
 from jupyter_memory.store.transfer import StoreTransfer
 from jupyter_memory.text.paths import DatabaseAddress, StorePath, absolute, may_exist, store_at
 from jupyter_memory.types import Answer, Filters
@@ -209,14 +209,11 @@ class MemoryStore:
     import_ = delegated("transfer", StoreTransfer.import_)
     copy_to = delegated("transfer", StoreTransfer.copy_to)
     restore = staticmethod(Maintenance.restore)
+    interrupt = delegated("_storage", Storage.interrupt)
 
     def part(self, filters: Filters) -> Searching:
         """Return the searches of what matches the filters, as if there were nothing else."""
         return self.searching.within(PartOfStore(self._storage, self.memories.bound(filters)))
-
-    def interrupt(self, thread_id: int) -> bool:
-        """Stop what a thread, by its ``get_ident()``, reads: it raises ``Interrupted``; return whether it read."""
-        return self._storage.interrupt(thread_id)
 
     def close(self) -> None:
         """Close the store; closing it again does nothing."""

@@ -10,7 +10,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jupyter_memory.errors import EmbedderUnavailable, EmbeddingMismatch, InputError, StoreReadOnly
+from jupyter_memory.errors import EmbeddingMismatch, InputError, StoreReadOnly
 from jupyter_memory.runtime import batches, shown
 from jupyter_memory.storage.base import Arriving, Model, Prepared, Stored
 from jupyter_memory.storage.databases import Storage, open_storage
@@ -18,9 +18,9 @@ from jupyter_memory.storage.transfer import Contents
 from jupyter_memory.store import records
 from jupyter_memory.store.sources import Part
 from jupyter_memory.text.paths import DatabaseAddress, absolute, store_at
-from jupyter_memory.types import Draft, Filters, Memory
+from jupyter_memory.types import Draft, Memory
 from jupyter_memory.types.memory import NO_PICTURES
-from jupyter_memory.types.protocols import Embedder, Vectors
+from jupyter_memory.types.protocols import Embedder
 from jupyter_memory.types.report import CopyReport, ExportReport, ImportReport, PictureReport
 
 if TYPE_CHECKING:
@@ -133,8 +133,7 @@ def _arriving(
 ) -> tuple[list[Arriving], dict[str, Memory], int]:
     # With the memories that the target knows, by id, and the number left out: it has read their files itself.
     with target.snapshot() as snapshot:
-        held = snapshot.memories(snapshot.keys(Filters(), [one.memory.id for one, _ in some])).values()
-        known = {memory.id: memory for memory in held}
+        known = snapshot.by_id(one.memory.id for one, _ in some)
         of_files = [(one, d) for one, d in some if d.kind in ("file", "cell") and one.memory.id not in known]
         states = snapshot.file_states([(draft.source, draft.space) for _, draft in of_files])
         same = snapshot.same_content([draft for _, draft in of_files])
@@ -161,7 +160,7 @@ def _arriving(
 
 
 def _copied(target: Storage, contents: Contents, *, update: bool, progress: bool, searches: bool) -> CopyReport:
-    embedder = _taken_over(target, contents)
+    model = _taken_over(target, contents)
     became: Counter[str] = Counter()
     without_vectors = 0
     # A folder is followed on the machine that has it: those who share a server have others.
@@ -175,7 +174,7 @@ def _copied(target: Storage, contents: Contents, *, update: bool, progress: bool
             arriving, lambda one: (one.prepared.vectors is not None, len(one.prepared.tokens) > 0)
         ):
             try:
-                done = target.transfer.put(list(group), embedder if embedded else None, update=update)
+                done = target.transfer.put(list(group), model if embedded else None, update=update)
             except StoreReadOnly:  # the right was taken away meanwhile
                 if not became.total():
                     raise
@@ -202,7 +201,7 @@ def _copied(target: Storage, contents: Contents, *, update: bool, progress: bool
     return CopyReport(str(target.path), report, without_vectors, len(lacking))
 
 
-def _taken_over(target: Storage, contents: Contents) -> _StoredModel | None:
+def _taken_over(target: Storage, contents: Contents) -> Model | None:
     if refused := target.refused(contents.spaces()):
         raise StoreReadOnly(
             f"Your role may not write into {len(refused)} of the spaces in {target.path}, so nothing was copied. Copy "
@@ -210,29 +209,15 @@ def _taken_over(target: Storage, contents: Contents) -> _StoredModel | None:
         )
     if (model := contents.model()) is None:
         return None
-    embedder = _StoredModel(model)
     with target.snapshot() as snapshot:
         active, is_empty = snapshot.active_model(), not snapshot.newest_chunk()
-    if active is not None and active.fingerprint != embedder.fingerprint:
+    if active is not None and active.fingerprint != model.fingerprint:
         raise EmbeddingMismatch(
             f"{target.path} was written with {active.name} ({active.dimensions} dimensions), and the store to copy "
-            f"with {embedder.name} ({embedder.dimensions}), so nothing was copied. Change the model of one of them "
+            f"with {model.name} ({model.dimensions}), so nothing was copied. Change the model of one of them "
             "with `model use`, or copy into a new store."
         )
-    taken = target.transfer.begin(embedder)
+    taken = target.transfer.begin(model)
     if is_empty and (measured := contents.calibration()) is not None:
         target.writer.keep_calibration(taken, measured.chunks, measured.value)
-    return embedder
-
-
-class _StoredModel:
-    # The model of the vectors that a store takes over; it embeds nothing.
-    threshold = 0.0
-
-    def __init__(self, model: Model) -> None:
-        self.name, self.dimensions, self.fingerprint = model.name, model.dimensions, model.fingerprint
-
-    def embed_documents(self, texts: Sequence[str], /) -> Vectors:
-        raise EmbedderUnavailable(f"{self.name} is not open: its vectors are copied unchanged.")
-
-    embed_query = embed_documents
+    return taken

@@ -158,14 +158,11 @@ Tree = TypeVar("Tree")
 
 
 class Definitions(NamedTuple):
-    """The names that a source defines, each once, in their order, separated by blanks.
+    """The names that a source defines, each once, in their order, separated by blanks."""
 
-    ``defined`` are classes and functions of its top level, ``assigned`` its variables, ``nested`` those within others.
-    """
-
-    defined: str = ""
-    assigned: str = ""
-    nested: str = ""
+    defined: str = ""  # classes and functions of its top level
+    assigned: str = ""  # its variables
+    nested: str = ""  # classes and functions within others
 
 
 class Place(NamedTuple):

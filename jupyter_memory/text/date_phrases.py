@@ -45,27 +45,20 @@ FISCAL_SURE = 0.4
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A time that is named at ``text[start:end]``, in local wall-clock time.
-
-    ``target`` is the moment meant in the middle of the ``period``; ``unit`` (day, week, month, year) how exactly it is
-    meant. ``early`` and ``late`` are by how much the ends may be off. ``alone`` says that the words are a time even
-    without a preposition before them, ``yearless`` that the year was chosen, ``counted`` that a noun after it would
-    change what it means ("last month number"), ``recurring`` that the words may mean every one ("demand in winter").
-    ``of`` returns the period in another year if it is not at the same date, as for Easter.
-    """
+    """A time that is named at ``text[start:end]``, in local wall-clock time."""
 
     start: int
     end: int
     period: Period
-    target: datetime
-    unit: str
+    target: datetime  # the moment meant in the middle of the period
+    unit: str  # day, week, month or year: how exactly it is meant
     sure: float
-    alone: bool = True
-    yearless: bool = False
-    counted: bool = False
-    recurring: bool = False
-    of: Callable[[int], Period] | None = None
-    early: timedelta = timedelta(0)
+    alone: bool = True  # the words are a time even without a preposition before them
+    yearless: bool = False  # the year was chosen
+    counted: bool = False  # a noun after it would change what it means ("last month number")
+    recurring: bool = False  # the words may mean every one ("demand in winter")
+    of: Callable[[int], Period] | None = None  # the period in another year if it is at another date, as for Easter
+    early: timedelta = timedelta(0)  # by how much the ends may be off
     late: timedelta = timedelta(0)
 
     def years_later(self, years: int) -> Named:

@@ -166,18 +166,15 @@ _COLOURS = {"KW": BY_WORDS, "SEM": BY_MEANING}
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is shown of a hit; ``marks`` are the places in the snippet to mark, ``about`` the line below it.
-
-    ``badges`` say how it was found, ``facts`` stand behind them: how sure the answer is, and how old.
-    """
+    """What is shown of a hit."""
 
     rank: str
     title: str
     snippet: str
-    marks: tuple[Span, ...] = ()
-    badges: str = ""
-    facts: tuple[str, ...] = ()
-    about: str = ""
+    marks: tuple[Span, ...] = ()  # the places in the snippet to mark
+    badges: str = ""  # how it was found
+    facts: tuple[str, ...] = ()  # behind them: how sure the answer is, and how old
+    about: str = ""  # the line below it
 
 
 def listing(entries: Sequence[Entry], cells: int, paint: Paint = unpainted) -> str:

@@ -85,16 +85,13 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Raised:
-    """One exception: its name as Python shows it, its message, and its frames, the outermost first.
-
-    ``inner`` are the exceptions of a group. ``before`` are those that led to this one, the oldest first.
-    """
+    """One exception: its name as Python shows it, its message, and its frames, the outermost first."""
 
     name: str
     message: str
     frames: tuple[Frame, ...] = ()
-    inner: tuple[Raised, ...] = ()
-    before: tuple[Raised, ...] = ()
+    inner: tuple[Raised, ...] = ()  # of a group
+    before: tuple[Raised, ...] = ()  # that led to this one, the oldest first
 
     @property
     def of_user(self) -> Frame | None:
@@ -163,7 +160,19 @@ def _frames(lines: Sequence[str]) -> tuple[list[Frame], int]:
     edges = [*(place for place, _ in starts), len(lines)]
     frames, end = [], 0
     for (_, found), (first, last) in zip(starts, pairwise(edges), strict=True):
-        source, line, length = _shown(lines[first + 1 : last])
+        source = line = ""
+        end = last
+        for place in range(first + 1, last):
+            shown = lines[place]
+            if arrow := _ARROW.match(shown):
+                source, line = (arrow["source"] or "").strip(), arrow["line"]
+            elif shown.strip() and not _NUMBERED.match(shown) and not shown.startswith(" "):
+                end = place
+                break
+            elif shown.startswith("  ") and not source and not line and not _NUMBERED.match(shown):
+                source = "" if _CARETS.match(shown) else shown.strip()
+        source = "" if source.startswith(_NO_SOURCE) else source
+
         of_cell = _CELL_LINE.search(found["function"] or "")
         number = line or found.groupdict().get("line") or (of_cell and of_cell[1])
         file = found.groupdict().get("file") or ""
@@ -171,22 +180,7 @@ def _frames(lines: Sequence[str]) -> tuple[list[Frame], int]:
         name = (found["function"] or "").split("(")[0].strip()
         function = "" if name.startswith(("<module>", "<cell line")) else name.rpartition(".")[2]
         frames.append(Frame("" if _CELL_FILE.search(file) else file, function, int(number) if number else None, source))
-        end = first + 1 + length
     return frames, end
-
-
-def _shown(lines: Sequence[str]) -> tuple[str, str, int]:
-    source = number = ""
-    end = len(lines)
-    for place, line in enumerate(lines):
-        if arrow := _ARROW.match(line):
-            source, number = (arrow["source"] or "").strip(), arrow["line"]
-        elif line.strip() and not _NUMBERED.match(line) and not line.startswith(" "):
-            end = place
-            break
-        elif line.startswith("  ") and not source and not number and not _NUMBERED.match(line):
-            source = "" if _CARETS.match(line) else line.strip()
-    return "" if source.startswith(_NO_SOURCE) else source, number, end
 
 
 # The rest of a long message is a listing or advice.
@@ -205,17 +199,12 @@ _WORD = re.compile(r"[^\W_][\w.']*\w|[^\W_]|<=|>=|!=|[+*/]")
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """An error without what is its own.
-
-    ``words`` are those of the message without numbers, paths and what it quotes; ``named`` are the quoted names that
-    are a library's or Python's, such as a type or a module. ``frames`` are the library's, ``module:function``, the
-    innermost first.
-    """
+    """An error without what is its own."""
 
     name: str
-    words: frozenset[str]
-    named: frozenset[str] = frozenset()
-    frames: tuple[str, ...] = ()
+    words: frozenset[str]  # of the message without numbers, paths and what it quotes
+    named: frozenset[str] = frozenset()  # the quoted names that are a library's or Python's, such as a type or a module
+    frames: tuple[str, ...] = ()  # the library's, ``module:function``, the innermost first
 
 
 def signature(name: str, message: str, raised: Raised | None, words: Words) -> Signature:

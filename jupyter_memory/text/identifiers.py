@@ -132,13 +132,8 @@ _LATEX, _LATEX_WORD = re.compile(_COMMAND), re.compile(rf"(?:\w|\{{?{_COMMAND}\}
 _LATEX_LETTER = re.compile(r"\{?\\(?:([\"'`^~=.]|[uvHcdbkr](?=\{))\{?\\?([A-Za-z])\}?|([A-Za-z]+)(?:\{\}| )?)\}?")
 
 
-def _printed(text: str) -> list[str]:
-    # Words with accents of LaTeX as they are printed.
-    def letter(found: re.Match[str]) -> str:
-        return _NAMED[found[3]] if found[3] else found[2] + _ACCENTS[found[1]]
-
-    words = _LATEX_WORD.findall(text) if _LATEX.search(text) else []
-    return [normalize("NFC", _LATEX_LETTER.sub(letter, word)) for word in words if "\\" in word]
+def _letter(found: re.Match[str]) -> str:
+    return _NAMED[found[3]] if found[3] else found[2] + _ACCENTS[found[1]]
 
 
 class Kept(dict[str, Value]):
@@ -199,7 +194,9 @@ def ident_column(text: str) -> str:
     # underscores and dots, so they are added in one piece. The text is composed, as a query is: decomposed Hangul would
     # not be recognised.
     text = normalize("NFC", text)
-    printed = _printed(text) if "\\" in text else []
+    # Words with accents of LaTeX as they are printed, too.
+    words = _LATEX_WORD.findall(text) if "\\" in text and _LATEX.search(text) else []
+    printed = [normalize("NFC", _LATEX_LETTER.sub(_letter, word)) for word in words if "\\" in word]
     if printed:
         text = "\n".join((text, *printed))
     found = dict.fromkeys(printed) | dict.fromkeys(

@@ -51,14 +51,11 @@ _TELLING = {
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The language that the function words of a question show, and by how many different words.
+    """The language that the function words of a question show, and by how many different words."""
 
-    It is None where none occurs or two languages share them; ``is_english``: English words are at least as many.
-    """
-
-    language: Prose | None = None
+    language: Prose | None = None  # None where none occurs or two languages share them
     words: int = 0
-    is_english: bool = False
+    is_english: bool = False  # English words are at least as many
 
 
 def asked_in(text: str) -> Asked:

@@ -30,11 +30,7 @@ _NO_TIME_OF_DAY = re.compile(r"\d{4}-\d\d-\d\d[t ]\d\d:\d\d")
 
 
 def parse_moment(text: str, *, now: datetime, end: bool = False) -> datetime:
-    """Return the moment that a text names, in UTC: the start of a period, or its end; ``now`` is aware.
-
-    Raises:
-        QueryError: the text cannot be read as a time, or could be read as two.
-    """
+    """Return the moment that a text names, in UTC: the start of a period, or its end; ``now`` is aware."""
     period = _read_period(text, now)
     return to_utc(period.end if end else period.start, zone_of(now))
 

@@ -14,16 +14,13 @@ from jupyter_memory.text.code import PYTHON, Place
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A function, class or section: where it begins and ends in its text, its level (1 is the highest), its name.
-
-    ``about`` is its signature and the first line of its docstring, where it is so long that it is cut.
-    """
+    """A function, class or section: where it begins and ends in its text, its level (1 is the highest), its name."""
 
     start: int
     end: int
     level: int
     name: str
-    about: str = ""
+    about: str = ""  # its signature and the first line of its docstring, where it is so long that it is cut
 
 
 def around(blocks: Sequence[Block], places: Iterable[int]) -> Iterator[list[Block]]:

@@ -74,11 +74,7 @@ class _Cell:
 
 
 def made_runnable(steps: Sequence[Step], at: int, held: Container[str] = (), *, effects: bool = False) -> Runnable:
-    """Return the source at a place among steps in Python, below those above it that define or change what it uses.
-
-    Names that are ``held`` are known already. Imports come first. Steps that write files, use the network or run
-    commands are left out, unless ``effects`` are wanted.
-    """
+    """Return the source at a place among steps in Python, below those above it that define or change what it uses."""
     imports: dict[str, str] = {}
     doing: dict[str, tuple[str, ...]] = {}
     cells = [_read(step, imports, doing) for step in steps]

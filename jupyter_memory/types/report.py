@@ -42,27 +42,23 @@ class PictureReport:
 
 @dataclass(frozen=True, slots=True)
 class IndexReport:
-    """What indexing did: ``cells`` counts the memories written, ``redacted`` secrets; the other counts are files.
-
-    ``skipped`` and ``failed`` pair a path with the reason; ``failed_before`` counts those that failed in an earlier run
-    and have not changed since. ``left_out`` has the path and the reason of all that was not read: for a whole file with
-    its kind, the ending of its name, else with an empty one: that of the file is left out or uncertain. ``notice`` says
-    that the store is nearly as large as the settings allow, or larger.
-    """
+    """What indexing did; what is not said otherwise counts files."""
 
     files: int = 0
-    cells: int = 0
+    cells: int = 0  # the memories written
     unchanged: int = 0
     forgotten: int = 0
-    redacted: int = 0
-    skipped: tuple[tuple[str, str], ...] = ()
+    redacted: int = 0  # secrets
+    skipped: tuple[tuple[str, str], ...] = ()  # paths with the reason; so is ``failed``
     failed: tuple[tuple[str, str], ...] = ()
     seconds: float = 0.0
     moved: int = 0
-    failed_before: int = 0
+    failed_before: int = 0  # in an earlier run, and unchanged since
+    # Path and reason of all that was not read: for a whole file with its kind, the ending of its name, else with an
+    # empty one: that of the file is left out or uncertain.
     left_out: tuple[tuple[str, str, str], ...] = field(default=(), repr=False)
     pictures: PictureReport = field(default_factory=PictureReport)
-    notice: str = ""
+    notice: str = ""  # that the store is nearly as large as the settings allow, or larger
 
     def __str__(self) -> str:
         indexed = f"{count_of(self.files, 'file')} indexed ({count_of(self.cells, 'memory', 'memories')})"
@@ -117,17 +113,13 @@ class IndexReport:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Memories that were chosen and counted, but not forgotten yet; ``store.forget(selection)`` forgets these alone.
-
-    ``ids`` names them, ``kinds`` counts them by kind, the most frequent first; ``pinned`` and ``tagged`` say how many
-    have a pin or a tag. ``filters`` and ``everything`` are what chose them; for ids they are empty.
-    """
+    """Memories that were chosen and counted, but not forgotten yet; ``store.forget(selection)`` forgets these alone."""
 
     ids: tuple[str, ...]
-    kinds: Mapping[str, int] = field(default_factory=dict)
+    kinds: Mapping[str, int] = field(default_factory=dict)  # how many of each, the most frequent first
     pinned: int = 0
     tagged: int = 0
-    filters: Filters = field(default_factory=Filters)
+    filters: Filters = field(default_factory=Filters)  # these, or all, are what chose them; for ids they are empty
     everything: bool = False
 
     def __len__(self) -> int:
@@ -160,35 +152,28 @@ class Undoable:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A folder, or a single file, that was indexed.
-
-    ``changed`` counts the files that are new, gone or different; None if they were not compared. Times are in UTC.
-    """
+    """A folder, or a single file, that was indexed."""
 
     path: str
     watched: bool
     files: int
     memories: int
-    changed: int | None
-    indexed_at: datetime | None
+    changed: int | None  # the files that are new, gone or different; None if they were not compared
+    indexed_at: datetime | None  # in UTC
     exists: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Recent:
-    """A past search: ``origin`` is one of ``ORIGINS``, ``hits`` how many were shown, ``at`` aware in UTC.
-
-    Of a program that was connected, such as an agent, every call is kept: ``client`` is its name, ``tool`` what it
-    called, and ``query`` what the call was about. Both names are empty for a person's search.
-    """
+    """A past search of a person, or a call of a connected program such as an agent, of which every one is kept."""
 
     query_id: str
-    query: str
+    query: str  # what a call was about
     profile: str
-    at: datetime
-    origin: str
-    hits: int
-    client: str = ""
+    at: datetime  # aware, in UTC
+    origin: str  # one of ``ORIGINS``
+    hits: int  # how many were shown
+    client: str = ""  # the name of the program and what it called; both are empty for a person's search
     tool: str = ""
 
 
@@ -243,17 +228,13 @@ class ExportReport:
 
 @dataclass(frozen=True, slots=True)
 class ImportReport:
-    """What became of the memories of a folder.
+    """What became of the memories of a folder."""
 
-    ``added`` were new; ``kept`` were there with their ids, ``updated`` too but changed, ``merged`` under another id.
-    ``left_out`` are of files that the store has indexed itself.
-    """
-
-    added: int = 0
-    kept: int = 0
-    updated: int = 0
-    merged: int = 0
-    left_out: int = 0
+    added: int = 0  # new ones
+    kept: int = 0  # there with their ids
+    updated: int = 0  # likewise, and changed
+    merged: int = 0  # there under another id
+    left_out: int = 0  # of files that the store has indexed itself
     pictures: PictureReport = field(default_factory=PictureReport)
 
     def __str__(self) -> str:
@@ -290,14 +271,12 @@ _LABELS = {"words": "keyword index", "files": "list of files", "forgotten": "kep
 
 @dataclass(frozen=True, slots=True)
 class StoreSize:
-    """The bytes of a store by what they are for: texts, words, vectors, pictures, history, searches and so on.
+    """The bytes of a store by what they are for: texts, words, vectors, pictures, history, searches and so on."""
 
-    ``forgotten`` is what `undo` can restore, ``free`` room in the file that what comes next will use, ``log`` what
-    SQLite keeps beside the file. ``budget`` is the setting ``max_store_mb`` in bytes, None without one.
-    """
-
+    # ``forgotten`` is what `undo` can restore, ``free`` room in the file that what comes next will use, ``log`` what
+    # SQLite keeps beside the file.
     parts: Mapping[str, int]
-    budget: int | None = None
+    budget: int | None = None  # the setting ``max_store_mb`` in bytes, None without one
 
     @property
     def bytes(self) -> int:
@@ -308,11 +287,6 @@ class StoreSize:
     def held(self) -> int:
         """Return what its content takes, which is what the budget is for."""
         return self.bytes - self.parts.get("free", 0) - self.parts.get("log", 0)
-
-    @property
-    def notice(self) -> str:
-        """Return a sentence if the budget is nearly reached or exceeded, else nothing."""
-        return budget_notice(self.held, self.budget)
 
     def __str__(self) -> str:
         least = _HARDLY * self.bytes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from functools import cached_property
@@ -57,13 +57,17 @@ class Filters:
     def __bool__(self) -> bool:
         return self != Filters()
 
-    def with_defaults(self, **defaults: Any) -> Filters:
-        """Return these filters with ``defaults`` where a facet is empty."""
-        return replace(self, **{name: value for name, value in defaults.items() if not self.names(name)})
-
     def names(self, facet: str) -> bool:
         """Return whether a facet is filtered, here or in ``also``."""
         return getattr(self, facet) not in ((), None) or (self.also is not None and self.also.names(facet))
+
+    def meaning(self, facets: Iterable[str], of: Callable[[str, str], Iterable[str]]) -> Filters:
+        """Return these filters, and those in ``also``, with ``of(facet, value)`` for each value of some facets."""
+        meant: dict[str, Any] = {
+            facet: tuple(dict.fromkeys(one for value in getattr(self, facet) for one in of(facet, value)))
+            for facet in facets
+        }
+        return replace(self, **meant, also=self.also and self.also.meaning(facets, of))
 
     def __and__(self, other: Filters) -> Filters:
         # What both match: neither widens the other.

@@ -157,11 +157,11 @@ def test_an_answer_as_json():
 
 
 def test_filters_and_terms():
-    """No facet and no term is false, any is true; a store's space is a default that fills only what is empty."""
+    """No facet and no term is false, any is true; what a value means takes its place, in filters behind others too."""
     assert not Filters()
     assert Filters(tag=("λ",)) and Filters(since=NOW)
-    assert Filters(kind=("cell",)).with_defaults(space=("shops",)) == Filters(kind=("cell",), space=("shops",))
-    assert Filters(space=("lab",)).with_defaults(space=("shops",)) == Filters(space=("lab",))
+    typed, meant = (Filters(path=paths, also=Filters(not_path=paths)) for paths in (("a",), ("a", "b")))
+    assert typed.meaning(("path", "not_path"), lambda facet, path: [path, "b"]) == meant
     assert not Terms()
     assert all((Terms(words=("λ",)), Terms(phrases=("left join",)), Terms(ident=("東京",))))
 

@@ -15,43 +15,32 @@ from jupyter_memory.text.unicode import ENCODED, clean, without_data
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a document that becomes a memory of its own: a cell of a notebook, an entry of a list, or all of it.
-
-    ``location`` finds the part again after the file was edited; it is empty if the file has just one part. ``line`` is
-    the line of the file, from 1, with which the text begins, or 0. ``headings`` lead down to the part, outermost first;
-    the last one is added to its title. ``above`` is the text just above a cell. An empty ``language`` is that of
-    the document. ``metadata`` are JSON values. ``written`` is an aware time. ``pictures`` are bytes or base64 of PNG,
-    JPEG, GIF, WebP or SVG; None stands for one of any other format. ``tags`` are added to those of the document.
-    """
+    """A part of a document that becomes a memory of its own: a cell of a notebook, an entry of a list, or all of it."""
 
     text: str
-    location: str = ""
-    line: int = 0
-    language: str = ""
-    headings: tuple[str, ...] = ()
-    above: str = ""
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-    written: datetime | None = None
+    location: str = ""  # finds the part again after the file was edited; empty if the file has just one
+    line: int = 0  # of the file, from 1, with which the text begins
+    language: str = ""  # that of the document if it is empty
+    headings: tuple[str, ...] = ()  # lead down to the part, outermost first; the last one is added to its title
+    above: str = ""  # the text just above a cell
+    metadata: Mapping[str, Any] = field(default_factory=dict)  # JSON values
+    written: datetime | None = None  # aware
+    # Bytes or base64 of PNG, JPEG, GIF, WebP or SVG; None stands for one of any other format.
     pictures: tuple[bytes | str | None, ...] = ()
-    tags: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()  # beside those of the document
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What a reader found in a file. A document without parts is remembered as empty.
-
-    An empty ``title`` stands for the path below the indexed folder. ``kind`` is that of the memories: ``"file"``, or
-    ``"cell"`` for a notebook. ``written``, an aware time, dates the parts that do not say when they were written;
-    ``noted`` does so where no commit does.
-    """
+    """What a reader found in a file. A document without parts is remembered as empty."""
 
     parts: tuple[Part, ...]
     language: str = "text"
-    title: str = ""
+    title: str = ""  # empty for the path below the indexed folder
     tags: tuple[str, ...] = ()
-    kind: str = "file"
-    written: datetime | None = None
-    noted: datetime | None = None
+    kind: str = "file"  # of the memories; ``"cell"`` for a notebook
+    written: datetime | None = None  # aware; dates the parts that do not say when they were written
+    noted: datetime | None = None  # does so where no commit does
 
 
 def storable(value: Any) -> Any:
@@ -79,19 +68,11 @@ class Reader(Protocol):
       apply, and the fingerprint is that of size and time.
     """
 
+    # The endings of the names of its files, in lower case and with the dot: ``(".md", ".markdown")``.
     @property
-    def suffixes(self) -> tuple[str, ...]:
-        """Return the endings of the names of its files, in lower case and with the dot: ``(".md", ".markdown")``."""
-        ...
-
-    def read(self, path: Path, /) -> Document:
-        """Return what a file holds.
-
-        Raises:
-            InputError: the file is not what its name says.
-            OSError: the file cannot be read.
-        """
-        ...
+    def suffixes(self) -> tuple[str, ...]: ...
+    # What a file holds; raises ``InputError`` if it is not what its name says, ``OSError`` if it cannot be read.
+    def read(self, path: Path, /) -> Document: ...
 
 
 # What was noted of the file that is being read, and what replaces secrets in it.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -97,19 +97,16 @@ def _said(record: Any) -> tuple[str, str] | None:
 
 def transcript(path: Path) -> Document:
     """Return what people and agents say in a transcript, without the input and output of tools."""
-    return _document(_messages(path))
-
-
-def _messages(path: Path) -> Iterator[tuple[object, str, object, object]]:
-    size = 0
+    told, size = [], 0
     with path.open("rb") as opened:
         while line := opened.readline(_LONGEST):
             size += len(line)
             if size > _MOST:
                 note(f"it is longer than {_MOST // 1_000_000} MB, and its beginning is read")
-                return
+                break
             # A line that is being written, or the rest of one that is too long, is not JSON.
             with suppress(ValueError, RecursionError):
                 record = json.loads(line)
                 if (said := _said(record)) is not None:
-                    yield *said, record.get("uuid") or record.get("id"), record.get("timestamp")
+                    told.append((*said, record.get("uuid") or record.get("id"), record.get("timestamp")))
+    return _document(told)

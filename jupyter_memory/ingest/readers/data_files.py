@@ -34,15 +34,12 @@ COMPRESSED, _GZIP_HEADER = ".gz", 65_536
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The beginning of a file. ``cut_short`` says that not even its first line fits.
-
-    ``characters`` is about how many the file has, ``whole`` says that these are all.
-    """
+    """The beginning of a file."""
 
     text: str
-    characters: int
-    whole: bool
-    cut_short: bool = False
+    characters: int  # about how many the file has
+    whole: bool  # these are all
+    cut_short: bool = False  # not even the first line fits
 
     def rows(self, count: int, characters: int) -> int:
         """Return how many rows the file has, if ``count`` of them have so many characters: an estimate of the rest."""

@@ -221,11 +221,7 @@ def read_slides(path: Path, /) -> Document:
 
     with archive(path, "ppt/presentation.xml", "PowerPoint presentation"):
         presentation = pptx.Presentation(str(path))
-    stated = presentation.core_properties
-    return _document(_slides(presentation), "pptx", path, stated.title, stated.modified or stated.created)
-
-
-def _slides(presentation: Any) -> Iterator[Part]:
+    parts = []
     for number, slide in enumerate(presentation.slides, start=1):
         heading = slide.shapes.title.text_frame.text.strip() if slide.shapes.title is not None else ""
         texts = [text for text in _texts(slide.shapes) if text.strip()]
@@ -237,7 +233,9 @@ def _slides(presentation: Any) -> Iterator[Part]:
         comments = [one.target_part for one in slide.part.rels.values() if one.reltype.endswith("/comments")]
         texts += [f"Comment: {word}" for one in comments for word in _words(_parsed(one.blob))]
         if texts:
-            yield _slide(number, texts, (" ".join(heading.split()),) if heading else ())
+            parts.append(_slide(number, texts, (" ".join(heading.split()),) if heading else ()))
+    stated = presentation.core_properties
+    return _document(parts, "pptx", path, stated.title, stated.modified or stated.created)
 
 
 def _slide(number: int, texts: Iterable[str], headings: tuple[str, ...] = ()) -> Part:

@@ -150,9 +150,7 @@ class Isolation:
     def read(self, parser: str, what: str, path: Path) -> Document:
         """Return what a parser, ``module:function``, returns there for a path; ``what`` is what the file ought to be.
 
-        Raises:
-            InputError: it is something else or damaged, or takes too long or too much memory.
-            OSError: it cannot be read.
+        Raises ``InputError`` if it is something else or damaged, or takes too long or too much memory.
         """
         given = self.answer(parser, what, self._seconds, {"path": str(path)})
         for one in given.pop("notes"):
@@ -220,17 +218,13 @@ ISOLATION = Isolation()
 
 @dataclass(frozen=True, slots=True)
 class IsolatedReader:
-    """Reads files with a parser, ``module:function``, in a separate process.
-
-    ``what`` is what such a file is called. ``needs`` are the packages without which it cannot be read, and ``extra`` is
-    the one of ours that installs them.
-    """
+    """Reads files with a parser, ``module:function``, in a separate process."""
 
     suffixes: tuple[str, ...]
-    what: str
+    what: str  # such a file is called
     parser: str
-    needs: tuple[str, ...] = ()
-    extra: str = ""
+    needs: tuple[str, ...] = ()  # packages without which it cannot be read
+    extra: str = ""  # of ours, which installs them
     version: int = 1
     sampled: int = 0
     unopened: bool = False

@@ -53,21 +53,18 @@ _MOST = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell as its file has it; ``line`` is the one on which its source begins, 0 in JSON.
-
-    Raw cells are no code, and ``is_raw``: they have no headings.
-    """
+    """A cell as its file has it."""
 
     is_code: bool
     source: str
     language: str = ""
     label: str = ""
     title: str = ""
-    line: int = 0
+    line: int = 0  # on which its source begins, 0 in JSON
     metadata: Mapping[str, Any] = field(default_factory=dict)
     index: int = 0
     tags: tuple[str, ...] = ()
-    is_raw: bool = False
+    is_raw: bool = False  # no code, and without headings
 
 
 def _placed(cells: Iterable[Cell]) -> Iterator[tuple[Cell, str, tuple[str, ...], str]]:
@@ -99,10 +96,7 @@ def _placed(cells: Iterable[Cell]) -> Iterator[tuple[Cell, str, tuple[str, ...],
 
 
 def document(cells: Iterable[Cell], language: str, title: str) -> Document | None:
-    """Return a notebook that is written as text, a part for each of its cells; None if it has more than anybody writes.
-
-    The location of a cell is its label, if no cell before it has the same one, else ``#<index>``.
-    """
+    """Return a notebook that is written as text, a part for each cell; None if it has more than anybody writes."""
     parts = []
     labels: set[str] = set()
     some = list(islice(cells, _MOST + 1))

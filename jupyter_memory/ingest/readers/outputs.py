@@ -45,10 +45,7 @@ def joined(value: Any) -> str:
 
 
 def outputs_text(outputs: Any) -> tuple[str, int]:
-    """Return the text of a cell's outputs, and how many characters of them are left out.
-
-    Pictures are ``[image/png]``, progress bars in their last state.
-    """
+    """Return the text of a cell's outputs, and how many characters of them are left out."""
     whole: list[str] = []
     room, left_out = _OUTPUTS, 0
     for text in _texts(outputs if isinstance(outputs, list) else []):
@@ -161,13 +158,9 @@ def _words(kind: str, value: Any) -> str:
         return page_text(without_data(joined(value)))
     if kind == SVG:
         return drawing_text(joined(value))
-    if kind.endswith("json"):
-        return "\n".join(dict.fromkeys(_strings(value, _CHART.match(kind) is not None)))
-    return ""
-
-
-def _strings(value: Any, in_chart: bool) -> Iterator[str]:
-    waiting = [("", value)]
+    if not kind.endswith("json"):
+        return ""
+    found, in_chart, waiting = dict[str, None](), _CHART.match(kind) is not None, [("", value)]
     while waiting:
         key, one = waiting.pop()
         if isinstance(one, Mapping):
@@ -177,7 +170,8 @@ def _strings(value: Any, in_chart: bool) -> Iterator[str]:
             # Numbers in a list are data.
             waiting += [(key, of) for of in reversed(one) if isinstance(of, str | Mapping | list)]
         elif in_chart and key in _LABELS and isinstance(one, str):
-            yield one
+            found.setdefault(one)
         elif not in_chart and isinstance(one, str | int | float):
             # With its key, by which a secret is known.
-            yield f"{key}: {one}" if key else str(one)
+            found.setdefault(f"{key}: {one}" if key else str(one))
+    return "\n".join(found)

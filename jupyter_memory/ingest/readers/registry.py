@@ -74,14 +74,11 @@ _OWN = frozenset(suffix for reader in BUILT_IN for suffix in reader.suffixes)
 
 @dataclass(frozen=True, slots=True)
 class Readers:
-    """All readers, by suffix, our own first; ``problems`` are readers that cannot be used, each with the reason.
-
-    ``extras`` says what to do before files of a suffix can be read: what to type to install an extra of this package,
-    or in which format to save them.
-    """
+    """All readers, by suffix, our own first."""
 
     by_suffix: Mapping[str, Reader]
-    problems: tuple[tuple[str, str], ...] = ()
+    problems: tuple[tuple[str, str], ...] = ()  # readers that cannot be used, each with the reason
+    # What to do before files of a suffix can be read: install an extra of this package, or save them otherwise.
     extras: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -183,16 +180,13 @@ def _found(path: tuple[str, ...]) -> Readers:
         if not free:
             problems.append((name, f"another reader reads {', '.join(suffixes)} already"))
     to_do = {suffix: f"save as {other}" for suffix, other in _TABLE["instead"].items()}
-    to_do |= {suffix: install(extra) for suffix, extra in extras.items()}
+    to_do |= {suffix: f"pip install 'jupyter-memory[{extra}]'" for suffix, extra in extras.items()}
     left = {suffix: how for suffix, how in to_do.items() if suffix not in by_suffix}
     return Readers(by_suffix, tuple(problems), left)
 
 
 def digest(path: Path) -> str:
-    """Return the fingerprint of a file: that of its content, or of what its reader declares to stand for it.
-
-    It ends with the version of the reader if that has one. Raises OSError if the file cannot be read.
-    """
+    """Return the fingerprint of a file, of its content or of what stands for it, with the version of its reader."""
     _, sampled, unopened = known_readers().traits_of(path)
     if unopened:
         status = path.stat()
@@ -220,8 +214,3 @@ def version_mark(path: Path | str) -> str:
     """Return how the fingerprint of a file ends that the present version of its reader has read."""
     version, _, _ = known_readers().traits_of(path)
     return f".{version}" if version else ""
-
-
-def install(extra: str) -> str:
-    """Return what to type to install an extra."""
-    return f"pip install 'jupyter-memory[{extra}]'"

@@ -124,19 +124,15 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of a file; a file with only one may leave out its name.
+    """A table of a file; a file with only one may leave out its name."""
 
-    ``columns`` are those whose names are known, ``types`` the types of all columns where no names are. ``width`` counts
-    the columns, if there are more than were read. ``rows`` is None if it is unknown.
-    """
-
-    columns: tuple[Column, ...] = ()
+    columns: tuple[Column, ...] = ()  # those whose names are known
     name: str = ""
     what: str = "table"
-    rows: int | None = None
+    rows: int | None = None  # None if it is unknown
     estimated: bool = False
-    types: tuple[str, ...] = ()
-    width: int = 0
+    types: tuple[str, ...] = ()  # of all columns, where no names are known
+    width: int = 0  # the number of columns, if there are more than were read
     at_least: bool = False
 
 

@@ -15,19 +15,14 @@ from jupyter_memory.ingest.redaction import values
 
 @dataclass(frozen=True)
 class Shape:
-    """What a kind of secret looks like. A text without any of ``hints`` in lower case has no such secret.
-
-    A hint has at least three bytes, because hints are found by their first three. If ``check`` agrees, the pattern's
-    group ``secret`` is replaced, or the whole match if there is no such group. ``settings`` says that only files of
-    settings have it. ``tail`` is the regex from the name of a secret on, if the regex has one.
-    """
+    """What a kind of secret looks like. A text without any of ``hints`` in lower case has no such secret."""
 
     what: str
-    hints: tuple[str, ...]
-    regex: str
-    check: Callable[[str], bool]
-    settings: bool
-    tail: str
+    hints: tuple[str, ...]  # of at least three bytes, because they are found by their first three
+    regex: str  # whose group ``secret`` is replaced, or the whole match if there is no such group
+    check: Callable[[str], bool]  # must agree
+    settings: bool  # only files of settings have it
+    tail: str  # the regex from the name of a secret on, if it has one
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
@@ -40,14 +35,8 @@ class Shape:
 
     def secrets(self, text: str, places: Sequence[int]) -> Iterator[tuple[int, int, str]]:
         """Yield the secrets of this kind; with a ``tail`` only those around names that begin at ``places``."""
-        for match in self._near(text, places) if self.tail else self.pattern.finditer(text):
-            group = self.pattern.groupindex.get("secret", 0)
-            if self.check(match.group(group)):
-                yield *match.span(group), self.what
-
-    def _near(self, text: str, places: Sequence[int]) -> Iterator[re.Match[str]]:
-        windows: list[list[int]] = []
-        for place in places:
+        windows = [] if self.tail else [[0, len(text)]]
+        for place in places if self.tail else ():
             if self._from_name.match(text, place) is None:
                 continue
             begin, end = max(0, place - _BEFORE), place + _BEHIND
@@ -55,8 +44,11 @@ class Shape:
                 windows[-1][1] = end
             else:
                 windows.append([begin, end])
+        group = self.pattern.groupindex.get("secret", 0) if windows else 0
         for begin, end in windows:
-            yield from self.pattern.finditer(text, begin, end)
+            for match in self.pattern.finditer(text, begin, end):
+                if self.check(match.group(group)):
+                    yield *match.span(group), self.what
 
 
 # Characters around a name of a secret that are searched.

@@ -193,7 +193,8 @@ def _versions(front: Front, call: Call, *, every_run: bool) -> object:
         # Imported late: only a notebook shows tables.
         from jupyter_memory.dataframe.frame import versions_frame
 
-        if every_run and front.recorder.is_on and history.offers_outputs():
+        asks = every_run and front.recorder.is_on and not front.settings.history_outputs
+        if asks and history.offered("history_outputs"):
             front.hint(_OUTPUTS)
         return versions_frame(found, every_run=every_run)
     return None

@@ -58,13 +58,10 @@ def filters_from(filters: Filters | Mapping[str, Any] | None, since: Any, until:
 def from_folder(filters: Filters, folder: str) -> Filters:
     """Return filters whose relative paths are read from a folder, those of ``also`` as well; other sources stay."""
 
-    def paths(values: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(
-            one if one.startswith("~") or "://" in one else str(plain_path(Path(folder, one))) for one in values
-        )
+    def from_root(_: str, path: str) -> list[str]:
+        return [path if path.startswith("~") or "://" in path else str(plain_path(Path(folder, path)))]
 
-    also = None if filters.also is None else from_folder(filters.also, folder)
-    return replace(filters, path=paths(filters.path), not_path=paths(filters.not_path), also=also)
+    return filters.meaning(("path", "not_path"), from_root)
 
 
 def _values(name: str, value: Any) -> tuple[str, ...]:

@@ -462,10 +462,7 @@ def _settings(*, local: bool) -> str:
 
 
 class Database:
-    """One store on a server. Safe to share between threads; other processes may use it at the same time.
-
-    With a ``space``, nothing but that space is seen.
-    """
+    """One store on a server, or a space of it; safe to share between threads, while other processes use it."""
 
     writes_at_once = True  # a small change does not wait for the server's disk
     # A database is not moved away under those who use it: a server that has gone says so by itself.

@@ -413,11 +413,8 @@ def _selective(corpus: Statistics, terms: Terms, weights: Mapping[str, float]) -
     if corpus.chunks < SMALL or len(words) < 2:
         return terms
 
-    def is_rare(word: str) -> bool:
-        found = stems(word)
-        return len(found) != 1 or corpus.chunk_count(found[0], weights) * 2 <= corpus.chunks
-
-    rare = {word for word in words if is_rare(word)}
+    half = corpus.chunks / 2
+    rare = {word for word in words if len(of_it := stems(word)) != 1 or corpus.chunk_count(of_it[0], weights) <= half}
     return replace(terms, words=tuple(word for word in terms.words if word in rare | inflected)) if rare else terms
 
 
@@ -592,21 +589,18 @@ class KeywordIndex:
         return str(session.totals.changes)
 
     def corpus(self, session: Session, within: Filters, /) -> Statistics | _PartStatistics:
-        whole = self._whole(session)
+        whole = Statistics(session, self._cache)
         return _PartStatistics(session, within, whole) if within else whole
-
-    def _whole(self, session: Session) -> Statistics:
-        return Statistics(session, self.version(session), self._cache)
 
     def search(
         self, session: Session, terms: Terms, weights: Mapping[str, float], filters: Filters, count: int, /
     ) -> list[ScoredChunk]:
-        return _search(session, self._whole(session), terms, weights, filters, count)
+        return _search(session, Statistics(session, self._cache), terms, weights, filters, count)
 
     def scores(
         self, session: Session, terms: Terms, weights: Mapping[str, float], keys: Sequence[int], /
     ) -> dict[int, float]:
-        corpus = self._whole(session)
+        corpus = Statistics(session, self._cache)
         parts = _parts(corpus, _selective(corpus, terms, weights), weights, among=True)
         if not parts.selects and not parts.words:
             return {}
@@ -628,7 +622,7 @@ class KeywordIndex:
     ) -> dict[int, list[tuple[int, int]]]:
         if not texts or "text" not in weights:
             return {}
-        return highlights(texts, begun(terms, self._whole(session).first_with))
+        return highlights(texts, begun(terms, Statistics(session, self._cache).first_with))
 
     put = staticmethod(postings.put_in)
     rebuild = finish = staticmethod(postings.rebuild)

@@ -213,11 +213,11 @@ class StatisticsCache:
 class Statistics:
     """The words of one state of the keyword index, as a search sees it; ``cache`` has those of earlier searches."""
 
-    def __init__(self, session: Session, version: str, cache: StatisticsCache) -> None:
-        self._session = session
-        self._totals = session.totals
-        self._version = version
-        self._cache = cache
+    def __init__(self, session: Session, cache: StatisticsCache) -> None:
+        totals = session.totals
+        self._session, self._version, self._cache = session, str(totals.changes), cache
+        self.chunks = totals.chunks
+        self.average_size = totals.words / totals.chunks if totals.words and totals.chunks else 1.0
 
     def counted(self, groups: Iterable[Group]) -> list[int] | None:
         found = [self._cache.groups.get(self._version, group) for group in groups]
@@ -226,14 +226,6 @@ class Statistics:
     def keep_counted(self, counts: Mapping[Group, int]) -> None:
         for group, count in counts.items():
             self._cache.groups.put(self._version, group, count)
-
-    @property
-    def chunks(self) -> int:
-        return self._totals.chunks
-
-    @property
-    def average_size(self) -> float:
-        return self._totals.words / self._totals.chunks if self._totals.words and self._totals.chunks else 1.0
 
     words = staticmethod(stems)
 

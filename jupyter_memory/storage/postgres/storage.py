@@ -195,12 +195,7 @@ class Team:
         self._database = Database(address, busy_seconds=busy_seconds)
 
     def grant(self, role: str, level: Level, space: str | None, /) -> None:
-        """Give a role a right in a space, in place of the one that it has there.
-
-        Raises:
-            InputError: there is no such role, or it is to own one space alone.
-            StoreReadOnly: this user does not own the store.
-        """
+        """Give a role a right in a space, in place of the one that it has there; for owners of the store alone."""
 
         def change(session: Session) -> None:
             if not session.value("select exists (select 1 from pg_roles where rolname = :role)", role=role):

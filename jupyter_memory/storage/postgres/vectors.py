@@ -31,7 +31,7 @@ class VectorIndex:
 
     exact = 10_000  # up to so many chunks all are compared; among more, the model's HNSW index names the candidates
 
-    def register(self, session: Session, embedder: Embedder, *, indexed: bool = True) -> Model:
+    def register(self, session: Session, embedder: Embedder | Model, *, indexed: bool = True) -> Model:
         # Many vectors are indexed in a third of the time once all of them are there: ``index`` does that.
         found = models.known(session, embedder.fingerprint)
         if found is None:
@@ -41,7 +41,7 @@ class VectorIndex:
         assert found is not None
         return found
 
-    def for_writing(self, session: Session, embedder: Embedder) -> Model:
+    def for_writing(self, session: Session, embedder: Embedder | Model) -> Model:
         model = self.register(session, embedder)
         # Until this transaction ends, no writer changes to another model, for which these chunks would lack vectors.
         session.execute(f"select pg_advisory_xact_lock_shared({_CHANGING_MODEL})")

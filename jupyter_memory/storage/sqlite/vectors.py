@@ -236,7 +236,7 @@ class VectorIndex:
         self.owners = ChunkOwners()
         self._known_codes: Cache[int, _Codes] = Cache(2)
 
-    def register(self, connection: Session, embedder: Embedder, *, indexed: bool = True) -> Model:
+    def register(self, connection: Session, embedder: Embedder | Model, *, indexed: bool = True) -> Model:
         models.add(connection, embedder.fingerprint, embedder.name, embedder.dimensions)
         model = models.known(connection, embedder.fingerprint)
         assert model is not None
@@ -246,7 +246,7 @@ class VectorIndex:
             )
         return model
 
-    def for_writing(self, connection: Session, embedder: Embedder) -> Model:
+    def for_writing(self, connection: Session, embedder: Embedder | Model) -> Model:
         model, active = self.register(connection, embedder), models.active(connection)
         if active is not None and active.id != model.id:
             raise EmbeddingMismatch(mismatch(active, embedder))

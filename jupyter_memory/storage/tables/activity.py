@@ -60,20 +60,17 @@ def note_search(session: Session, search: Recent, hits: Sequence[str]) -> None:
 
 def recent(session: Session, limit: int) -> list[Recent]:
     """Return the last searches, the newest first."""
-    return [noted.search for noted in _searches(session, "order by number desc limit :limit", limit=limit)]
-
-
-def every_search(session: Session) -> list[NotedSearch]:
-    return _searches(session, "order by number")
+    return [noted.search for noted in searches(session, "order by number desc limit :limit", limit=limit)]
 
 
 def last_search(session: Session, origin: str) -> tuple[Recent, tuple[str, ...]] | None:
     """Return the last search of a person from one place, with the ids of its hits; None where none is kept."""
     last = "and origin = :origin and client = '' order by number desc limit 1"
-    return next(((noted.search, noted.hits) for noted in _searches(session, last, origin=origin)), None)
+    return next(((noted.search, noted.hits) for noted in searches(session, last, origin=origin)), None)
 
 
-def _searches(session: Session, chosen: str, **parameters: Any) -> list[NotedSearch]:
+def searches(session: Session, /, chosen: str = "order by number", **parameters: Any) -> list[NotedSearch]:
+    """Return the searches that are kept, the oldest first unless ``chosen`` says otherwise."""
     rows = session.rows(
         "select query_id, query, profile, at, origin, hits, client, tool from searches "
         f"where {session.dialect.own('searches')} {chosen}",
@@ -93,11 +90,7 @@ def query_of(session: Session, query_id: str) -> str:
 
 
 def judge(session: Session, said: Feedback) -> None:
-    """Note feedback on a hit, in place of earlier feedback on it for the same question.
-
-    Raises:
-        UnknownMemory: no memory has this id.
-    """
+    """Note feedback on a hit that is still there, in place of earlier feedback on it for the same question."""
     memories.known_key(session, said.memory_id)
     own = session.dialect.own("feedback")
     noted = {

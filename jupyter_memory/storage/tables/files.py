@@ -123,10 +123,7 @@ Held = tuple[list[tuple[str, str]], list[tuple[str, str]]]
 
 
 def holding(session: Session) -> Held:
-    """Return path and space of the files that hold any memory, and of the folders that hold files.
-
-    A file that could not be read, or is empty, holds none.
-    """
+    """Return path and space of the files that hold any memory, and of the folders that hold files."""
     held = f"exists (select 1 from memories where {HELD})"
     files = session.rows(f"select path, space from files where {session.dialect.of('files')} and {held} order by 1, 2")
     folders = [(folder.path, folder.space) for folder in every_folder(session, "")]

@@ -351,17 +351,11 @@ def tags(session: Session, within: Filters) -> list[str]:
     return sorted(counts, key=lambda tag: (-counts[tag], tag))
 
 
-def facet_values(session: Session, facet: str, within: Filters) -> list[str]:
+def facet_values(session: Session, facet: str, filters: Filters) -> list[str]:
     joined = session.dialect.join("tags", "memories", "tags.memory = memories.key") if facet == "tag" else ""
     column = _FACETS[facet]
     further = f"and coalesce({column}, '') <> '' order by 1"
-    return [value for (value,) in _matching(session, within, f"distinct {column}", further, joined=joined)]
-
-
-def sessions(session: Session, filters: Filters) -> list[str]:
-    """Return the names of all sessions of the memories that match filters."""
-    further = "and session is not null order by 1"
-    return [name for (name,) in _matching(session, filters, "distinct session", further)]
+    return [value for (value,) in _matching(session, filters, f"distinct {column}", further, joined=joined)]
 
 
 def event_span(session: Session, within: Filters) -> tuple[datetime, datetime]:
@@ -470,18 +464,12 @@ def evenly(ids: Sequence[int], count: int) -> list[int]:
     return [ids[place] for place in dict.fromkeys(places.tolist())]
 
 
-def chunk_ids_by_memory(session: Session, keys: Sequence[int]) -> dict[int, list[int]]:
-    found: dict[int, list[int]] = {key: [] for key in keys}
-    for chunk, memory in _chosen(session, "id, memory", "chunks", "memory", keys, order="id"):
-        found[memory].append(chunk)
-    return found
-
-
-def chunks_by_memory(session: Session, keys: Sequence[int]) -> dict[int, list[Chunk]]:
-    found: dict[int, list[Chunk]] = {}
-    columns = "memory, start, stop, context, line"
-    for memory, *chunk in _chosen(session, columns, "chunks", "memory", keys, order="id"):
-        found.setdefault(memory, []).append(Chunk(*chunk))
+def chunks_by_memory(session: Session, keys: Sequence[int]) -> dict[int, dict[int, Chunk]]:
+    """Return the chunks of memories by their ids."""
+    found: dict[int, dict[int, Chunk]] = {key: {} for key in keys}
+    columns = "memory, id, start, stop, context, line"
+    for memory, id_, *chunk in _chosen(session, columns, "chunks", "memory", keys, order="id"):
+        found[memory][id_] = Chunk(*chunk)
     return found
 
 

@@ -134,6 +134,8 @@ def test_memories_by_key(filled):
         assert snapshot.whole([*keys, -1]) == found
         assert [found[key].text for key in keys] == [draft.text for draft in DRAFTS] == [*snapshot.texts(keys).values()]
         assert [snapshot.key_of(found[key].id) for key in keys] == keys
+        assert [snapshot.memory(memory.id) for memory in found.values()] == list(found.values())
+        assert snapshot.by_id([found[keys[0]].id, "none"]) == {found[keys[0]].id: found[keys[0]]}
         rate = found[keys[0]]
         assert (rate.title, rate.event_at, rate.session) == ("Rate", RATE.event_at, "monday")
         assert set(rate.tags) == set(RATE.tags)
@@ -192,8 +194,8 @@ def test_facets(filled):
         assert snapshot.facet_counts(EVERYTHING)["tier"] == {"core": 1, "note": 1, "file": 1}
         assert {facet: set(snapshot.facet_values(facet)) for facet in values} == values
         assert snapshot.tags() == ["queue", "zürich"]
-        assert set(snapshot.sessions(EVERYTHING)) == set(snapshot.facet_values("session")) == {"monday", "friday"}
-        assert snapshot.sessions(Filters(tag=("zürich",))) == ["monday"]
+        assert set(snapshot.facet_values("session")) == {"monday", "friday"}
+        assert snapshot.facet_values("session", Filters(tag=("zürich",))) == ["monday"]
         assert snapshot.event_span() == (NOW - timedelta(days=2), NOW)
 
 
@@ -286,7 +288,7 @@ def test_the_rest_is_not_there(shops):
         part.key_of(orders)
     assert part.keys(EVERYTHING, [orders]) == [] and part.selection(EVERYTHING).kinds == {"note": 2}
     assert part.facet_values("tag") == part.tags() == ["prices"] and part.event_span() == (NOW, NOW)
-    assert part.facet_values("path") == part.facet_values("session") == part.sessions(EVERYTHING) == []
+    assert part.facet_values("path") == part.facet_values("session") == []
     assert part.facet_counts(EVERYTHING)["kind"] == {"note": 2}
 
 
