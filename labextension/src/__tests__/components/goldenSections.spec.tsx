@@ -52,7 +52,7 @@ describe('the golden answer of a search', () => {
   });
 
   it('names every term of every profile', () => {
-    const { profiles } = golden<{ profiles: IProfile[] }>('profiles');
+    const { profiles } = golden<{ profiles: (IProfile & { terms: string[] })[] }>('profiles');
     const terms = new Set(profiles.flatMap(profile => profile.terms));
     for (const term of terms) {
       expect(termName(term, trans)).toBeTruthy();

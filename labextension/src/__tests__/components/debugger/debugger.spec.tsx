@@ -13,7 +13,6 @@ import { answer, hit, place, profiles, recent, ROOT, settle, status, trans } fro
 
 const missed: IExplanation = {
   memory_id: 'cc03',
-  rank: null,
   hit: null,
   reasons: [
     'Neither the search by words nor the one by meaning found it, so it was not ranked.',
@@ -132,7 +131,7 @@ describe('the debugger', () => {
   it('shows the points of a memory that was ranked below the answer', async () => {
     const { api, model } = await searched();
     const far = hit({ rank: 57, memory_id: 'cc03', title: 'Price outliers' });
-    api.explain.mockResolvedValueOnce({ ...missed, rank: 57, hit: far, reasons: ['Rank 57.'], without: { tier: 60 } });
+    api.explain.mockResolvedValueOnce({ ...missed, hit: far, reasons: ['Rank 57.'], without: { tier: 60 } });
     shown(model);
     act(() => model.choose('cc03'));
     await act(settle);
