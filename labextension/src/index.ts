@@ -21,11 +21,10 @@ import { focusList } from './components/results/results';
 import { codeHighlighter, LabActions, markdownRenderer, notifyErrors } from './integrations/actions';
 import { addCommands, CommandIDs } from './integrations/commands';
 import { addContextCommands } from './integrations/contextMenu';
-import { showFixes } from './integrations/fixes';
 import { followHistory, offerHistory } from './integrations/history';
 import { addStatusItem } from './integrations/indexing';
 import { Opener } from './integrations/open';
-import { followOutputs, followSources, keepArrows, nameSliders, showPictures } from './integrations/outputs';
+import { followOutputs, followSources, keepArrows, nameSliders, showFixes, showPictures } from './integrations/outputs';
 import { followActiveCell, Pointer, toQuery, wordsOf } from './integrations/pointer';
 import { IndexModel } from './models/indexModel';
 import { RelatedCells } from './models/relatedCells';
@@ -168,11 +167,7 @@ function activate(
     used: memory_id => void api.access(memory_id)
   });
   followSources(memory_id => void actions.openMemory(memory_id));
-  showPictures({
-    pictureOf: memory_id => api.thumbnail(memory_id, 0),
-    label: title => trans.__('Picture: %1', title),
-    enlarge: title => trans.__('Enlarge the picture of %1', title)
-  });
+  showPictures(memory_id => api.thumbnail(memory_id, 0), trans);
   keepArrows();
   nameSliders();
   showFixes(memory_id => api.item(memory_id), trans);

@@ -82,7 +82,6 @@ export class MemoryPanel extends SidePanel {
     return this._sections.find(widget => widget.section.id === id);
   }
 
-  /** Open a section, and bring it into view. */
   reveal(id: string): void {
     this._accordion.expand(this._sections.findIndex(widget => widget.section.id === id));
     this.section(id)?.node.scrollIntoView({ block: 'nearest' });
@@ -238,48 +237,33 @@ export class SectionWidget extends VDomRenderer<ISectionModel | null> {
   readonly toolbar: Toolbar | undefined;
 
   override dispose(): void {
-    if (this.isDisposed) {
-      return;
+    if (!this.isDisposed) {
+      super.dispose();
+      this.section.dispose?.();
     }
-    super.dispose();
-    this.section.dispose?.();
   }
 
   protected override render(): JSX.Element | null {
     return this.section.render();
   }
 
-  protected override onAfterAttach(msg: Message): void {
-    super.onAfterAttach(msg);
-    this._setOpen(this.isVisible);
-  }
-
-  protected override onBeforeDetach(msg: Message): void {
-    super.onBeforeDetach(msg);
-    this._setOpen(false);
+  override processMessage(msg: Message): void {
+    super.processMessage(msg);
+    const { model } = this.section;
+    if (model && model.isOpen !== this.isVisible) {
+      model.isOpen = this.isVisible;
+    }
   }
 
   protected override onAfterShow(msg: Message): void {
     super.onAfterShow(msg);
-    this._setOpen(true);
     this.update();
-  }
-
-  protected override onAfterHide(msg: Message): void {
-    super.onAfterHide(msg);
-    this._setOpen(false);
   }
 
   /** A hidden section is drawn when it is shown: its model changes with every key that is typed. */
   protected override onUpdateRequest(msg: Message): void {
     if (this.isVisible || !this.section.model) {
       super.onUpdateRequest(msg);
-    }
-  }
-
-  private _setOpen(isOpen: boolean): void {
-    if (this.section.model) {
-      this.section.model.isOpen = isOpen;
     }
   }
 

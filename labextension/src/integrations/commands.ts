@@ -98,7 +98,8 @@ export function addCommands(options: ICommandOptions): void {
       isMenu: { type: 'boolean', description: trans.__('Search for what is selected, or for the cell under the menu') }
     }),
     isVisible: given => !given.isMenu || (selected() ?? clicked()) !== undefined,
-    execute: given => show(text(given.query) ?? selected() ?? (given.isMenu ? clicked() : undefined) ?? model.query)
+    execute: given =>
+      show(text(given.query) ?? selected() ?? (given.isMenu ? clicked() : undefined) ?? model.question.query)
   });
   commands.addCommand(CommandIDs.searchAnywhere, {
     label: trans.__('Search Memory from Anywhere'),
@@ -111,8 +112,8 @@ export function addCommands(options: ICommandOptions): void {
     caption: trans.__('Put the question of the Memory panel into the notebook'),
     icon: notebookIcon,
     describedBy: args(query),
-    isEnabled: given => actions.hasNotebook && !!(text(given.query) ?? model.query).trim(),
-    execute: given => actions.toNotebook(text(given.query) ?? model.query)
+    isEnabled: given => actions.hasNotebook && !!(text(given.query) ?? model.question.query).trim(),
+    execute: given => actions.toNotebook(text(given.query) ?? model.question.query)
   });
   commands.addCommand(CommandIDs.insertBelow, {
     label: trans.__('Insert as a New Cell'),
@@ -200,7 +201,7 @@ function addHitCommands({ commands, model, actions, back, why, trans }: ICommand
     { isOn: ({ place }) => place.pinned }
   );
   addForHit(ids.tag, [trans.__('Tag'), trans.__('Tag the Selected Result'), tagsIcon], ({ hit }) => {
-    model.select(hit.memory_id);
+    model.selection.select(hit.memory_id);
     model.selection.tag(hit.memory_id);
   });
   addForHit(
@@ -222,7 +223,7 @@ function addHitCommands({ commands, model, actions, back, why, trans }: ICommand
     ids.why,
     [trans.__('Why it is here'), trans.__('Why the Selected Result Is Where It Is'), infoIcon],
     ({ hit }) => {
-      model.select(hit.memory_id);
+      model.selection.select(hit.memory_id);
       why();
     }
   );

@@ -6,7 +6,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { ReactWidget, UseSignal } from '@jupyterlab/ui-components';
 
 import type { IJob } from '../api/types';
-import { interruptedText } from '../components/index/jobs';
+import { interruptedText } from '../components/index/folders';
 import { withMarks } from '../components/shared/text';
 import { type IndexModel, type IProgress, isActive } from '../models/indexModel';
 

@@ -4,15 +4,7 @@ import { VDomModel } from '@jupyterlab/ui-components';
 
 import { API, ApiError, type MemoryApi, NO_MEMORY, NO_STORE, refusalOf, UNREACHABLE } from '../api/memoryApi';
 import type { Facets, IAnswer, IFilters, IStatus } from '../api/types';
-import {
-  Answers,
-  type IAnswersOptions,
-  type IQuestion,
-  type IRequest,
-  type IScope,
-  type Showing,
-  subject
-} from './answers';
+import { Answers, type IAnswersOptions, type IQuestion, type IRequest, type Showing, subject } from './answers';
 import { FacetCounts } from './filters';
 import { HitEdits, type IPlacedHit, neighbour, Selection, UndoDelete, visibleHits } from './hits';
 import { isActive } from './indexModel';
@@ -80,26 +72,11 @@ export class SearchModel extends VDomModel {
     return this._api.thumbnail(id, place);
   }
 
-  get query(): string {
-    return this.answers.question.query;
-  }
-  get filters(): IFilters {
-    return this.answers.question.filters;
-  }
-  get profile(): string {
-    return this.answers.question.profile;
-  }
-  get useTime(): boolean {
-    return this.answers.question.useTime;
-  }
-  get since(): string | null {
-    return this.answers.question.since;
-  }
-  get scope(): IScope | null {
-    return this.answers.question.scope;
+  get question(): IQuestion {
+    return this.answers.question;
   }
   get narrowing(): Narrowing {
-    const { filters, since, scope } = this.answers.question;
+    const { filters, since, scope } = this.question;
     return { filters, since, scope };
   }
   get answer(): IAnswer | null {
@@ -128,16 +105,10 @@ export class SearchModel extends VDomModel {
     return this._seen.hits;
   }
 
-  setQuery(query: string, isComposing = false): void {
-    this.answers.setQuery(query, isComposing);
-  }
-  search(how: { now?: boolean } = {}): Promise<void> {
-    return this.answers.search(how);
-  }
   /** Search for a query as if it had been typed and entered. */
   ask(query: string): void {
-    this.setQuery(query);
-    void this.search({ now: true });
+    this.answers.setQuery(query);
+    void this.answers.search({ now: true });
   }
 
   async related(id: string): Promise<void> {
@@ -147,10 +118,6 @@ export class SearchModel extends VDomModel {
       this.answers.stay();
       this.drop(id);
     }
-  }
-
-  select(id: string | null): void {
-    this.selection.select(id);
   }
 
   find(id: string): IPlacedHit | undefined {
@@ -250,7 +217,8 @@ export class SearchModel extends VDomModel {
   }
 
   toJSON(): IPersistedState {
-    return { query: this.query, filters: this.filters, profile: this.profile, grouped: this.selection.grouped };
+    const { query, filters, profile } = this.question;
+    return { query, filters, profile, grouped: this.selection.grouped };
   }
 
   /** Take up what `toJSON` gave, without asking anything yet. */

@@ -88,7 +88,7 @@ export class Persistence {
   /** Restore the saved question, unless another one was asked since. */
   async restore(): Promise<void> {
     const kept = parseState(await this._state.fetch(KEY));
-    if (kept && this._isOn && !this._model.query && !this._model.answer) {
+    if (kept && this._isOn && !this._model.question.query && !this._model.answer) {
       this._model.restore({ ...kept, ...this._session });
     }
     this._isRestored = true;

@@ -93,7 +93,7 @@ describe('the panel', () => {
 
   it('puts the keyboard into the box, on all of its text, when it is activated', async () => {
     const { panel, model, box } = await attached();
-    act(() => model.setQuery('price of λ'));
+    act(() => model.answers.setQuery('price of λ'));
     await pass(300);
     act(() => MessageLoop.sendMessage(panel, Widget.Msg.ActivateRequest));
     expect(document.activeElement).toBe(box);

@@ -44,7 +44,7 @@ export async function renderResults(answer: IAnswer = found(), query = 'price', 
   const props = { model, actions, trans, onIndex, onLeave };
   render(<UseSignal signal={model.stateChanged}>{() => <Results {...props} />}</UseSignal>);
   await act(async () => {
-    model.setQuery(query);
+    model.answers.setQuery(query);
     await advance(300);
   });
   const list = screen.queryByRole('listbox') as HTMLElement;

@@ -1,8 +1,7 @@
 import { nullTranslator } from '@jupyterlab/translation';
 
 import type { IItem, IPlace } from '../../api/types';
-import { showFixes } from '../../integrations/fixes';
-import { INSERT_BUTTON, SOURCE_LINK } from '../../integrations/outputs';
+import { INSERT_BUTTON, showFixes, SOURCE_LINK } from '../../integrations/outputs';
 
 const FAILED = 'orders = load()\njoined = orders.merge(λ)';
 const FIXED = 'orders = load()\njoined = orders.merge(λ, on="id")';

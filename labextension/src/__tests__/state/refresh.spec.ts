@@ -14,7 +14,7 @@ async function asked() {
   const index = new IndexModel({ api: server.api });
   const renewal = new AutoRefresh({ model, index, events: bus.manager, isSeen: () => seen.now });
   await Promise.all([model.refresh(), advance(10)]);
-  model.setQuery('price of λ');
+  model.answers.setQuery('price of λ');
   await advance(300);
   const say = async (): Promise<void> => {
     bus.say(CHANGE_EVENTS, { changes: 1 });
@@ -26,7 +26,7 @@ async function asked() {
 describe('after files changed', () => {
   it('shows a deleted one no longer, without a word of loading, and leaves the selection where it is', async () => {
     const { server, model, say, searches } = await asked();
-    model.select('bb02');
+    model.selection.select('bb02');
     server.on('POST search', () => {
       const { hits, places } = found();
       return found({ hits: hits.slice(1), places: places.slice(1) });
@@ -56,7 +56,7 @@ describe('after files changed', () => {
     const { server, model, say, searches } = await asked();
     let answered = (): void => undefined;
     server.on('POST search', () => new Promise(done => (answered = () => done(found()))));
-    void model.search({ now: true });
+    void model.answers.search({ now: true });
     await advance(10);
     await say();
     expect([model.isLoading, searches()]).toEqual([true, 2]);

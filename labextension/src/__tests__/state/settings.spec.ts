@@ -55,7 +55,7 @@ describe('the settings', () => {
       await advance(1000 * seconds);
       return server.bodies('POST forget').length;
     };
-    model.setQuery('price');
+    model.answers.setQuery('price');
     await advance(300);
     expect(await forget('aa01', 7)).toBe(1);
     const set = registry.set(ID, 'undoSeconds', 120);

@@ -4,12 +4,11 @@ import React from 'react';
 
 import type { IndexModel } from '../../models/indexModel';
 import type { ISection } from '../../tokens';
-import { kept } from '../header/recording';
 import { ErrorMessage, type IProps, KeepFocus } from '../shared/elements';
 import { bytes, count } from '../shared/format';
+import { kept } from '../shared/labels';
 import { withMarks } from '../shared/text';
-import { AddFolder, Folders } from './folders';
-import { Jobs } from './jobs';
+import { AddFolder, Folders, Jobs } from './folders';
 import { Models } from './models';
 
 export interface IIndexOptions extends IProps<IndexModel> {

@@ -8,7 +8,7 @@ import { type IndexModel, isActive } from '../../models/indexModel';
 import { type IProps, KeepFocus, TextButton } from '../shared/elements';
 import { bytes, count } from '../shared/format';
 import { withMarks } from '../shared/text';
-import { ActiveJob } from './jobs';
+import { ActiveJob } from './folders';
 
 export function Models({ model, trans }: IProps<IndexModel>): React.JSX.Element {
   const { models, status, modelJob } = model;

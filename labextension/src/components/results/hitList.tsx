@@ -14,9 +14,8 @@ import { matchedWords } from './excerpt';
 import { HitCard, support } from './hit';
 import { HitActions, HoverActions, openMenu } from './hitActions';
 import { HoverPreview, useHoverPreview } from './hoverPreview';
-import { Unfold } from './unfold';
-import { statusText, WholeText, wholeTextId, WholeTextToggle } from './wholeText';
-import { useWordEnds } from './wordEnds';
+import { statusText, Unfold, WholeText, wholeTextId, WholeTextToggle } from './wholeText';
+import { useWordEnds } from './snippet';
 
 export interface IHitListProps extends IProps<SearchModel> {
   actions: IActions;
@@ -67,14 +66,14 @@ export function HitList(props: IHitListProps): JSX.Element {
     () => ({
       trans,
       highlight: actions.highlight,
-      onSelect: (id: string) => model.select(id),
+      onSelect: (id: string) => model.selection.select(id),
       onOpen: (one: IPlacedHit, toSide: boolean) => open(actions, one, toSide),
       onDrag: (hit: IHit, event: MouseEvent) => void actions.drag(hit, event),
       onTurn: (id: string) => texts.toggle(id),
       pictureOf: (id: string, at: number) => model.picture(id, at),
       // After reading a text, the keyboard continues at its card, even if the mouse unfolded it without selecting it.
       onLeave: (id: string) => {
-        model.select(id);
+        model.selection.select(id);
         onBack();
       }
     }),
@@ -110,14 +109,14 @@ export function HitList(props: IHitListProps): JSX.Element {
         onFocus={() => {
           // The model may be newer than the list. A click selects its own target, which must not move away.
           if (!selectedIn(model) && !pressed.current && layout.seen.length) {
-            model.select(layout.seen[0].found.hit.memory_id);
+            model.selection.select(layout.seen[0].found.hit.memory_id);
           }
         }}
         onKeyDown={event => onKey(event, props, layout)}
         onContextMenu={event => {
           const option = (event.target as Element).closest('[role="option"]');
           if (option) {
-            model.select(option.id.slice(OPTION.length));
+            model.selection.select(option.id.slice(OPTION.length));
           } else if (event.target === event.currentTarget && chosen) {
             // The menu key means the selected hit.
             event.preventDefault();
@@ -269,7 +268,7 @@ function onKey(event: KeyboardEvent, props: IHitListProps, layout: Rows): void {
       if (!to) {
         return intended.to === 'previous' ? props.onLeave() : undefined;
       }
-      return model.select(to.found.hit.memory_id);
+      return model.selection.select(to.found.hit.memory_id);
     }
     case 'leave':
       if (model.answers.isTurned) {
@@ -333,7 +332,7 @@ function sectionTexts({ found, section }: Rows['seen'][number], trans: Translati
 /** Show the hits of a section, or fold them into its first; that one is selected where one of them was. */
 function openSection(model: SearchModel, { found, section }: Rows['seen'][number], isOpen: boolean): void {
   if (!isOpen && model.selected !== null) {
-    model.select(found.hit.memory_id);
+    model.selection.select(found.hit.memory_id);
   }
   if (section) {
     model.selection.openSection(section.key, isOpen);

@@ -1,20 +1,21 @@
-/** An unfolded card: its toggle, and below the card the memory's whole text in place of the snippet. */
+/** An unfolded card: its toggle, and below the card the memory's whole text in place of the snippet, with its versions. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
+import { caretRightIcon } from '@jupyterlab/ui-components';
 import { type KeyboardEvent, memo, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 
+import { ApiError } from '../../api/memoryApi';
+import type { IVersion, IVersions } from '../../api/types';
 import type { IPlacedHit } from '../../models/hits';
 import type { SearchModel } from '../../models/searchModel';
 import type { WholeTexts } from '../../models/wholeTexts';
 import type { IActions, ICellNearby, IRendered, IToken } from '../../tokens';
-import { errorText, type IProps, TextButton } from '../shared/elements';
-import { count } from '../shared/format';
-import { canRun, hitNames, isCode, isMarkdown } from '../shared/labels';
+import { ErrorMessage, errorText, type IProps, TextButton } from '../shared/elements';
+import { count, moment } from '../shared/format';
+import { canRun, hitNames, isCode, isMarkdown, outcomeName, took } from '../shared/labels';
 import { coloured, withMarks, withoutMarkdown } from '../shared/text';
 import { type IExcerpt, excerpt, markWords, matchedWords } from './excerpt';
-import { Unfold } from './unfold';
 import { marked, Pictures, useTokens } from './snippet';
-import { Versions } from './versions';
 
 /** Milliseconds on a hit before its text is fetched: keys may run down the list. */
 const REST = 100;
@@ -33,6 +34,38 @@ interface IWholeTextProps {
   pictureOf(id: string, place: number): string;
   actions: IActions;
   onLeave(id: string): void;
+}
+
+interface IUnfoldProps {
+  row: number;
+  isOpen: boolean;
+  isStop: boolean;
+  look: string;
+  title: string;
+  label: string;
+  controls?: string;
+  onTurn(): void;
+  onLeave?(): void;
+}
+
+/** The toggle of a row: of its whole text, or of the section whose hits are folded into it. */
+export function Unfold(props: IUnfoldProps): JSX.Element {
+  return (
+    <button
+      type="button"
+      className={`jp-Memory-unfold ${props.look}`}
+      style={{ gridRow: props.row }}
+      tabIndex={props.isStop ? 0 : -1}
+      title={props.title}
+      aria-label={props.label}
+      aria-expanded={props.isOpen}
+      aria-controls={props.controls}
+      onClick={props.onTurn}
+      onKeyDown={event => event.key === 'Escape' && props.onLeave?.()}
+    >
+      <caretRightIcon.react tag="span" />
+    </button>
+  );
 }
 
 interface IToggleProps {
@@ -136,6 +169,53 @@ export function WholeText(props: IWholeTextProps): JSX.Element {
       {nearby(1)}
       {problem && <TextButton look="action" label={trans.__('Retry')} run={() => texts.read(hit.memory_id)} />}
     </div>
+  );
+}
+
+/** Every text that ran in the cell of a memory, with what it changed; fetched when a person asks. */
+function Versions({
+  id,
+  texts,
+  actions,
+  trans
+}: Pick<IWholeTextProps, 'texts' | 'actions' | 'trans'> & { id: string }): JSX.Element {
+  const [told, setTold] = useState<IVersions | ApiError | null>(null);
+  const ask = (): void => void texts.versions(id).then(setTold);
+  if (told === null) {
+    return <TextButton look="action" label={trans.__('Versions')} run={ask} />;
+  }
+  if (told instanceof ApiError) {
+    return <ErrorMessage problem={told} trans={trans} act={{ label: trans.__('Retry'), run: ask }} />;
+  }
+  const head = (one: IVersion): string =>
+    [
+      trans.__('version %1', one.version),
+      moment(one.when),
+      outcomeName(one, trans),
+      one.durations.length > 0 && took(one.durations, trans),
+      withMarks(one.result)
+    ]
+      .filter(fact => fact)
+      .join(' · ');
+  return (
+    <>
+      {told.notice && <p>{withMarks(told.notice)}</p>}
+      {told.versions.map(one => (
+        <div key={one.version} className="jp-Memory-nearby jp-mod-code">
+          <p>
+            <span>{head(one)}</span>
+            {actions.hasNotebook && (
+              <TextButton
+                look="action"
+                label={trans.__('Insert')}
+                run={() => void actions.insertCells([{ index: 0, offset: 0, isCode: true, source: one.text }])}
+              />
+            )}
+          </p>
+          <div dir="ltr">{withMarks(one.diff.split('\n').slice(3).join('\n') || one.text)}</div>
+        </div>
+      ))}
+    </>
   );
 }
 

@@ -6,7 +6,7 @@ import type { IFilters, IHit, IPlace, IRun, QueryClass, Verdict } from '../../ap
 import { isProse } from '../../models/cells';
 import type { Facet } from '../../models/filters';
 import type { IPlacedHit } from '../../models/hits';
-import { count, figure, moment } from './format';
+import { count, day, figure, moment } from './format';
 import { withMarks } from './text';
 
 /** The label of a kind, and what one memory of it is. */
@@ -48,6 +48,13 @@ export function runTitle(run: IRun, trans: TranslationBundle): string {
 /** How long the last runs of a cell took. */
 export function took(seconds: readonly number[], trans: TranslationBundle): string {
   return trans.__('Last runs: %1', seconds.map(one => trans.__('%1 s', figure(one, 1))).join(', '));
+}
+
+/** How many runs the store has, and since when. */
+export function kept(runs: number, since: string | null, trans: TranslationBundle): string {
+  return since === null
+    ? trans.__('Nothing is in the store yet.')
+    : trans._n('%2 run since %3.', '%2 runs since %3.', runs, count(runs), day(since));
 }
 
 function tierName(tier: string, trans: TranslationBundle): string {

@@ -49,8 +49,8 @@ async function searched(query = 'how did we normalise the prices last month'): P
   const model = new DebuggerModel(search, api);
   model.isOpen = true;
   await act(async () => {
-    search.setQuery(query);
-    await search.search({ now: true });
+    search.answers.setQuery(query);
+    await search.answers.search({ now: true });
     await settle();
   });
   return { api, search, model };
@@ -85,8 +85,8 @@ describe('the debugger', () => {
     const api = server();
     const search = new SearchModel({ api: api as unknown as MemoryApi, delay: 0 });
     const model = new DebuggerModel(search, api);
-    search.setQuery('prices λ');
-    await search.search({ now: true });
+    search.answers.setQuery('prices λ');
+    await search.answers.search({ now: true });
     expect(api.search).toHaveBeenLastCalledWith(expect.objectContaining({ lists: false }), expect.anything());
     expect(api.recent).not.toHaveBeenCalled();
     model.isOpen = true;
@@ -94,14 +94,14 @@ describe('the debugger', () => {
     expect(api.search).toHaveBeenLastCalledWith(expect.objectContaining({ lists: true }), expect.anything());
     expect(search.answer?.lists?.keyword).toHaveLength(3);
     model.isOpen = false;
-    await search.search({ now: true });
+    await search.answers.search({ now: true });
     expect(api.search).toHaveBeenLastCalledWith(expect.objectContaining({ lists: false }), expect.anything());
   });
 
   it('explains the selected hit with the ranks of the lists, without asking again', async () => {
     const { api, search, model } = await searched();
     shown(model);
-    act(() => search.select('bb02'));
+    act(() => search.selection.select('bb02'));
     const table = screen.getByRole('table', { name: 'Why rank 2: Log-scale the prices' });
     expect(within(table).getByRole('row', { name: /^its meaning/ }).textContent).toContain('2 places worse');
     expect(api.explain).not.toHaveBeenCalled();
@@ -201,7 +201,7 @@ describe('the debugger', () => {
     await act(() => model.loadRecent());
     expect(screen.getByRole('alert')).toBeTruthy();
     await act(async () => {
-      await model.search.search({ now: true });
+      await model.search.answers.search({ now: true });
       await settle();
     });
     expect(screen.queryByRole('alert')).toBeNull();
@@ -212,8 +212,8 @@ describe('the debugger', () => {
     const { api, search, model } = await searched();
     model.choose('cc03');
     await settle();
-    search.setQuery('outliers');
-    await search.search({ now: true });
+    search.answers.setQuery('outliers');
+    await search.answers.search({ now: true });
     await settle();
     expect(api.explain).toHaveBeenLastCalledWith(
       expect.objectContaining({ memory_id: 'cc03', query: 'outliers' }),
@@ -224,14 +224,14 @@ describe('the debugger', () => {
   it('lets the results have the last word on what is chosen', async () => {
     const { search, model } = await searched();
     model.choose('cc03');
-    search.select('aa01');
+    search.selection.select('aa01');
     expect(model.chosen).toBe('aa01');
   });
 
   it('tells a hit in words when asked', async () => {
     const { api, search, model } = await searched();
     shown(model);
-    act(() => search.select('aa01'));
+    act(() => search.selection.select('aa01'));
     const details = screen.getByText('In words').closest('details')!;
     details.open = true;
     fireEvent(details, new Event('toggle'));
@@ -250,14 +250,14 @@ describe('the debugger', () => {
       fireEvent.change(select, { target: { value: 'trovella' } });
       await settle();
     });
-    expect(search.profile).toBe('trovella');
+    expect(search.question.profile).toBe('trovella');
     expect(search.answer?.profile).toBe('trovella');
     expect(screen.getByLabelText('Formula of the score').textContent).toBe(profiles[1].formula);
     await act(async () => {
       fireEvent.change(select, { target: { value: 'auto' } });
       await settle();
     });
-    expect(search.profile).toBe('');
+    expect(search.question.profile).toBe('');
   });
 
   it('lists recent searches, also those of %memsearch, and runs one as it was run', async () => {
@@ -270,7 +270,7 @@ describe('the debugger', () => {
       fireEvent.click(button);
       await settle();
     });
-    expect(search.query).toBe('Zürich λ prices');
+    expect(search.question.query).toBe('Zürich λ prices');
     expect(api.search).toHaveBeenCalledTimes(2);
     expect(api.search).toHaveBeenLastCalledWith(
       expect.objectContaining({ query: 'Zürich λ prices', profile: 'trovella', prefix: false }),
@@ -308,7 +308,7 @@ describe('the debugger', () => {
       fireEvent.click(within(list).getByRole('button', { name: /net prices/ }));
       await settle();
     });
-    expect(search.query).toBe('net prices');
+    expect(search.question.query).toBe('net prices');
   });
 
   it('clears the recent searches', async () => {
@@ -370,15 +370,15 @@ describe('the widget of the debugger', () => {
     const { search, model } = await searched();
     const changed = jest.fn();
     model.stateChanged.connect(changed);
-    search.setQuery('Zürich λ');
+    search.answers.setQuery('Zürich λ');
     expect(changed).not.toHaveBeenCalled();
-    search.select('bb02');
+    search.selection.select('bb02');
     expect(changed).toHaveBeenCalledTimes(1);
 
     const widget = new SectionWidget(debuggerSection({ model: search, api: server(), trans }));
     widget.hide();
     act(() => Widget.attach(widget, document.body));
-    act(() => search.select('aa01'));
+    act(() => search.selection.select('aa01'));
     act(() => MessageLoop.flush());
     expect(widget.node.textContent).toBe('');
     widget.show();

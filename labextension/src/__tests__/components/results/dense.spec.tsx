@@ -90,7 +90,7 @@ describe('a section', () => {
       'cell 15',
       'Meters'
     ]);
-    act(() => model.select('c4'));
+    act(() => model.selection.select('c4'));
     fireEvent.click(toggle);
     expect([options().length, model.selected]).toEqual([2, 'c1']);
     press(list, 'ArrowRight');
@@ -100,7 +100,7 @@ describe('a section', () => {
     press(list, 'ArrowLeft');
     expect([options().length, model.selected]).toEqual([2, 'c1']);
     // Whatever selects a hit shows it.
-    act(() => model.select('c4'));
+    act(() => model.selection.select('c4'));
     expect(options()).toHaveLength(4);
     act(() => model.selection.setDense(false));
     expect(options()).toHaveLength(4);
@@ -111,7 +111,7 @@ describe('a section', () => {
 describe('the icons of a row', () => {
   it('are named, stand outside of the list and lead to its menu', async () => {
     const { model, options, actions } = await renderResults(found(), 'price', true);
-    act(() => model.select('bb02'));
+    act(() => model.selection.select('bb02'));
     const icons = screen.getByRole('group', { name: 'Actions for Cleaning › Prices' });
     expect(icons.closest('[role="listbox"]')).toBeNull();
     fireEvent.click(within(icons).getByRole('button', { name: 'Insert' }));
