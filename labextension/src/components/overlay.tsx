@@ -99,9 +99,11 @@ function Search(props: IOverlayOptions & { onClose(): void }): JSX.Element {
         <div className="jp-Memory-results">
           <Results {...props} isOverlay onLeave={toBox} />
         </div>
-        <div className="jp-Memory-results jp-Memory-peek">
-          {found && <Peek key={found.hit.memory_id} {...{ model, actions, trans, found }} onLeave={toBox} />}
-        </div>
+        {found && (
+          <div className="jp-Memory-results jp-Memory-peek">
+            <Peek key={found.hit.memory_id} {...{ model, actions, trans, found }} onLeave={toBox} />
+          </div>
+        )}
       </div>
       <p className="jp-Memory-foot">{trans.__('Enter opens, Ctrl Enter inserts, Escape closes.')}</p>
     </div>

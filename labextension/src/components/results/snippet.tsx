@@ -256,12 +256,19 @@ function cutAtWords(list: HTMLElement): void {
   all.forEach(line => (line.style.maxWidth = ''));
   const long = all.filter(line => line.scrollWidth > line.clientWidth);
   const ends = long.map(wordEnd);
-  long.forEach((line, i) => (line.style.maxWidth = ends[i] === null ? '' : `calc(${ends[i]! + 1}px + 1em)`));
+  long.forEach((line, i) => (line.style.maxWidth = ends[i] === null ? '' : `${ends[i]! + ellipsisOf(line) + 1}px`));
+}
+
+/** How wide an ellipsis is: beside it, nothing of the next word may show its colour. */
+function ellipsisOf(line: HTMLElement): number {
+  const pen = document.createElement('canvas').getContext('2d')!;
+  pen.font = getComputedStyle(line).font;
+  return pen.measureText('…').width;
 }
 
 /** Where the last word ends that fits before an ellipsis, in pixels; null if that is in the first third. */
 function wordEnd(line: HTMLElement): number | null {
-  const width = line.clientWidth - parseFloat(getComputedStyle(line).fontSize);
+  const width = line.clientWidth - ellipsisOf(line) - 1;
   const text = line.textContent!;
   // Measuring is slow: it begins about where the line is cut, if its letters are about equally wide.
   const about = (1.1 * text.length * width) / line.scrollWidth;

@@ -2,7 +2,7 @@
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { caretRightIcon } from '@jupyterlab/ui-components';
-import { type KeyboardEvent, memo, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { type KeyboardEvent, memo, type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 
 import { ApiError } from '../../api/memoryApi';
 import type { IVersion, IVersions } from '../../api/types';
@@ -182,40 +182,55 @@ function Versions({
   const [told, setTold] = useState<IVersions | ApiError | null>(null);
   const ask = (): void => void texts.versions(id).then(setTold);
   if (told === null) {
-    return <TextButton look="action" label={trans.__('Versions')} run={ask} />;
+    return (
+      <div className="jp-Memory-versions">
+        <TextButton look="action" label={trans.__('Versions')} run={ask} />
+      </div>
+    );
   }
   if (told instanceof ApiError) {
     return <ErrorMessage problem={told} trans={trans} act={{ label: trans.__('Retry'), run: ask }} />;
   }
-  const head = (one: IVersion): string =>
-    [
-      trans.__('version %1', one.version),
-      moment(one.when),
-      outcomeName(one, trans),
-      one.durations.length > 0 && took(one.durations, trans),
-      withMarks(one.result)
-    ]
-      .filter(fact => fact)
-      .join(' · ');
+  const head = (one: IVersion): string => {
+    const runs = one.durations.length > 0 && took(one.durations, trans);
+    const facts = [trans.__('version %1', one.version), moment(one.when, 'medium'), outcomeName(one, trans), runs];
+    return [...facts, withMarks(one.result)].filter(fact => fact).join(' · ');
+  };
   return (
-    <>
+    <div className="jp-Memory-versions">
       {told.notice && <p>{withMarks(told.notice)}</p>}
       {told.versions.map(one => (
-        <div key={one.version} className="jp-Memory-nearby jp-mod-code">
-          <p>
-            <span>{head(one)}</span>
-            {actions.hasNotebook && (
-              <TextButton
-                look="action"
-                label={trans.__('Insert')}
-                run={() => void actions.insertCells([{ index: 0, offset: 0, isCode: true, source: one.text }])}
-              />
-            )}
-          </p>
-          <div dir="ltr">{withMarks(one.diff.split('\n').slice(3).join('\n') || one.text)}</div>
-        </div>
+        <Block
+          key={one.version}
+          head={head(one)}
+          cell={{ index: 0, offset: 0, isCode: true, source: one.text }}
+          {...{ actions, trans }}
+        >
+          {withMarks(one.diff.split('\n').slice(3).join('\n') || one.text)}
+        </Block>
       ))}
-    </>
+    </div>
+  );
+}
+
+interface IBlockProps extends Pick<IWholeTextProps, 'actions' | 'trans'> {
+  head: string;
+  cell: ICellNearby;
+  children: ReactNode;
+}
+
+/** A cell that can be inserted: one beside the cell that was found, or a version of that. */
+function Block({ head, cell, actions, trans, children }: IBlockProps): JSX.Element {
+  return (
+    <div className={cell.isCode ? 'jp-Memory-nearby jp-mod-code' : 'jp-Memory-nearby'}>
+      <p className="jp-Memory-cell">
+        <span>{head}</span>
+        {actions.hasNotebook && (
+          <TextButton look="action" label={trans.__('Insert')} run={() => void actions.insertCells([cell])} />
+        )}
+      </p>
+      <div dir={cell.isCode ? 'ltr' : 'auto'}>{children}</div>
+    </div>
   );
 }
 
@@ -285,15 +300,9 @@ function Nearby({ cell, lang, words, actions, trans }: INearbyProps): JSX.Elemen
   const tokens = useTokens(actions.highlight, isCode ? text : null, lang === 'markdown' ? 'python' : lang);
   const parts = markWords(text, words);
   return (
-    <div className={isCode ? 'jp-Memory-nearby jp-mod-code' : 'jp-Memory-nearby'}>
-      <p className="jp-Memory-cell">
-        <span>{trans.__('cell %1', index + 1)}</span>
-        {actions.hasNotebook && (
-          <TextButton look="action" label={trans.__('Insert')} run={() => void actions.insertCells([cell])} />
-        )}
-      </p>
-      <div dir={isCode ? 'ltr' : 'auto'}>{marked(isCode ? coloured(parts, tokens) : withoutMarkdown(parts))}</div>
-    </div>
+    <Block head={trans.__('cell %1', index + 1)} {...{ cell, actions, trans }}>
+      {marked(isCode ? coloured(parts, tokens) : withoutMarkdown(parts))}
+    </Block>
   );
 }
 

@@ -77,8 +77,8 @@ export function day(iso: string | null, now = new Date()): string {
   return formatted(iso, { day: 'numeric', month: 'short', year });
 }
 
-export function moment(iso: string | null): string {
-  return formatted(iso, { dateStyle: 'full', timeStyle: 'short' });
+export function moment(iso: string | null, dateStyle: 'full' | 'medium' = 'full'): string {
+  return formatted(iso, { dateStyle, timeStyle: 'short' });
 }
 
 function formatted(iso: string | null, options: Intl.DateTimeFormatOptions): string {

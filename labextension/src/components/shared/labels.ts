@@ -47,7 +47,8 @@ export function runTitle(run: IRun, trans: TranslationBundle): string {
 
 /** How long the last runs of a cell took. */
 export function took(seconds: readonly number[], trans: TranslationBundle): string {
-  return trans.__('Last runs: %1', seconds.map(one => trans.__('%1 s', figure(one, 1))).join(', '));
+  const all = seconds.map(one => trans.__('%1 s', one < 0.05 ? '< 0.1' : figure(one, 1)));
+  return trans.__('Last runs: %1', all.join(', '));
 }
 
 /** How many runs the store has, and since when. */
