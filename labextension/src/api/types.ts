@@ -60,7 +60,6 @@ export interface IPlace {
   seconds?: number[];
 }
 
-/** A text that ran in a cell. */
 export interface IVersion {
   /** 1 is the oldest. */
   version: number;
@@ -92,7 +91,6 @@ export interface IRun {
   outcome: 'ok' | 'error' | 'unknown';
   error: string;
   environment: string;
-  /** Those that its code used, with their versions. */
   packages: string;
 }
 
@@ -167,7 +165,6 @@ export interface ISearch {
   /** False ignores a time in the query's words. */
   time?: boolean;
   lists?: boolean;
-  /** Log it among the recent searches. */
   log?: boolean;
 }
 
@@ -220,7 +217,6 @@ export interface IJob {
   job_id: string;
   /** Absolute path of what is indexed; '' where the model is changed. */
   path: string;
-  /** The model that the store changes to, or ''. */
   model: string;
   state: 'waiting' | 'running' | 'done' | 'failed' | 'cancelled';
   /** Files; of a model its bytes, then vectors. */
@@ -244,7 +240,6 @@ export interface IModel {
   languages: string;
   /** Bytes to fetch before it can be used, with those of the packages that it needs. */
   download: number;
-  /** From where, or ''. */
   origin: string;
   needs: string[];
   /** Why it cannot be used here, or ''. */

@@ -233,7 +233,6 @@ export class SectionWidget extends VDomRenderer<ISectionModel | null> {
     section.model?.stateChanged.connect(this._updateTitle, this);
   }
 
-  /** Lab shows it in the title of the section. */
   readonly toolbar: Toolbar | undefined;
 
   override dispose(): void {

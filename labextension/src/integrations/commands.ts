@@ -53,7 +53,6 @@ export interface ICommandOptions {
   actions: LabActions;
   /** Show the panel, and search for a query if there is one. */
   show(query?: string): Promise<void>;
-  /** Search above whatever is in front. */
   searchAnywhere(query?: string): Promise<void>;
   /** The selected text of the document in front, for the search box. */
   selected(): string | undefined;
@@ -61,7 +60,6 @@ export interface ICommandOptions {
   clicked(): string | undefined;
   /** Give the keyboard back to the results, which a menu took it from. */
   back(): void;
-  /** Show what put the selected hit where it is. */
   why(): void;
   trans: TranslationBundle;
 }
@@ -202,7 +200,7 @@ function addHitCommands({ commands, model, actions, back, why, trans }: ICommand
   );
   addForHit(ids.tag, [trans.__('Tag'), trans.__('Tag the Selected Result'), tagsIcon], ({ hit }) => {
     model.selection.select(hit.memory_id);
-    model.selection.tag(hit.memory_id);
+    model.selection.set({ tagging: hit.memory_id });
   });
   addForHit(
     ids.useful,

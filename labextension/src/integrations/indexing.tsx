@@ -6,7 +6,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { ReactWidget, UseSignal } from '@jupyterlab/ui-components';
 
 import type { IJob } from '../api/types';
-import { interruptedText } from '../components/index/folders';
+import { endText } from '../components/index/folders';
 import { withMarks } from '../components/shared/text';
 import { type IndexModel, type IProgress, isActive } from '../models/indexModel';
 
@@ -66,7 +66,7 @@ export function notifyJob(index: IndexModel, started: IJob, named: string, trans
     index.stateChanged.disconnect(follow);
     if (job) {
       const isLost = index.isInterrupted(job);
-      const message = isLost ? interruptedText(name, trans) : messageOf(job, name, trans);
+      const message = endText(job, isLost, name, trans);
       Notification.update({ id, message, type: isLost ? 'warning' : typeOf(job), autoClose: 6000 });
     } else {
       Notification.dismiss(id);
@@ -74,17 +74,6 @@ export function notifyJob(index: IndexModel, started: IJob, named: string, trans
   };
   index.stateChanged.connect(follow);
   follow();
-}
-
-function messageOf(job: IJob, name: string, trans: TranslationBundle): string {
-  switch (job.state) {
-    case 'cancelled':
-      return trans.__('Indexing %1 was stopped. Files already indexed are kept.', name);
-    case 'failed':
-      return withMarks(job.summary) || trans.__('%1 could not be indexed.', name);
-    default:
-      return withMarks(job.summary) || trans.__('%1 is indexed.', name);
-  }
 }
 
 function typeOf(job: IJob): 'success' | 'warning' | 'error' | 'info' {

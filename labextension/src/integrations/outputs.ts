@@ -69,9 +69,9 @@ export function followOutputs({ search, insert, used }: IOutputActions): void {
  * Draw into each place for it that appears in an output. What is drawn comes from the store whenever the output is
  * shown: the notebook holds but ids, and saves nothing of it. CSS starts an animation where such a place appears.
  */
-function whenShown(animation: string, draw: (place: HTMLElement) => void): void {
+function whenShown(selector: string, draw: (place: HTMLElement) => void): void {
   document.addEventListener('animationstart', ({ animationName, target }) => {
-    if (animationName === animation && target instanceof HTMLElement) {
+    if (animationName === 'jp-memory-shown' && target instanceof HTMLElement && target.matches(selector)) {
       draw(target);
     }
   });
@@ -79,7 +79,7 @@ function whenShown(animation: string, draw: (place: HTMLElement) => void): void 
 
 /** Show pictures: `data-memory` is the id of the memory, `title` its title. */
 export function showPictures(pictureOf: (memory_id: string) => string, trans: TranslationBundle): void {
-  whenShown('jp-memory-picture-shown', place => {
+  whenShown('.jp-Memory-outputPicture', place => {
     const { dataset, title } = place;
     if (!dataset.memory || place.firstChild) {
       return;
@@ -99,7 +99,7 @@ export function showPictures(pictureOf: (memory_id: string) => string, trans: Tr
 
 /** The hint after an exception: `data-memory` is the fix, `data-failed` what failed. */
 export function showFixes(item: (memory_id: string) => Promise<IItem>, trans: TranslationBundle): void {
-  whenShown('jp-memory-fix-shown', hint => {
+  whenShown('.jp-Memory-fixHint', hint => {
     const { memory, failed } = hint.dataset;
     if (memory && failed && !hint.querySelector('div')) {
       const box = element('div', 'jp-Memory-fix');
@@ -135,7 +135,6 @@ function fixOf(fix: IItem, failed: IItem, trans: TranslationBundle): HTMLElement
   return [...shown, insert, code];
 }
 
-/** The lines of a text that another one lacks. */
 function without(lines: string[], others: string[]): string[] {
   return lines.filter(one => one.trim() && !others.includes(one));
 }
@@ -178,7 +177,7 @@ export function keepArrows(): void {
 }
 
 export function nameSliders(): void {
-  whenShown('jp-memory-slider-shown', slider => {
+  whenShown(SLIDER, slider => {
     const label = slider.closest('.widget-hbox')?.querySelector('label');
     slider.setAttribute('aria-label', label?.textContent ?? '');
   });

@@ -5,7 +5,7 @@ import { Signal } from '@lumino/signaling';
 import { type ApiError, type MemoryApi, refusalOf } from '../api/memoryApi';
 import { LatestRequest } from '../api/requests';
 import type { IAnswer, IFilters, ISearch, Within } from '../api/types';
-import { sameFilters, withValues } from './filters';
+import { canonical, withValues } from './filters';
 
 /** No server returns more hits. */
 const MAX_HITS = 500;
@@ -59,10 +59,8 @@ export class Answers {
   showing: Showing = { what: 'browse' };
   isLoading = false;
   here: IHere = { notebook: null, folder: null, root: null };
-  /** How many requests were sent. */
   sent = 0;
 
-  /** Whether the words in the box have changed since the answer. */
   get isBehind(): boolean {
     return this.answer !== null && this.answeredQuestion.query.trim() !== this.question.query.trim();
   }
@@ -109,20 +107,24 @@ export class Answers {
     }
   }
 
-  setFilters(filters: IFilters): void {
-    this._change({ filters }, sameFilters(filters, this.question.filters));
+  /** Change what is searched besides the words, and ask again if it is something else now. */
+  narrow(change: Partial<Pick<IQuestion, 'filters' | 'scope' | 'profile' | 'useTime' | 'since'>>): void {
+    const before = narrowed(this.question);
+    this.assign(change);
+    if (narrowed(this.question) !== before) {
+      this.assign({ limit: this._page });
+      this.changed.emit();
+      void this.again();
+    }
   }
+
   /** Search the notebook in front alone, or its folder, or everything (null). */
   setScope(what: IScope['what'] | null): void {
-    const { scope } = this.question;
     const place = what && this.here[what];
     const path = [this.here.root?.replace(/\/$/, ''), place].filter(Boolean).join('/');
     // Where no document is in front, or the root is not known yet, the scope stays as it is.
     if (what === null || (place !== null && this.here.root !== null)) {
-      this._change(
-        { scope: what && { what, path } },
-        what === null ? !scope : scope?.what === what && scope.path === path
-      );
+      this.narrow({ scope: what && { what, path } });
     }
   }
 
@@ -133,16 +135,6 @@ export class Answers {
     if (this.question.scope) {
       this.setScope(this.question.scope.what);
     }
-  }
-
-  setProfile(profile: string): void {
-    this._change({ profile }, profile === this.question.profile);
-  }
-  setUseTime(useTime: boolean): void {
-    this._change({ useTime }, useTime === this.question.useTime);
-  }
-  setSince(since: string | null): void {
-    this._change({ since }, since === this.question.since);
   }
 
   /** Search once typing pauses, or `now`: then the last word counts as finished, and the search is logged. */
@@ -208,12 +200,10 @@ export class Answers {
     this.assign({ limit: page });
   }
 
-  /** The answered question as a request, for `explain`. */
   request(): ISearch {
     return request(this.answer ? this._repeated : this.question);
   }
 
-  /** Change the question without sending it yet. */
   assign(question: Partial<IQuestion>): void {
     this.question = { ...this.question, ...question };
   }
@@ -229,7 +219,6 @@ export class Answers {
     this.replace(keepsAnswer ? this.answer : null);
   }
 
-  /** Show the answer with a hit changed, or none. */
   replace(answer: IAnswer | null): void {
     this.answer = answer;
     this.changed.emit();
@@ -282,14 +271,6 @@ export class Answers {
     }
   }
 
-  private _change(change: Partial<IQuestion>, isSame: boolean): void {
-    if (!isSame) {
-      this.assign({ ...change, limit: this._page });
-      this.changed.emit();
-      void this.again();
-    }
-  }
-
   /** The answered question, with the lists that are wanted now. */
   private get _repeated(): IQuestion {
     return { ...this.answeredQuestion, lists: this.question.lists };
@@ -333,6 +314,10 @@ export interface IQuestion {
 function blank(limit: number): IQuestion {
   const all = { filters: {}, since: null, scope: null };
   return { query: '', ...all, profile: '', useTime: true, typed: false, limit, lists: false };
+}
+
+function narrowed({ filters, scope, profile, useTime, since }: IQuestion): string {
+  return JSON.stringify([canonical(filters), scope, profile, useTime, since]);
 }
 
 function request(question: IQuestion): ISearch {

@@ -147,7 +147,7 @@ export class DebuggerModel extends VDomModel {
   }
 
   setProfile(name: string): void {
-    this.search.answers.setProfile(this._profileName(name));
+    this.search.answers.narrow({ profile: this._profileName(name) });
   }
 
   run(recent: IRecent): void {

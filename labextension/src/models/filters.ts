@@ -24,10 +24,6 @@ export function isFiltered(filters: IFilters): boolean {
   return Object.values(filters).some(values => values?.length);
 }
 
-export function sameFilters(a: IFilters, b: IFilters): boolean {
-  return canonical(a) === canonical(b);
-}
-
 /** The server's syntax for filters. Text in quotes is a phrase, even if it looks like a filter. */
 const TYPED_FILTER =
   /"[^"]*"|(?<!\S)(-?(?:tag|kind|tier|path|lang|space|session|after|before|on|since|until):(?:"[^"]*"|[^\s":][^\s"]*))(?!\S)/g;
@@ -42,7 +38,8 @@ export function withoutTypedFilter(query: string, filter: string): string {
   return parts.filter(part => part).join(' ');
 }
 
-function canonical(filters: IFilters): string {
+/** The same text for filters that say the same. */
+export function canonical(filters: IFilters): string {
   const pairs = Object.entries(filters).filter(([, values]) => values?.length);
   return JSON.stringify(pairs.map(([facet, values]) => [facet, [...values].sort()]).sort());
 }

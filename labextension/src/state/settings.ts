@@ -28,7 +28,7 @@ export async function followSettings(
       if (typeof undoSeconds === 'number') {
         model.undo.delay = 1000 * undoSeconds;
       }
-      model.selection.setDense(density !== 'comfortable');
+      model.selection.set({ dense: density !== 'comfortable' });
       // A choice in the panel holds until the setting itself changes.
       if (groupByNotebook !== grouped) {
         grouped = groupByNotebook;
@@ -55,7 +55,6 @@ const KEY = 'jupyter-memory:question';
 /** What narrows the search, in the browser's own storage for one session. */
 const SESSION = 'jupyter-memory:narrowing';
 
-/** Milliseconds without a change before the state is saved. */
 const SAVE_DELAY = 1000;
 
 /** Restores the last question, and saves each question from then on while `isOn` is true. */
@@ -73,7 +72,6 @@ export class Persistence {
     });
   }
 
-  /** Whether questions are saved. Turning it off removes what was saved. */
   get isOn(): boolean {
     return this._isOn;
   }

@@ -53,9 +53,9 @@ describe('the contract', () => {
     const server = new Server();
     const model = new SearchModel({ api: server.api });
     model.answers.setQuery('λ in Zürich');
-    model.answers.setFilters({ kind: ['cell'], path: ['notes/'] });
-    model.answers.setSince('2026-10-01');
-    model.answers.setProfile('trovella');
+    model.answers.narrow({ filters: { kind: ['cell'], path: ['notes/'] } });
+    model.answers.narrow({ since: '2026-10-01' });
+    model.answers.narrow({ profile: 'trovella' });
     model.answers.lists = true;
     await model.answers.search({ now: true });
     await model.edits.pin('aa01', true);

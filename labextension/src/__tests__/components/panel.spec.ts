@@ -5,7 +5,7 @@ import { type AccordionPanel, Widget } from '@lumino/widgets';
 import { MemoryPanel, PANEL_ID } from '../../components/panel';
 import { IndexModel } from '../../models/indexModel';
 import { SearchModel } from '../../models/searchModel';
-import { actions, job, status } from '../helpers/samples';
+import { actions, job, status, picks } from '../helpers/samples';
 import { advance as wait, RawResponse, Server } from '../helpers/server';
 
 // jsdom lays nothing out.
@@ -31,7 +31,7 @@ function made(server = new Server()): {
 } {
   const model = new SearchModel({ api: server.api });
   const indexModel = new IndexModel({ api: server.api });
-  const panel = new MemoryPanel({ api: server.api, model, indexModel, actions });
+  const panel = new MemoryPanel({ api: server.api, model, indexModel, actions, ...picks });
   return { server, model, indexModel, panel };
 }
 

@@ -6,7 +6,7 @@ import { MemoryPanel } from '../../components/panel';
 import { IndexModel } from '../../models/indexModel';
 import { SearchModel } from '../../models/searchModel';
 import type { ISection, ISectionModel } from '../../tokens';
-import { actions } from '../helpers/samples';
+import { actions, picks } from '../helpers/samples';
 import { Server } from '../helpers/server';
 
 class NotesModel extends VDomModel implements ISectionModel {
@@ -23,7 +23,13 @@ globalThis.ResizeObserver ??= class {
 
 function panelWith(): MemoryPanel {
   const { api } = new Server();
-  return new MemoryPanel({ api, model: new SearchModel({ api }), indexModel: new IndexModel({ api }), actions });
+  return new MemoryPanel({
+    api,
+    model: new SearchModel({ api }),
+    indexModel: new IndexModel({ api }),
+    actions,
+    ...picks
+  });
 }
 
 function notes(model: NotesModel, more: Partial<ISection> = {}): ISection {

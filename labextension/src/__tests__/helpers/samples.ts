@@ -294,3 +294,6 @@ export async function settle(): Promise<void> {
     await Promise.resolve();
   }
 }
+
+/** Nobody picks anything. */
+export const picks = { folderNow: () => '', pickFolder: async () => null, pickFile: async () => null };

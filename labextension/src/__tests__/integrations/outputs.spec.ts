@@ -103,7 +103,7 @@ describe('the button of a fix', () => {
 });
 
 describe('the place of a picture', () => {
-  const begin = (place: Element, animationName = 'jp-memory-picture-shown'): boolean =>
+  const begin = (place: Element, animationName = 'jp-memory-shown'): boolean =>
     place.dispatchEvent(Object.assign(new Event('animationstart', { bubbles: true }), { animationName }));
 
   beforeAll(() =>
@@ -173,7 +173,7 @@ describe('the name of a slider', () => {
     nameSliders();
     sliders.forEach(slider => begin(slider, 'another'));
     expect(names()).toEqual([null, null]);
-    sliders.forEach(slider => begin(slider, 'jp-memory-slider-shown'));
+    sliders.forEach(slider => begin(slider, 'jp-memory-shown'));
     expect(names()).toEqual(['keyword', 'recency']);
   });
 });

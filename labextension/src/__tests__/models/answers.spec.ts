@@ -81,13 +81,13 @@ describe('asking', () => {
     const { model, searched } = connectedModel();
     model.answers.setQuery('prices last month');
     await advance(300);
-    model.answers.setFilters({ kind: ['cell', 'note'] });
+    model.answers.narrow({ filters: { kind: ['cell', 'note'] } });
     await advance();
-    model.answers.setSince('2026-10-01');
+    model.answers.narrow({ since: '2026-10-01' });
     await advance();
-    model.answers.setProfile('trovella');
+    model.answers.narrow({ profile: 'trovella' });
     await advance();
-    model.answers.setUseTime(false);
+    model.answers.narrow({ useTime: false });
     await advance();
     expect(searched()).toHaveLength(5);
     expect(searched()[0].time).toBe(true);
@@ -98,24 +98,24 @@ describe('asking', () => {
       profile: 'trovella',
       time: false
     });
-    model.answers.setFilters({ kind: ['note', 'cell'] });
+    model.answers.narrow({ filters: { kind: ['note', 'cell'] } });
     await advance();
     expect(searched()).toHaveLength(5);
   });
 
   it('narrows also what is browsed, and what is like a memory', async () => {
     const { server, model } = connectedModel();
-    model.answers.setFilters({ kind: ['cell'] });
-    model.answers.setSince('2026-10-01');
+    model.answers.narrow({ filters: { kind: ['cell'] } });
+    model.answers.narrow({ since: '2026-10-01' });
     await advance();
     expect(server.bodies('POST browse').at(-1)).toEqual({
       limit: 20,
       filters: { kind: ['cell'] },
       since: '2026-10-01'
     });
-    model.answers.setProfile('trovella');
+    model.answers.narrow({ profile: 'trovella' });
     await Promise.all([model.related('aa01'), advance()]);
-    model.answers.setSince(null);
+    model.answers.narrow({ since: null });
     await advance();
     expect(server.bodies('POST related')).toEqual([
       { memory_id: 'aa01', limit: 20, filters: { kind: ['cell'] }, since: '2026-10-01', profile: 'trovella' },
@@ -126,7 +126,7 @@ describe('asking', () => {
   it('reads a time again in other words', async () => {
     const { model, searched } = connectedModel();
     model.answers.setQuery('prices last month');
-    model.answers.setUseTime(false);
+    model.answers.narrow({ useTime: false });
     await advance(300);
     model.answers.setQuery('prices last week');
     await advance(300);
@@ -152,7 +152,7 @@ describe('asking', () => {
     model.answers.setQuery('prices');
     await advance(300);
     model.answers.setQuery('p');
-    model.answers.setFilters({ lang: ['python'] });
+    model.answers.narrow({ filters: { lang: ['python'] } });
     await advance(300);
     expect(searched().map(one => [one.query, one.filters])).toEqual([
       ['prices', {}],

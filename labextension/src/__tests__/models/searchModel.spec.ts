@@ -139,7 +139,7 @@ describe('going around', () => {
   it('remembers the question and the view, and takes them up again', async () => {
     const { model } = connectedModel();
     model.answers.setQuery('prices in Zürich');
-    model.answers.setFilters({ lang: ['python'] });
+    model.answers.narrow({ filters: { lang: ['python'] } });
     model.selection.setGrouped(true);
     const kept = JSON.parse(JSON.stringify(model.toJSON()));
     const other = connectedModel();
@@ -176,7 +176,7 @@ describe('the hits', () => {
     const { about } = model;
     await Promise.all([model.answers.showMore(), advance()]);
     expect(model.about).toBe(about);
-    model.answers.setFilters({ kind: ['cell'] });
+    model.answers.narrow({ filters: { kind: ['cell'] } });
     await advance();
     expect(model.about).not.toBe(about);
   });

@@ -22,7 +22,7 @@ describe('the question of last time', () => {
     const state = new StateDB();
     const before = await session(state);
     before.answers.setQuery('prices in Zürich');
-    before.answers.setFilters({ lang: ['python'] });
+    before.answers.narrow({ filters: { lang: ['python'] } });
     await advance(1500);
     const after = await session(state);
     expect(after.question.query).toBe('prices in Zürich');
@@ -33,8 +33,8 @@ describe('the question of last time', () => {
     const before = await session(new StateDB(), false);
     before.answers.setHere({ notebook: 'zürich/a.ipynb', folder: 'zürich', root: '/home/ada/' });
     before.answers.setScope('folder');
-    before.answers.setSince('2026-11-01');
-    before.answers.setFilters({ kind: ['cell'] });
+    before.answers.narrow({ since: '2026-11-01' });
+    before.answers.narrow({ filters: { kind: ['cell'] } });
     const scope = { what: 'folder', path: '/home/ada/zürich' };
     expect((await session(new StateDB(), false)).narrowing).toEqual({
       filters: { kind: ['cell'] },

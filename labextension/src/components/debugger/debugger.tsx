@@ -11,7 +11,7 @@ import type { SearchModel } from '../../models/searchModel';
 import type { ISection } from '../../tokens';
 import { ErrorMessage, type IProps, KeepFocus, TextButton } from '../shared/elements';
 import { count, milliseconds, percent, period } from '../shared/format';
-import { classMeaning, classTitle, verdictTexts } from '../shared/labels';
+import { classTexts, verdictTexts } from '../shared/labels';
 import { withMarks } from '../shared/text';
 import { Explanation, type IPicking } from './explanation';
 import { RankedLists } from './rankedLists';
@@ -91,12 +91,13 @@ function Advanced({ trans, children }: { trans: TranslationBundle; children: Rea
 
 function QueryFacts({ model, answer, trans }: IProps<DebuggerModel> & { answer: IAnswer }): React.JSX.Element {
   const { keyword, vector, fused } = answer.counts;
+  const [label, length] = classTexts(answer.query_class, trans);
   return (
     <dl className="jp-Memory-facts" aria-label={trans.__('How the question was understood')}>
       <dt>{trans.__('Question')}</dt>
       <dd dir="auto">{withMarks(answer.query)}</dd>
       <dt>{trans.__('Class')}</dt>
-      <dd title={classMeaning(answer.query_class, trans)}>{classTitle(answer.query_class, trans)}</dd>
+      <dd title={length}>{label}</dd>
       <dt>{trans.__('Verdict')}</dt>
       <dd>
         {answer.verdict && <span className="jp-Memory-dot" data-verdict={answer.verdict} aria-hidden="true" />}

@@ -160,7 +160,7 @@ function Removable({ model, trans }: IProps<SearchModel>): JSX.Element {
           isTime
           label={period(read.since, read.until) || read.phrase}
           title={trans.__('Read from “%1”. Click to search without a time.', read.phrase)}
-          onRemove={() => model.answers.setUseTime(false)}
+          onRemove={() => model.answers.narrow({ useTime: false })}
         />
       )}
       {!model.question.useTime && isAsked && (
@@ -168,7 +168,7 @@ function Removable({ model, trans }: IProps<SearchModel>): JSX.Element {
           isTime
           label={trans.__('time ignored')}
           title={trans.__('Click to use the time in the query again.')}
-          onRemove={() => model.answers.setUseTime(true)}
+          onRemove={() => model.answers.narrow({ useTime: true })}
         />
       )}
       {inWords.map(filter => (
@@ -183,7 +183,7 @@ function Removable({ model, trans }: IProps<SearchModel>): JSX.Element {
         <RemovableChip
           label={trans.__('profile %1', model.question.profile)}
           title={trans.__('Ranked by this profile. Click for the usual order.')}
-          onRemove={() => model.answers.setProfile('')}
+          onRemove={() => model.answers.narrow({ profile: '' })}
         />
       )}
       {(['path', 'space', 'session'] as (keyof IFilters)[]).flatMap(facet =>
@@ -192,7 +192,7 @@ function Removable({ model, trans }: IProps<SearchModel>): JSX.Element {
             key={`${facet} ${value}`}
             label={facet === 'path' ? basename(value.replace(/[/*]+$/, '')) || value : value}
             title={trans.__('Only in %1. Click to search everywhere.', value)}
-            onRemove={() => model.answers.setFilters(toggled(filters, facet, value))}
+            onRemove={() => model.answers.narrow({ filters: toggled(filters, facet, value) })}
           />
         ))
       )}
@@ -246,7 +246,7 @@ function Values({ model, trans, facet }: IProps<SearchModel> & { facet: Facet })
           <input
             type="checkbox"
             checked={one.on}
-            onChange={() => model.answers.setFilters(toggled(model.question.filters, facet, one.value))}
+            onChange={() => model.answers.narrow({ filters: toggled(model.question.filters, facet, one.value) })}
           />
           <bdi title={labelOf(one.value)}>{labelOf(one.value)}</bdi>
           <span className="jp-Memory-count">{count(one.count)}</span>
@@ -274,7 +274,7 @@ function Dates({ model, trans, onDone }: IProps<SearchModel> & { onDone(): void 
           className="jp-Memory-choice"
           aria-pressed={model.question.since === since}
           onClick={() => {
-            model.answers.setSince(since);
+            model.answers.narrow({ since });
             onDone();
           }}
         >

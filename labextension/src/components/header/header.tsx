@@ -225,7 +225,7 @@ export function Recording({ model, trans }: IProps<SearchModel>): JSX.Element | 
             onClick={() => {
               close();
               model.answers.setQuery('');
-              model.answers.setFilters(withValues(model.question.filters, 'kind', ['history']));
+              model.answers.narrow({ filters: withValues(model.question.filters, 'kind', ['history']) });
             }}
           >
             {trans.__('Show what you ran')}

@@ -6,7 +6,7 @@ import React from 'react';
 
 import type { IFolder, IJob } from '../../api/types';
 import { type IndexModel, isActive } from '../../models/indexModel';
-import { type IProps, KeepFocus, TextButton } from '../shared/elements';
+import { type IProps, KeepFocus, Sure, TextButton } from '../shared/elements';
 import { count } from '../shared/format';
 import { withMarks } from '../shared/text';
 import type { IIndexOptions } from './indexSection';
@@ -40,7 +40,6 @@ function IndexingJob({ job, model, trans }: IProps<IndexModel> & { job: IJob }):
 interface IActiveJobProps extends IProps<IndexModel> {
   job: IJob;
   line: React.ReactNode;
-  /** What a screen reader calls its progress, and the button that ends it. */
   label: string;
   stop: string;
   tally: string;
@@ -81,7 +80,7 @@ function FinishedJob({ job, model, trans }: IProps<IndexModel> & { job: IJob }):
     <>
       <div className="jp-Memory-jobLine">
         <span role="status" className={job.state === 'failed' || isLost ? 'jp-Memory-warning' : ''}>
-          {isLost ? interruptedText(name, trans) : finishedText(job, name, trans)}
+          {endText(job, isLost, name, trans)}
         </span>
         {isLost && <TextButton look="link" label={trans.__('Index again')} run={() => void model.index(job.path)} />}
         <button
@@ -98,12 +97,12 @@ function FinishedJob({ job, model, trans }: IProps<IndexModel> & { job: IJob }):
   );
 }
 
-export function interruptedText(name: string, trans: TranslationBundle): string {
-  return trans.__('Indexing %1 was interrupted: the server stopped. Files already indexed are kept.', name);
-}
-
-function finishedText(job: IJob, name: string, trans: TranslationBundle): string {
+/** How a job ended; `isLost` if the server stopped before. */
+export function endText(job: IJob, isLost: boolean, name: string, trans: TranslationBundle): string {
   const summary = withMarks(job.summary);
+  if (isLost) {
+    return trans.__('Indexing %1 was interrupted: the server stopped. Files already indexed are kept.', name);
+  }
   switch (job.state) {
     case 'failed':
       return trans.__('%1 could not be indexed. %2', name, summary);
@@ -170,6 +169,7 @@ function Folder({ folder, model, trans }: IProps<IndexModel> & { folder: IFolder
   const leave = React.useRef<HTMLButtonElement>(null);
   const name = withMarks(shortName(folder.path, model.status?.root ?? '')) || trans.__('All files of this Lab');
   const indexed = folder.indexed_at && new Date(folder.indexed_at);
+  const isBusy = model.isPending('folder');
   return (
     <li className="jp-Memory-folder">
       <div className="jp-Memory-folderName" title={withMarks(folder.path)}>
@@ -213,7 +213,24 @@ function Folder({ folder, model, trans }: IProps<IndexModel> & { folder: IFolder
             </button>
           )}
         </div>
-        {isLeaving && <ConfirmRemoval {...{ folder, model, trans }} onDone={() => setLeaving(false)} />}
+        {isLeaving && (
+          <Sure
+            label={trans.__('Remove this folder?')}
+            no={trans.__('Keep')}
+            yes={isBusy ? trans.__('Forgetting…') : trans.__('Forget')}
+            look="jp-mod-warn"
+            isBusy={isBusy}
+            onYes={() => void model.remove(folder).then(() => setLeaving(false))}
+            onNo={() => setLeaving(false)}
+          >
+            {trans._n(
+              'Forget its %2 memory? The files stay.',
+              'Forget its %2 memories? The files stay.',
+              folder.memories,
+              count(folder.memories)
+            )}
+          </Sure>
+        )}
       </KeepFocus>
     </li>
   );
@@ -239,41 +256,6 @@ function Changes({ folder, model, trans }: IProps<IndexModel> & { folder: IFolde
   );
 }
 
-function ConfirmRemoval(props: IProps<IndexModel> & { folder: IFolder; onDone: () => void }): React.JSX.Element {
-  const { folder, model, trans, onDone } = props;
-  const keep = React.useRef<HTMLButtonElement>(null);
-  // Deleting thousands takes seconds. Not `disabled`, which would take the focus away.
-  const isBusy = model.isPending('folder');
-  React.useEffect(() => keep.current?.focus(), []);
-  return (
-    <div
-      className="jp-Memory-sure"
-      role="group"
-      aria-label={trans.__('Remove this folder?')}
-      onKeyDown={event => event.key === 'Escape' && onDone()}
-    >
-      <span>
-        {trans._n(
-          'Forget its %2 memory? The files stay.',
-          'Forget its %2 memories? The files stay.',
-          folder.memories,
-          count(folder.memories)
-        )}
-      </span>
-      <button className="jp-Memory-button" ref={keep} onClick={onDone}>
-        {trans.__('Keep')}
-      </button>
-      <button
-        className="jp-Memory-button jp-mod-warn"
-        aria-disabled={isBusy}
-        onClick={() => !isBusy && void model.remove(folder).then(onDone)}
-      >
-        {isBusy ? trans.__('Forgetting…') : trans.__('Forget')}
-      </button>
-    </div>
-  );
-}
-
 /** A path relative to Lab's root, '' for the root itself; a path outside of it stays absolute. */
 export function shortName(path: string, root: string): string {
   const top = root.replace(/[\\/]+$/, '');
@@ -287,19 +269,14 @@ export function shortName(path: string, root: string): string {
 export function AddFolder({ model, trans, folderNow, pickFolder }: IIndexOptions): React.JSX.Element {
   const [typed, setTyped] = React.useState<string | null>(null);
   const [isWatched, setWatched] = React.useState(true);
-  const path = typed ?? folderNow?.() ?? '';
+  const path = typed ?? folderNow();
   const add = async (event: React.FormEvent): Promise<void> => {
     event.preventDefault();
     if (!model.isPending('index') && (await model.index(path.trim(), isWatched))) {
       setTyped(null);
     }
   };
-  const pick = async (): Promise<void> => {
-    const picked = await pickFolder?.();
-    if (typeof picked === 'string') {
-      setTyped(picked);
-    }
-  };
+  const pick = async (): Promise<void> => setTyped((await pickFolder()) ?? typed);
   return (
     <form className="jp-Memory-form" aria-label={trans.__('Index a folder')} onSubmit={event => void add(event)}>
       <label>
@@ -320,11 +297,9 @@ export function AddFolder({ model, trans, folderNow, pickFolder }: IIndexOptions
           {trans.__('Watch it')}
         </label>
         <span className="jp-Memory-space" />
-        {pickFolder && (
-          <button className="jp-Memory-button" type="button" onClick={() => void pick()}>
-            {trans.__('Browse…')}
-          </button>
-        )}
+        <button className="jp-Memory-button" type="button" onClick={() => void pick()}>
+          {trans.__('Browse…')}
+        </button>
         <button
           className="jp-Memory-button jp-mod-accept"
           type="submit"

@@ -147,17 +147,17 @@ function NoMatch({ model, trans }: IProps<SearchModel>): JSX.Element {
         )}
         {FILTERS.filter(facet => model.question.filters[facet]?.length).map(facet => {
           const values = model.question.filters[facet]!.map(value => valueName(facet, value, trans)).join(', ');
-          const lift = (): void => answers.setFilters(withValues(model.question.filters, facet, []));
+          const lift = (): void => answers.narrow({ filters: withValues(model.question.filters, facet, []) });
           return <Hint key={facet} text={trans.__('Only %1: search all', values)} run={lift} />;
         })}
         {model.question.since && (
           <Hint
             text={trans.__('Only %1: search all dates', period(model.question.since, null))}
-            run={() => answers.setSince(null)}
+            run={() => answers.narrow({ since: null })}
           />
         )}
         {model.question.useTime && answer?.time_read && (
-          <Hint text={trans.__('Ignore the time in the query')} run={() => answers.setUseTime(false)} />
+          <Hint text={trans.__('Ignore the time in the query')} run={() => answers.narrow({ useTime: false })} />
         )}
         {model.showing.what === 'search' && (
           <li>

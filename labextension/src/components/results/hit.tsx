@@ -9,7 +9,7 @@ import type { IPlacedHit } from '../../models/hits';
 import type { IActions } from '../../tokens';
 import { count, day, moment, percent } from '../shared/format';
 import { pinIcon } from '../shared/icons';
-import { hitNames, isCode, isMarkdown, kindTexts, outcomeName, runTitle, termName, took } from '../shared/labels';
+import { hitNames, isCode, kindTexts, outcomeName, runTitle, termName, took } from '../shared/labels';
 import { opening, pieces, withMarks } from '../shared/text';
 import { marked, Picture, pictureLabel, Snippet } from './snippet';
 
@@ -46,23 +46,12 @@ interface IHitProps {
 }
 
 export const HitCard = memo(function HitCard(props: IHitProps): JSX.Element {
-  const { found, columns, trans } = props;
+  const { found, trans } = props;
   const { hit, place } = found;
   const label = hitNames(hit, place, trans);
-  const code = isCode(hit, place);
   // The snippet does not repeat the title.
-  const titled = code ? null : opening(hit.snippet, hit.highlights, label.title);
-  const snippet = (
-    <Snippet
-      pieces={titled?.rest ?? pieces(hit.snippet, hit.highlights)}
-      code={code}
-      columns={columns}
-      dense={props.dense}
-      lang={place.lang}
-      highlight={props.highlight}
-      markdown={isMarkdown(hit, place)}
-    />
-  );
+  const titled = isCode(hit, place) ? null : opening(hit.snippet, hit.highlights, label.title);
+  const snippet = <Snippet {...props} pieces={titled?.rest ?? pieces(hit.snippet, hit.highlights)} />;
   // The section's title stands above it already.
   const isPart = props.isMember && label.at !== '';
   const drag = useDrag(event => props.onDrag(hit, event));
@@ -275,7 +264,6 @@ function useDrag(begin: (event: MouseEvent) => void): HTMLAttributes<HTMLElement
   };
 }
 
-/** The sum of the positive contributions of a hit. */
 export function support(hit: IHit): number {
   return Object.values(hit.signals).reduce((sum, one) => sum + Math.max(0, one.contribution), 0);
 }

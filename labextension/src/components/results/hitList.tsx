@@ -12,9 +12,16 @@ import { basename, hitNames, sectionOf } from '../shared/labels';
 import { withMarks } from '../shared/text';
 import { matchedWords } from './excerpt';
 import { HitCard, support } from './hit';
-import { HitActions, HoverActions, openMenu } from './hitActions';
-import { HoverPreview, useHoverPreview } from './hoverPreview';
-import { statusText, Unfold, WholeText, wholeTextId, WholeTextToggle } from './wholeText';
+import { HitActions, HoverActions, openMenu, OPTION, optionId } from './hitActions';
+import {
+  HoverPreview,
+  statusText,
+  Unfold,
+  useHoverPreview,
+  WholeText,
+  wholeTextId,
+  WholeTextToggle
+} from './wholeText';
 import { useWordEnds } from './snippet';
 
 export interface IHitListProps extends IProps<SearchModel> {
@@ -177,28 +184,11 @@ export function HitList(props: IHitListProps): JSX.Element {
             />
           )}
           {one === chosen && layout.actions !== null && (
-            <HitActions
-              {...actionProps}
-              found={one.found}
-              row={dense ? one.row : layout.actions}
-              below={layout.actions}
-              menuOf={optionId(one.found)}
-              isMember={one.isMember}
-              label={hitNames(one.found.hit, one.found.place, trans).title}
-            />
+            <HitActions {...actionProps} one={one} below={layout.actions} />
           )}
         </Fragment>
       ))}
-      {under && (
-        <HoverActions
-          {...actionProps}
-          found={under.found}
-          row={under.row}
-          menuOf={optionId(under.found)}
-          isMember={under.isMember}
-          label=""
-        />
-      )}
+      {under && <HoverActions {...actionProps} one={under} />}
       {rested && (
         <HoverPreview
           key={optionId(rested.found)}
@@ -238,12 +228,6 @@ function Group(props: IHitListProps & { group: Rows['groups'][number]; children:
       {props.children}
     </div>
   );
-}
-
-const OPTION = 'jp-Memory-hit-';
-
-function optionId({ hit }: IPlacedHit): string {
-  return OPTION + hit.memory_id;
 }
 
 function open(actions: IActions, { hit, place }: IPlacedHit, toSide: boolean): void {
@@ -320,7 +304,7 @@ function fold(open: boolean, { model }: IHitListProps, layout: Rows, chosen: IPl
 }
 
 /** What the toggle of a section is called, and what it does. */
-function sectionTexts({ found, section }: Rows['seen'][number], trans: TranslationBundle) {
+function sectionTexts({ found, section }: Row, trans: TranslationBundle) {
   const { title } = hitNames(found.hit, found.place, trans);
   const { more, isOpen } = section!;
   return {
@@ -330,7 +314,7 @@ function sectionTexts({ found, section }: Rows['seen'][number], trans: Translati
 }
 
 /** Show the hits of a section, or fold them into its first; that one is selected where one of them was. */
-function openSection(model: SearchModel, { found, section }: Rows['seen'][number], isOpen: boolean): void {
+function openSection(model: SearchModel, { found, section }: Row, isOpen: boolean): void {
   if (!isOpen && model.selected !== null) {
     model.selection.select(found.hit.memory_id);
   }
@@ -344,7 +328,7 @@ function selectedIn(model: SearchModel): IPlacedHit | undefined {
 }
 
 /** The target of a move, also from a hit in a folded group; undefined beyond the ends. */
-function target(layout: Rows, model: SearchModel, move: Move): Rows['seen'][number] | undefined {
+function target(layout: Rows, model: SearchModel, move: Move): Row | undefined {
   const { seen, groups } = layout;
   const at = seen.findIndex(one => one.found.hit.memory_id === model.selected);
   const group = groups.findIndex(one => one.source === selectedIn(model)?.hit.source);
@@ -413,6 +397,8 @@ export function rows(hits: readonly IPlacedHit[], layout: ILayout) {
 }
 
 type Rows = ReturnType<typeof rows>;
+
+export type Row = Rows['seen'][number];
 
 type Move = 'next' | 'previous' | 'first' | 'last';
 

@@ -121,7 +121,6 @@ export function RelatedToggle({ related, trans }: { related: RelatedCells; trans
   );
 }
 
-/** Focus the list within a node. Returns whether there is one. */
 export function focusList(node: HTMLElement | null | undefined): boolean {
   const list = node?.querySelector<HTMLElement>('[role="listbox"]');
   list?.focus({ preventScroll: true });

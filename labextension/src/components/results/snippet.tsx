@@ -13,7 +13,7 @@ import {
 
 import type { IPlacedHit } from '../../models/hits';
 import type { IActions, IToken } from '../../tokens';
-import { hitNames } from '../shared/labels';
+import { hitNames, isCode, isMarkdown } from '../shared/labels';
 import { coloured, inLines, type IPiece, withMarks, withoutMarkdown } from '../shared/text';
 
 /** Characters of a line that even the narrowest panel shows. */
@@ -24,20 +24,20 @@ const OUTPUTS = 'Out:';
 const DENSE_LINES = 2;
 
 interface ISnippetProps {
+  found: IPlacedHit;
   pieces: IPiece[];
-  code: boolean;
-  markdown: boolean;
   /** How many columns of code a line surely shows. */
   columns: number;
   dense: boolean;
-  lang: string;
   highlight: IActions['highlight'];
 }
 
-export function Snippet({ pieces, code, markdown, columns, dense, lang, highlight }: ISnippetProps): JSX.Element {
-  const tokens = useTokens(highlight, code ? textOf(pieces) : null, lang);
+export function Snippet({ found, pieces, columns, dense, highlight }: ISnippetProps): JSX.Element {
+  const { hit, place } = found;
+  const code = isCode(hit, place);
+  const tokens = useTokens(highlight, code ? textOf(pieces) : null, place.lang);
   if (!code) {
-    const prose = markdown ? withoutMarkdown(pieces) : pieces;
+    const prose = isMarkdown(hit, place) ? withoutMarkdown(pieces) : pieces;
     return (
       <div className="jp-Memory-snippet" dir="auto">
         {marked(dense ? upTo(prose, DENSE_LINES * columns) : prose)}
@@ -256,19 +256,12 @@ function cutAtWords(list: HTMLElement): void {
   all.forEach(line => (line.style.maxWidth = ''));
   const long = all.filter(line => line.scrollWidth > line.clientWidth);
   const ends = long.map(wordEnd);
-  long.forEach((line, i) => (line.style.maxWidth = ends[i] === null ? '' : `${ends[i]! + ellipsisOf(line) + 1}px`));
-}
-
-/** How wide an ellipsis is: beside it, nothing of the next word may show its colour. */
-function ellipsisOf(line: HTMLElement): number {
-  const pen = document.createElement('canvas').getContext('2d')!;
-  pen.font = getComputedStyle(line).font;
-  return pen.measureText('…').width;
+  long.forEach((line, i) => (line.style.maxWidth = ends[i] === null ? '' : `calc(${ends[i]! + 1}px + 1em)`));
 }
 
 /** Where the last word ends that fits before an ellipsis, in pixels; null if that is in the first third. */
 function wordEnd(line: HTMLElement): number | null {
-  const width = line.clientWidth - ellipsisOf(line) - 1;
+  const width = line.clientWidth - parseFloat(getComputedStyle(line).fontSize);
   const text = line.textContent!;
   // Measuring is slow: it begins about where the line is cut, if its letters are about equally wide.
   const about = (1.1 * text.length * width) / line.scrollWidth;

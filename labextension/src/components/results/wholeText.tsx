@@ -2,7 +2,18 @@
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { caretRightIcon } from '@jupyterlab/ui-components';
-import { type KeyboardEvent, memo, type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import {
+  type CSSProperties,
+  type KeyboardEvent,
+  memo,
+  type PointerEvent,
+  type ReactNode,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState
+} from 'react';
 
 import { ApiError } from '../../api/memoryApi';
 import type { IVersion, IVersions } from '../../api/types';
@@ -20,7 +31,6 @@ import { marked, Pictures, useTokens } from './snippet';
 /** Milliseconds on a hit before its text is fetched: keys may run down the list. */
 const REST = 100;
 
-/** Lines of the cells before and after. */
 const NEARBY_LINES = 5;
 
 interface IWholeTextProps {
@@ -234,11 +244,10 @@ function Block({ head, cell, actions, trans, children }: IBlockProps): JSX.Eleme
   );
 }
 
+type IPeekProps = IProps<SearchModel> & Pick<IWholeTextProps, 'found' | 'actions' | 'onLeave'>;
+
 /** The whole text of a hit for as long as somebody rests on it; its card stays folded. */
-export function Peek({
-  model,
-  ...props
-}: IProps<SearchModel> & Pick<IWholeTextProps, 'found' | 'actions' | 'onLeave'>) {
+export function Peek({ model, ...props }: IPeekProps): JSX.Element {
   const { memory_id } = props.found.hit;
   const { hits, peeks } = model;
   const words = useMemo(() => matchedWords(hits.map(one => one.hit)), [hits]);
@@ -251,6 +260,95 @@ export function Peek({
   }, [peeks, memory_id]);
   const pictureOf = (id: string, at: number): string => model.picture(id, at);
   return <WholeText {...props} texts={peeks} row={null} selected={false} {...{ words, pictureOf }} />;
+}
+
+/** Milliseconds of rest until it is shown, and until it changes or goes: the mouse may be on its way into it. */
+const CALM = 600;
+const GOING = 250;
+
+/** Pixels: narrower than `LEAST` it would help nobody. */
+const LEAST = 240;
+const MOST = 520;
+const GAP = 4;
+
+interface IShown {
+  option: string;
+  style: CSSProperties;
+}
+
+export function useHoverPreview(isOn: boolean) {
+  const [shown, show] = useState<IShown | null>(null);
+  const timer = useRef<ReturnType<typeof setTimeout>>();
+  // A hit that is clicked or dragged was read already.
+  const pressed = useRef<Element | null>(null);
+  const turn = (to: Element | null, delay: number): void => {
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => show(to && { option: to.id, style: beside(to) }), delay);
+  };
+  const partAt = (target: EventTarget): Element | null =>
+    (target as Element).closest('[role="option"], .jp-Memory-beside');
+  const hide = ({ target }: { target: EventTarget }): void => {
+    if (!partAt(target)?.matches('.jp-Memory-beside')) {
+      pressed.current = partAt(target);
+      turn(null, 0);
+    }
+  };
+  useEffect(() => {
+    const onKey = ({ key }: { key: string }): void => (key === 'Escape' ? turn(null, 0) : undefined);
+    document.addEventListener('keydown', onKey, true);
+    return () => {
+      document.removeEventListener('keydown', onKey, true);
+      clearTimeout(timer.current);
+    };
+  }, []);
+  const on = {
+    onPointerOver: ({ target, pointerType, buttons }: PointerEvent) => {
+      const part = partAt(target);
+      if (part && part === pressed.current) {
+        return;
+      }
+      pressed.current = null;
+      if (part?.matches('.jp-Memory-beside') || (shown && part?.id === shown.option)) {
+        clearTimeout(timer.current);
+      } else {
+        turn(pointerType === 'mouse' && !buttons ? part : null, shown ? GOING : CALM);
+      }
+    },
+    onPointerLeave: () => turn(null, GOING),
+    onPointerDown: hide,
+    onWheel: hide
+  };
+  return isOn ? { shown, on } : { shown: null, on: {} };
+}
+
+/** Where the page has more room, at the height of a hit. */
+function beside(option: Element): CSSProperties {
+  const { left, right, top, bottom } = option.getBoundingClientRect();
+  const isRight = window.innerWidth - right > left;
+  const room = (isRight ? window.innerWidth - right : left) - 2 * GAP;
+  const isLow = top + bottom > window.innerHeight;
+  return {
+    display: room < LEAST ? 'none' : undefined,
+    width: Math.min(room, MOST),
+    maxHeight: isLow ? bottom - GAP : window.innerHeight - top - GAP,
+    [isRight ? 'left' : 'right']: (isRight ? right : window.innerWidth - left) + GAP,
+    [isLow ? 'bottom' : 'top']: isLow ? window.innerHeight - bottom : top
+  };
+}
+
+/** The preview of the hit on which the mouse has come to rest, beside the panel. */
+export function HoverPreview({ style, ...props }: IPeekProps & { style: CSSProperties }): JSX.Element {
+  const box = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    // Above everything: the panel cuts off what is larger than it.
+    box.current!.popover = 'manual';
+    box.current!.showPopover?.();
+  }, []);
+  return (
+    <div ref={box} className="jp-Memory-results jp-Memory-peek jp-Memory-beside" style={style}>
+      <Peek {...props} />
+    </div>
+  );
 }
 
 export function wholeTextId(id: string): string {
@@ -293,7 +391,6 @@ interface INearbyProps extends Pick<IWholeTextProps, 'actions' | 'words' | 'tran
   lang: string;
 }
 
-/** The beginning of a cell before or after the one that was found. */
 function Nearby({ cell, lang, words, actions, trans }: INearbyProps): JSX.Element {
   const { index, isCode, source } = cell;
   const text = source.trim().split('\n').slice(0, NEARBY_LINES).join('\n');

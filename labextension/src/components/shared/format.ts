@@ -93,7 +93,6 @@ export function daysAgo(days: number, now = new Date()): string {
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }
 
-/** The local date and time of an ISO moment, as if it were in UTC. */
 function wall(moment: string): Date {
   const [day, time = '00:00:00'] = moment.replace(/(Z|[+-]\d\d:?\d\d)$/, '').split('T');
   return new Date(`${day}T${time}Z`);

@@ -9,7 +9,7 @@ import { Debugger, debuggerSection } from '../../../components/debugger/debugger
 import { SectionWidget } from '../../../components/panel';
 import { DebuggerModel } from '../../../models/debuggerModel';
 import { SearchModel } from '../../../models/searchModel';
-import { answer, hit, place, profiles, recent, ROOT, settle, status, trans } from '../../helpers/samples';
+import { answer, hit, place, profiles, recent, ROOT, settle, status, trans, picks } from '../../helpers/samples';
 
 const missed: IExplanation = {
   memory_id: 'cc03',
@@ -57,7 +57,7 @@ async function searched(query = 'how did we normalise the prices last month'): P
 }
 
 /** The debugger as it is shown, and again after each change. */
-function shown(model: DebuggerModel, pickFile?: () => Promise<string>): void {
+function shown(model: DebuggerModel, pickFile: () => Promise<string | null> = picks.pickFile): void {
   const props = { model, trans, pickFile };
   render(<UseSignal signal={model.stateChanged}>{() => <Debugger {...props} />}</UseSignal>);
 }
@@ -375,7 +375,7 @@ describe('the widget of the debugger', () => {
     search.selection.select('bb02');
     expect(changed).toHaveBeenCalledTimes(1);
 
-    const widget = new SectionWidget(debuggerSection({ model: search, api: server(), trans }));
+    const widget = new SectionWidget(debuggerSection({ model: search, api: server(), trans, ...picks }));
     widget.hide();
     act(() => Widget.attach(widget, document.body));
     act(() => search.selection.select('aa01'));
@@ -390,7 +390,7 @@ describe('the widget of the debugger', () => {
   it('is open while it is shown', () => {
     const api = server();
     const search = new SearchModel({ api: api as unknown as MemoryApi, delay: 0 });
-    const widget = new SectionWidget(debuggerSection({ model: search, api, trans }));
+    const widget = new SectionWidget(debuggerSection({ model: search, api, trans, ...picks }));
     widget.hide();
     act(() => Widget.attach(widget, document.body));
     expect(search.answers.lists).toBe(false);

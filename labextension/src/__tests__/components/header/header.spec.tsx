@@ -63,7 +63,7 @@ describe('the keyboard', () => {
     const { box, model } = await shown();
     await type(box, 'prices');
     await act(async () => {
-      model.answers.setProfile('trovella');
+      model.answers.narrow({ profile: 'trovella' });
       await advance();
     });
     const chip = screen.getByRole('button', { name: 'profile trovella' });
@@ -284,7 +284,7 @@ describe('the chips', () => {
     const { box, model } = await shown();
     await type(box, 'price');
     await act(async () => {
-      model.answers.setFilters({ path: ['notebooks/zürich/pricing_model.ipynb'] });
+      model.answers.narrow({ filters: { path: ['notebooks/zürich/pricing_model.ipynb'] } });
       await advance();
     });
     await click('pricing_model.ipynb');

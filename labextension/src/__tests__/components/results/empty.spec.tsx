@@ -98,8 +98,8 @@ describe('where there are no results', () => {
     const { model } = await shown(server);
     await act(async () => {
       model.answers.setQuery('prices last month kind:cell');
-      model.answers.setFilters({ tag: ['λ'] });
-      model.answers.setSince('2026-11-15');
+      model.answers.narrow({ filters: { tag: ['λ'] } });
+      model.answers.narrow({ since: '2026-11-15' });
       model.answers.setHere({ notebook: 'notebooks/a.ipynb', folder: 'notebooks' });
       model.answers.setScope('notebook');
       await advance(300);
