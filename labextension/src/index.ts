@@ -80,7 +80,8 @@ function activate(
   rendermime: IRenderMimeRegistry | null,
   languages: IEditorLanguageRegistry | null
 ): IMemoryPanel {
-  const trans = (translator ?? nullTranslator).load('jupyter_memory');
+  const translations = translator ?? nullTranslator;
+  const trans = translations.load('jupyter_memory');
   const api = new MemoryApi(app.serviceManager.serverSettings);
   const model = new SearchModel({ api });
   const index = new IndexModel({ api, events: app.serviceManager.events });
@@ -99,10 +100,10 @@ function activate(
     related,
     actions,
     events: app.serviceManager.events,
-    translator: translator ?? nullTranslator,
+    translator: translations,
     folderNow: () => files?.model.path ?? '',
-    pickFolder: () => pick(FileDialog.getExistingDirectory, docs, translator),
-    pickFile: () => pick(FileDialog.getOpenFiles, docs, translator)
+    pickFolder: () => pick(FileDialog.getExistingDirectory, docs, translations),
+    pickFile: () => pick(FileDialog.getOpenFiles, docs, translations)
   });
   const overlay = new Overlay({
     model,
@@ -171,17 +172,11 @@ function activate(
   keepArrows();
   nameSliders();
   showFixes(memory_id => api.item(memory_id), trans);
-  followHistory(app.serviceManager.kernels, model, () => panel.isVisible);
+  const isShown = (): boolean => panel.isVisible;
+  followHistory(app.serviceManager.kernels, model, isShown);
   if (state) {
-    offerHistory(
-      model,
-      () => panel.isVisible,
-      state,
-      source => actions.insertText(source),
-      trans
-    );
+    offerHistory(model, isShown, state, source => actions.insertText(source), trans);
   }
-
   followActiveCell(notebooks, related);
 
   const keeper = state ? new Persistence(state, model) : null;
@@ -191,12 +186,8 @@ function activate(
 }
 
 /** The contents path that a person picks in one of Lab's dialogs; null if they cancel. */
-async function pick(
-  ask: typeof FileDialog.getOpenFiles,
-  docs: IDocumentManager,
-  translator: ITranslator | null
-): Promise<string | null> {
-  const answer = await ask({ manager: docs, translator: translator ?? nullTranslator });
+async function pick(ask: typeof FileDialog.getOpenFiles, docs: IDocumentManager, translator: ITranslator) {
+  const answer = await ask({ manager: docs, translator });
   const path = answer.button.accept ? answer.value?.[0]?.path : undefined;
   // Drives of other extensions prefix the path with their name.
   return path === undefined ? null : docs.services.contents.localPath(path);

@@ -1,7 +1,7 @@
 /** The side panel: the query at the top, and the sections below it. */
 
 import type { Event } from '@jupyterlab/services';
-import { type ITranslator, nullTranslator } from '@jupyterlab/translation';
+import type { ITranslator } from '@jupyterlab/translation';
 import { SidePanel, type Toolbar, VDomRenderer } from '@jupyterlab/ui-components';
 import { DisposableDelegate, type IDisposable } from '@lumino/disposable';
 import { type Message, MessageLoop } from '@lumino/messaging';
@@ -27,10 +27,10 @@ interface IPanelOptions extends Pick<IIndexOptions, 'folderNow' | 'pickFolder'>,
   api: MemoryApi;
   model: SearchModel;
   indexModel: IndexModel;
-  related?: RelatedCells;
+  related: RelatedCells;
   actions: IActions;
   events?: Event.IManager;
-  translator?: ITranslator;
+  translator: ITranslator;
 }
 
 /** Sends no request before it is shown for the first time. */
@@ -38,7 +38,7 @@ export class MemoryPanel extends SidePanel {
   constructor(options: IPanelOptions) {
     super({ translator: options.translator });
     const { api, model, indexModel, related, actions, events, folderNow, pickFolder } = options;
-    const trans = (options.translator ?? nullTranslator).load('jupyter_memory');
+    const trans = options.translator.load('jupyter_memory');
     this._options = options;
     this.id = PANEL_ID;
     this.addClass('jp-Memory');
@@ -66,7 +66,7 @@ export class MemoryPanel extends SidePanel {
     this._accordion.expansionToggled.connect(makeRoom);
     indexModel.stateChanged.connect(this._onIndexChanged, this);
     this._reconnection = new Reconnection(model, indexModel);
-    this._autoRefresh = new AutoRefresh({ model, index: indexModel, events, isSeen: () => this.isSeen });
+    this._autoRefresh = new AutoRefresh(model, indexModel, () => this.isSeen, events);
     window.addEventListener('pagehide', this._flush);
     document.addEventListener('visibilitychange', this._onVisibilityChange);
   }
@@ -128,12 +128,12 @@ export class MemoryPanel extends SidePanel {
     } else {
       void this._start();
     }
-    this._options.related?.look();
+    this._options.related.look();
   }
 
   protected override onAfterHide(msg: Message): void {
     super.onAfterHide(msg);
-    this._options.related?.look();
+    this._options.related.look();
   }
 
   protected override onActivateRequest(msg: Message): void {
@@ -173,7 +173,7 @@ export class MemoryPanel extends SidePanel {
     if (this.isSeen) {
       this._autoRefresh.refresh();
     }
-    this._options.related?.look();
+    this._options.related.look();
   };
   private get _accordion(): AccordionPanel {
     return this.content as AccordionPanel;

@@ -15,7 +15,7 @@ import type { IPersistedState, Narrowing, SearchModel } from '../models/searchMo
 export async function followSettings(
   registry: ISettingRegistry | null,
   id: string,
-  { model, related, keeper }: { model: SearchModel; related?: RelatedCells; keeper: Persistence | null }
+  { model, related, keeper }: { model: SearchModel; related: RelatedCells; keeper: Persistence | null }
 ): Promise<void> {
   // Without the extension's schema on the server, the panel works with its defaults.
   const settings = await registry?.load(id).catch(() => null);
@@ -34,18 +34,14 @@ export async function followSettings(
         grouped = groupByNotebook;
         model.selection.setGrouped(groupByNotebook === true);
       }
-      if (related) {
-        related.isOn = relatedCells === true;
-      }
+      related.isOn = relatedCells === true;
       if (keeper) {
         keeper.isOn = rememberQuery !== false;
       }
     };
     apply();
     settings.changed.connect(apply);
-    if (related) {
-      related.onChosen = on => void settings.set('relatedCells', on);
-    }
+    related.onChosen = on => void settings.set('relatedCells', on);
   }
   await keeper?.restore();
 }

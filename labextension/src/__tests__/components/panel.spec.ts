@@ -1,9 +1,11 @@
+import { nullTranslator } from '@jupyterlab/translation';
 import { act } from '@testing-library/react';
 import { MessageLoop } from '@lumino/messaging';
 import { type AccordionPanel, Widget } from '@lumino/widgets';
 
 import { MemoryPanel, PANEL_ID } from '../../components/panel';
 import { IndexModel } from '../../models/indexModel';
+import { RelatedCells } from '../../models/relatedCells';
 import { SearchModel } from '../../models/searchModel';
 import { actions, job, status, picks } from '../helpers/samples';
 import { advance as wait, RawResponse, Server } from '../helpers/server';
@@ -31,7 +33,9 @@ function made(server = new Server()): {
 } {
   const model = new SearchModel({ api: server.api });
   const indexModel = new IndexModel({ api: server.api });
-  const panel = new MemoryPanel({ api: server.api, model, indexModel, actions, ...picks });
+  const related = new RelatedCells({ api: server.api, search: model, isSeen: () => false });
+  const given = { api: server.api, model, indexModel, related, actions, translator: nullTranslator };
+  const panel = new MemoryPanel({ ...given, ...picks });
   return { server, model, indexModel, panel };
 }
 

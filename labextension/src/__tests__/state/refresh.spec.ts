@@ -12,7 +12,7 @@ async function asked() {
   const [server, bus, seen] = [new Server(), new Bus(), { now: true }];
   const model = new SearchModel({ api: server.api });
   const index = new IndexModel({ api: server.api });
-  const renewal = new AutoRefresh({ model, index, events: bus.manager, isSeen: () => seen.now });
+  const renewal = new AutoRefresh(model, index, () => seen.now, bus.manager);
   await Promise.all([model.refresh(), advance(10)]);
   model.answers.setQuery('price of λ');
   await advance(300);
@@ -80,12 +80,7 @@ describe('after files changed', () => {
     const [server, bus] = [new Server(), new Bus()];
     const model = new SearchModel({ api: server.api });
     const index = new IndexModel({ api: server.api });
-    const renewal = new AutoRefresh({
-      model,
-      index,
-      events: bus.manager,
-      isSeen: () => model.isLoading || !!model.answer
-    });
+    const renewal = new AutoRefresh(model, index, () => model.isLoading || !!model.answer, bus.manager);
     bus.say(CHANGE_EVENTS, { changes: 1 });
     expect([server.asked, renewal.isStale]).toEqual([[], false]);
     let answered = (): void => undefined;

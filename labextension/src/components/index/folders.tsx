@@ -103,14 +103,9 @@ export function endText(job: IJob, isLost: boolean, name: string, trans: Transla
   if (isLost) {
     return trans.__('Indexing %1 was interrupted: the server stopped. Files already indexed are kept.', name);
   }
-  switch (job.state) {
-    case 'failed':
-      return trans.__('%1 could not be indexed. %2', name, summary);
-    case 'cancelled':
-      return trans.__('%1: stopped. %2', name, summary);
-    default:
-      return trans.__('%1: %2', name, summary);
-  }
+  return job.state === 'failed'
+    ? trans.__('%1 could not be indexed. %2', name, summary)
+    : trans.__('%1: %2', name, summary);
 }
 
 function Reasons(props: { summary: string; pairs: [string, string][]; model: IndexModel }): React.JSX.Element | null {

@@ -1,6 +1,5 @@
 /** The hits as a list box: keys act on the selected one, and its actions are shown below it. */
 
-import type { TranslationBundle } from '@jupyterlab/translation';
 import { Fragment, type KeyboardEvent, useCallback, useEffect, useMemo, useReducer, useRef, useState } from 'react';
 
 import type { IHit } from '../../api/types';
@@ -162,16 +161,7 @@ export function HitList(props: IHitListProps): JSX.Element {
             isStop={one === chosen || one.whole !== null}
             isNear={one === under}
           />
-          {one.section && (
-            <Unfold
-              look="jp-mod-section"
-              row={one.row}
-              isOpen={one.section.isOpen}
-              isStop={one === chosen}
-              {...sectionTexts(one, trans)}
-              onTurn={() => openSection(model, one, !one.section!.isOpen)}
-            />
-          )}
+          {one.section && <SectionToggle model={model} one={one} isStop={one === chosen} trans={trans} />}
           {one.whole !== null && (
             <WholeText
               {...common}
@@ -303,14 +293,20 @@ function fold(open: boolean, { model }: IHitListProps, layout: Rows, chosen: IPl
   }
 }
 
-/** What the toggle of a section is called, and what it does. */
-function sectionTexts({ found, section }: Row, trans: TranslationBundle) {
-  const { title } = hitNames(found.hit, found.place, trans);
-  const { more, isOpen } = section!;
-  return {
-    title: isOpen ? trans.__('Fold the section') : trans._n('%1 more cell', '%1 more cells', more),
-    label: trans._n('%1 more cell of %2', '%1 more cells of %2', more, title)
-  };
+function SectionToggle(props: IProps<SearchModel> & { one: Row; isStop: boolean }): JSX.Element {
+  const { model, one, isStop, trans } = props;
+  const { more, isOpen } = one.section!;
+  const { title } = hitNames(one.found.hit, one.found.place, trans);
+  return (
+    <Unfold
+      look="jp-mod-section"
+      row={one.row}
+      {...{ isOpen, isStop }}
+      title={isOpen ? trans.__('Fold the section') : trans._n('%1 more cell', '%1 more cells', more)}
+      label={trans._n('%1 more cell of %2', '%1 more cells of %2', more, title)}
+      onTurn={() => openSection(model, one, !isOpen)}
+    />
+  );
 }
 
 /** Show the hits of a section, or fold them into its first; that one is selected where one of them was. */

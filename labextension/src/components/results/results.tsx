@@ -26,7 +26,7 @@ import { withMarks } from '../shared/text';
 import { Elsewhere, Empty, emptyReason } from './empty';
 import { HitList, type IHitListProps } from './hitList';
 
-export function resultsSection({ related, ...props }: IHitListProps & { related?: RelatedCells }): ISection {
+export function resultsSection({ related, ...props }: IHitListProps & { related: RelatedCells }): ISection {
   const { model, actions, trans } = props;
   return {
     id: 'results',
@@ -48,7 +48,7 @@ function resultsToolbar(
   model: SearchModel,
   actions: IActions,
   trans: TranslationBundle,
-  related?: RelatedCells
+  related: RelatedCells
 ): Toolbar {
   const toolbar = new Toolbar();
   const add = (name: string, { stateChanged }: VDomModel, render: () => JSX.Element): void => {
@@ -56,9 +56,7 @@ function resultsToolbar(
     view.addClass('jp-Memory-view');
     toolbar.addItem(name, view);
   };
-  if (related) {
-    add('related', related, () => <RelatedToggle related={related} trans={trans} />);
-  }
+  add('related', related, () => <RelatedToggle related={related} trans={trans} />);
   add('view', model, () => <ToolbarButtons model={model} actions={actions} trans={trans} />);
   return toolbar;
 }
