@@ -10,6 +10,17 @@ import { canonical, withValues } from './filters';
 /** No server returns more hits. */
 const MAX_HITS = 500;
 
+const EVERYWHERE = { filters: {}, since: null, scope: null };
+const BLANK: IQuestion = {
+  query: '',
+  ...EVERYWHERE,
+  profile: '',
+  useTime: true,
+  typed: false,
+  limit: 20,
+  lists: false
+};
+
 /** Contents paths of the document in front and of its folder, or null; Lab's root is absolute, or null if unknown. */
 export interface IHere {
   notebook: string | null;
@@ -23,13 +34,6 @@ export interface IScope {
   readonly path: string;
 }
 
-export interface IAnswersOptions {
-  api: MemoryApi;
-  /** Milliseconds from the last key to the request. */
-  delay?: number;
-  page?: number;
-}
-
 export interface IRequest {
   question: IQuestion;
   wanted: Showing;
@@ -39,12 +43,7 @@ export interface IRequest {
 }
 
 export class Answers {
-  constructor({ api, delay = 250, page = 20 }: IAnswersOptions) {
-    this._api = api;
-    this._delay = delay;
-    this._page = page;
-    this.question = this.answeredQuestion = blank(page);
-  }
+  constructor(private readonly _api: MemoryApi) {}
 
   /** The question changed, or its answer, or whether one is on its way. */
   readonly changed = new Signal<this, void>(this);
@@ -53,8 +52,8 @@ export class Answers {
   readonly failed = new Signal<this, ApiError>(this);
 
   // What follows is written here alone.
-  question: IQuestion;
-  answeredQuestion: IQuestion;
+  question = BLANK;
+  answeredQuestion = BLANK;
   answer: IAnswer | null = null;
   showing: Showing = { what: 'browse' };
   isLoading = false;
@@ -194,7 +193,8 @@ export class Answers {
     return this._ask();
   }
 
-  configure({ delay = this._delay, page = this._page }: Pick<IAnswersOptions, 'delay' | 'page'>): void {
+  /** Set the milliseconds from the last key to the request, and how many hits a page has. */
+  configure({ delay = this._delay, page = this._page }: { delay?: number; page?: number }): void {
     this._delay = delay;
     this._page = page;
     this.assign({ limit: page });
@@ -276,11 +276,10 @@ export class Answers {
     return { ...this.answeredQuestion, lists: this.question.lists };
   }
 
-  private readonly _api: MemoryApi;
   private readonly _latest = new LatestRequest();
   private _wanted: Showing = { what: 'browse' };
-  private _delay: number;
-  private _page: number;
+  private _delay = 250;
+  private _page = 20;
   private _timer: ReturnType<typeof setTimeout> | undefined;
 }
 
@@ -309,11 +308,6 @@ export interface IQuestion {
   readonly typed: boolean;
   readonly limit: number;
   readonly lists: boolean;
-}
-
-function blank(limit: number): IQuestion {
-  const all = { filters: {}, since: null, scope: null };
-  return { query: '', ...all, profile: '', useTime: true, typed: false, limit, lists: false };
 }
 
 function narrowed({ filters, scope, profile, useTime, since }: IQuestion): string {

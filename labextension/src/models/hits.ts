@@ -186,11 +186,10 @@ export interface IDeletion {
 
 /** Sends each deletion after `delay`, or at once with `flush`. */
 export class UndoDelete {
-  constructor(
-    private readonly _api: MemoryApi,
-    /** Milliseconds in which a deletion can be undone. */
-    public delay: number
-  ) {}
+  constructor(private readonly _api: MemoryApi) {}
+
+  /** Milliseconds in which a deletion can be undone. */
+  delay = 6000;
 
   /** The server forgot memories, or refused with this error: then they are back. */
   readonly settled = new Signal<this, ApiError | null>(this);

@@ -4,7 +4,7 @@ import { VDomModel } from '@jupyterlab/ui-components';
 
 import { API, ApiError, type MemoryApi, NO_MEMORY, NO_STORE, refusalOf, UNREACHABLE } from '../api/memoryApi';
 import type { Facets, IAnswer, IFilters, IStatus } from '../api/types';
-import { Answers, type IAnswersOptions, type IQuestion, type IRequest, type Showing, subject } from './answers';
+import { Answers, type IQuestion, type IRequest, type Showing, subject } from './answers';
 import { FacetCounts } from './filters';
 import { HitEdits, type IPlacedHit, neighbour, Selection, UndoDelete, visibleHits } from './hits';
 import { isActive } from './indexModel';
@@ -20,11 +20,6 @@ export interface IPersistedState {
 /** What narrows the search: it is kept for the session. */
 export type Narrowing = Pick<IQuestion, 'filters' | 'since' | 'scope'>;
 
-export interface ISearchModelOptions extends IAnswersOptions {
-  /** Milliseconds in which a deletion can be undone. */
-  undoFor?: number;
-}
-
 /**
  * What the panel knows: the question and its answer, what a person does to hits, and the status of the store.
  *
@@ -32,14 +27,14 @@ export interface ISearchModelOptions extends IAnswersOptions {
  * of the panel uses has a method here; the rest is reached through its part.
  */
 export class SearchModel extends VDomModel {
-  constructor(options: ISearchModelOptions) {
+  constructor({ api }: { api: MemoryApi }) {
     super();
-    this._api = options.api;
-    this.answers = new Answers(options);
-    this.edits = new HitEdits(options.api, this.answers);
-    this.undo = new UndoDelete(options.api, options.undoFor ?? 6000);
-    this.texts = new WholeTexts(options.api);
-    this.peeks = new WholeTexts(options.api);
+    this._api = api;
+    this.answers = new Answers(api);
+    this.edits = new HitEdits(api, this.answers);
+    this.undo = new UndoDelete(api);
+    this.texts = new WholeTexts(api);
+    this.peeks = new WholeTexts(api);
     for (const part of [this.answers, this.edits, this.selection, this.texts, this.peeks]) {
       part.changed.connect(() => this.stateChanged.emit());
     }

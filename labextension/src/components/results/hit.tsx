@@ -6,27 +6,22 @@ import { type HTMLAttributes, memo, useRef } from 'react';
 
 import type { IHit, IRun } from '../../api/types';
 import type { IPlacedHit } from '../../models/hits';
-import type { IActions } from '../../tokens';
 import { count, day, moment, percent } from '../shared/format';
 import { pinIcon } from '../shared/icons';
 import { hitNames, isCode, kindTexts, outcomeName, runTitle, termName, took } from '../shared/labels';
 import { opening, pieces, withMarks } from '../shared/text';
-import { marked, Picture, pictureLabel, Snippet } from './snippet';
+import { optionId } from './hitActions';
+import { type ISnippetProps, marked, Picture, pictureLabel, Snippet } from './snippet';
 
 const DRAG_DISTANCE = 5;
 
-interface IHitProps {
-  found: IPlacedHit;
-  id: string;
+interface IHitProps extends Omit<ISnippetProps, 'pieces'> {
   terms: readonly string[];
   /** The largest sum of positive contributions in the list. */
   longest: number;
   selected: boolean;
   /** Its whole text is shown below it, in place of the snippet. */
   whole: boolean;
-  /** How many columns of code a line surely shows. */
-  columns: number;
-  dense: boolean;
   /** How many hits of its section are folded into this one. */
   more: number;
   /** Whether it is shown below the hit into which its section is folded. */
@@ -40,7 +35,6 @@ interface IHitProps {
   onOpen(found: IPlacedHit, toSide: boolean): void;
   onDrag(hit: IHit, event: MouseEvent): void;
   onHover(id: string): void;
-  highlight: IActions['highlight'];
   pictureOf(id: string, place: number): string;
   onTurn(id: string): void;
 }
@@ -60,7 +54,7 @@ export const HitCard = memo(function HitCard(props: IHitProps): JSX.Element {
     <div
       className={`jp-Memory-hit${feedback}${props.isMember ? ' jp-mod-member' : ''}`}
       role="option"
-      id={props.id}
+      id={optionId(found)}
       aria-selected={props.selected}
       style={{ gridRow: props.row }}
       onClick={event => {

@@ -138,7 +138,6 @@ export function HitList(props: IHitListProps): JSX.Element {
                 key={found.hit.memory_id}
                 {...card}
                 found={found}
-                id={optionId(found)}
                 row={row}
                 more={section?.more ?? 0}
                 isMember={isMember}

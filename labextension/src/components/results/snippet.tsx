@@ -23,7 +23,7 @@ const OUTPUTS = 'Out:';
 /** Lines of code in a row of the dense list. */
 const DENSE_LINES = 2;
 
-interface ISnippetProps {
+export interface ISnippetProps {
   found: IPlacedHit;
   pieces: IPiece[];
   /** How many columns of code a line surely shows. */

@@ -45,7 +45,8 @@ async function searched(query = 'how did we normalise the prices last month'): P
   model: DebuggerModel;
 }> {
   const api = server();
-  const search = new SearchModel({ api: api as unknown as MemoryApi, delay: 0 });
+  const search = new SearchModel({ api: api as unknown as MemoryApi });
+  search.answers.configure({ delay: 0 });
   const model = new DebuggerModel(search, api);
   model.isOpen = true;
   await act(async () => {
@@ -83,7 +84,8 @@ describe('the debugger', () => {
 
   it('asks for lists only while it can be seen', async () => {
     const api = server();
-    const search = new SearchModel({ api: api as unknown as MemoryApi, delay: 0 });
+    const search = new SearchModel({ api: api as unknown as MemoryApi });
+    search.answers.configure({ delay: 0 });
     const model = new DebuggerModel(search, api);
     search.answers.setQuery('prices λ');
     await search.answers.search({ now: true });
@@ -389,7 +391,8 @@ describe('the widget of the debugger', () => {
 
   it('is open while it is shown', () => {
     const api = server();
-    const search = new SearchModel({ api: api as unknown as MemoryApi, delay: 0 });
+    const search = new SearchModel({ api: api as unknown as MemoryApi });
+    search.answers.configure({ delay: 0 });
     const widget = new SectionWidget(debuggerSection({ model: search, api, trans, ...picks }));
     widget.hide();
     act(() => Widget.attach(widget, document.body));
