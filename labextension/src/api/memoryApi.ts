@@ -7,6 +7,7 @@ import type {
   IAnswer,
   IExplanation,
   IFolder,
+  IHit,
   IItem,
   IJob,
   IModel,
@@ -65,14 +66,8 @@ export interface IFolderChange {
   count?: number;
 }
 
-export interface IFeedback {
-  memory_id: string;
-  accepted: boolean;
-  query_id?: string;
-  query?: string;
-  rank?: number;
-  profile?: string;
-}
+export type IFeedback = Pick<IHit, 'memory_id'> &
+  Partial<Pick<IHit, 'rank'> & Pick<IAnswer, 'query_id' | 'query' | 'profile'>> & { accepted: boolean };
 
 /** The memory's REST interface. Methods reject with `ApiError`, or with `AbortError` when their signal is aborted. */
 export class MemoryApi {

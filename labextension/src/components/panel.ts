@@ -16,7 +16,7 @@ import { AutoRefresh, Reconnection } from '../state/refresh';
 import type { IActions, ISection, ISectionModel, ISectionRegistry } from '../tokens';
 import { debuggerSection } from './debugger/debugger';
 import type { IPicking } from './debugger/explanation';
-import { focusBox, HeaderWidget } from './header/header';
+import { focusBox, headerWidget } from './header/header';
 import { type IIndexOptions, indexSection } from './index/indexSection';
 import { focusList, resultsSection } from './results/results';
 import { memoryIcon } from './shared/icons';
@@ -47,7 +47,7 @@ export class MemoryPanel extends SidePanel {
     this.node.setAttribute('role', 'region');
     this.node.setAttribute('aria-label', trans.__('Memory'));
 
-    this._head = new HeaderWidget({ model, trans, related, onDown: () => focusList(this.section('results')?.node) });
+    this._head = headerWidget({ model, trans, related, onDown: () => focusList(this.section('results')?.node) });
     this.header.addWidget(this._head);
     this.registry.add(
       resultsSection({
@@ -182,7 +182,7 @@ export class MemoryPanel extends SidePanel {
     return this.widgets.filter(widget => widget instanceof SectionWidget);
   }
   private readonly _options: IPanelOptions;
-  private readonly _head: HeaderWidget;
+  private readonly _head: Widget;
   private readonly _reconnection: Reconnection;
   private readonly _autoRefresh: AutoRefresh;
   private _observer: ResizeObserver | undefined;

@@ -22,12 +22,7 @@ export function Indexing({ progress, trans, onClick }: IIndexingProps): JSX.Elem
     return null;
   }
   return (
-    <button
-      type="button"
-      className="jp-Memory-statusButton"
-      title={trans.__('Memory: show what is indexed')}
-      onClick={onClick}
-    >
+    <button className="jp-Memory-statusButton" title={trans.__('Memory: show what is indexed')} onClick={onClick}>
       <GroupItem spacing={6}>
         <TextItem
           source={total === null ? trans.__('Indexing: %1', done) : trans.__('Indexing: %1 of %2', done, total)}

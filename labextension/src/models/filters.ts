@@ -44,26 +44,16 @@ export function canonical(filters: IFilters): string {
   return JSON.stringify(pairs.map(([facet, values]) => [facet, [...values].sort()]).sort());
 }
 
-/** The counts of the last answer. They change with an answer only, so they need no signal of their own. */
-export class FacetCounts {
-  all: Facets | null = null;
-
-  /**
-   * Take the counts of an answer; `subject` is what questions share that differ in their filters alone. A facet that
-   * is filtered counts its other values as before, so that a second value can be added to the first.
-   */
-  take(counts: Facets, filters: IFilters, subject: string): void {
-    const before = subject === this._subject ? this.all : null;
-    this.all = { ...counts };
-    this._subject = subject;
-    for (const facet of FACETS) {
-      if (before && filters[facet]?.length) {
-        this.all[facet] = { ...before[facet], ...counts[facet] };
-      }
-    }
+/**
+ * The counts of an answer, after those of the same question with other filters, if there are any: a facet that is
+ * filtered counts its other values as before, so that a second value can be added to the first.
+ */
+export function facetCounts(counts: Facets, filters: IFilters, before: Facets | null): Facets {
+  const all = { ...counts };
+  for (const facet of FACETS.filter(one => before && filters[one]?.length)) {
+    all[facet] = { ...before![facet], ...counts[facet] };
   }
-
-  private _subject = '';
+  return all;
 }
 
 /** The values of a facet, most frequent first; a chosen value stays even with no candidates. */

@@ -5,7 +5,7 @@ import { VDomModel } from '@jupyterlab/ui-components';
 import { API, ApiError, type MemoryApi, NO_MEMORY, NO_STORE, refusalOf, UNREACHABLE } from '../api/memoryApi';
 import type { Facets, IAnswer, IFilters, IStatus } from '../api/types';
 import { Answers, type IQuestion, type IRequest, type Showing, subject } from './answers';
-import { FacetCounts } from './filters';
+import { facetCounts } from './filters';
 import { HitEdits, type IPlacedHit, neighbour, Selection, UndoDelete, visibleHits } from './hits';
 import { isActive } from './indexModel';
 import { WholeTexts } from './wholeTexts';
@@ -60,6 +60,8 @@ export class SearchModel extends VDomModel {
   // What follows is written here alone.
   problem: ApiError | null = null;
   status: IStatus | null = null;
+  /** Counts by facet, also of values that the filters leave out. */
+  facets: Facets | null = null;
   /** Identifies what the answer is about: when it changes, the list scrolls back to its first hit. */
   about = '';
 
@@ -82,10 +84,6 @@ export class SearchModel extends VDomModel {
   }
   get isLoading(): boolean {
     return this.answers.isLoading;
-  }
-  /** Counts by facet, also of values that the filters leave out. */
-  get facets(): Facets | null {
-    return this._facets.all;
   }
   get selected(): string | null {
     return this.selection.id;
@@ -201,13 +199,9 @@ export class SearchModel extends VDomModel {
     this.answers.renew();
   }
 
-  report(problem: ApiError): void {
+  /** Show a problem, or no more one. */
+  report(problem: ApiError | null): void {
     this.problem = problem;
-    this.stateChanged.emit();
-  }
-
-  dismissProblem(): void {
-    this.problem = null;
     this.stateChanged.emit();
   }
 
@@ -239,7 +233,8 @@ export class SearchModel extends VDomModel {
     this.problem = isQuiet && this.problem?.reason === NO_MEMORY ? this.problem : null;
     const about = subject(question, wanted);
     this.about = about + JSON.stringify(question.filters);
-    this._facets.take(answer.facets, question.filters, about);
+    this.facets = facetCounts(answer.facets, question.filters, about === this._subject ? this.facets : null);
+    this._subject = about;
     const ids = answer.hits.map(hit => hit.memory_id);
     this.selection.select(ids.find(id => id === this.selected) ?? null);
     this.stateChanged.emit();
@@ -276,6 +271,6 @@ export class SearchModel extends VDomModel {
   }
 
   private readonly _api: MemoryApi;
-  private readonly _facets = new FacetCounts();
+  private _subject = '';
   private _seen = { answer: null as IAnswer | null, version: 0, hits: [] as readonly IPlacedHit[] };
 }

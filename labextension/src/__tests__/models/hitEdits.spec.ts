@@ -41,7 +41,7 @@ describe('changing', () => {
     await Promise.all([model.edits.pin('aa01', true), advance()]);
     expect(model.find('aa01')?.place.pinned).toBe(false);
     expect(model.problem?.message).toBe('The memory is locked.');
-    model.dismissProblem();
+    model.report(null);
     expect(model.problem).toBeNull();
   });
 

@@ -37,7 +37,6 @@ export function Chips({ model, trans }: IProps<SearchModel>): JSX.Element | null
     <div ref={box} className="jp-Memory-filters" role="group" aria-label={trans.__('Filters')} onKeyDown={onKeyDown}>
       <Scopes model={model} trans={trans} />
       <button
-        type="button"
         className="jp-Memory-sign jp-Memory-filterSign"
         title={trans.__('More filters')}
         aria-label={trans.__('More filters')}

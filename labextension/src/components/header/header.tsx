@@ -10,7 +10,7 @@ import { withValues } from '../../models/filters';
 import type { RelatedCells } from '../../models/relatedCells';
 import type { SearchModel } from '../../models/searchModel';
 import { emptyReason } from '../results/empty';
-import { type IProps, KeepFocus, RemovableChip } from '../shared/elements';
+import { Action, type IProps, KeepFocus, RemovableChip, TextButton } from '../shared/elements';
 import { count } from '../shared/format';
 import { relatedIcon } from '../shared/icons';
 import { kept, splitTitle, verdictTexts } from '../shared/labels';
@@ -25,15 +25,8 @@ interface IHeaderProps extends IProps<SearchModel> {
   onDown(): void;
 }
 
-export class HeaderWidget extends ReactWidget {
-  constructor(private readonly _options: IHeaderProps) {
-    super();
-    this.addClass('jp-Memory-header');
-  }
-
-  protected render(): JSX.Element {
-    return <UseSignal signal={this._options.model.stateChanged}>{() => <Header {...this._options} />}</UseSignal>;
-  }
+export function headerWidget(props: IHeaderProps): ReactWidget {
+  return ReactWidget.create(<UseSignal signal={props.model.stateChanged}>{() => <Header {...props} />}</UseSignal>);
 }
 
 export function Header(props: IHeaderProps): JSX.Element {
@@ -48,7 +41,6 @@ export function Header(props: IHeaderProps): JSX.Element {
         <Recording model={model} trans={trans} />
         {status && (
           <button
-            type="button"
             className="jp-Memory-total"
             title={trans._n(
               '%2 cell or note. Search again.',
@@ -86,6 +78,7 @@ export function focusBox(node: HTMLElement | null): void {
 
 function SearchBox({ model, trans, onDown }: IHeaderProps): JSX.Element {
   const errorId = useId();
+  const input = useRef<HTMLInputElement>(null);
   // Text that an input method is composing is not searched yet.
   const isComposing = useRef(false);
   const error = model.problem?.status === 400 ? withMarks(model.problem.message) : '';
@@ -102,6 +95,7 @@ function SearchBox({ model, trans, onDown }: IHeaderProps): JSX.Element {
       <div className={error ? 'jp-Memory-box jp-mod-wrong' : 'jp-Memory-box'}>
         <searchIcon.react tag="span" className="jp-Memory-boxIcon" />
         <input
+          ref={input}
           type="search"
           className="jp-Memory-input"
           dir="auto"
@@ -137,18 +131,15 @@ function SearchBox({ model, trans, onDown }: IHeaderProps): JSX.Element {
           }}
         />
         {model.question.query && (
-          <button
-            type="button"
-            className="jp-Memory-sign"
-            title={trans.__('Clear')}
-            aria-label={trans.__('Clear')}
-            onClick={event => {
+          <Action
+            iconOnly
+            icon={closeIcon}
+            label={trans.__('Clear')}
+            run={() => {
               model.answers.setQuery('');
-              event.currentTarget.parentElement?.querySelector('input')?.focus();
+              input.current?.focus();
             }}
-          >
-            <closeIcon.react tag="span" />
-          </button>
+          />
         )}
       </div>
       <div id={errorId} className="jp-Memory-wrong" aria-live="polite">
@@ -169,7 +160,6 @@ function RelatedLine({ related, model, trans, onDown }: Required<IHeaderProps>):
     <div className="jp-Memory-relatedLine">
       {count > 0 && (
         <button
-          type="button"
           className="jp-Memory-link"
           title={trans.__('Show the cells of other notebooks that are like the active cell')}
           onClick={() => void related.show().then(onDown)}
@@ -197,7 +187,6 @@ export function Recording({ model, trans }: IProps<SearchModel>): JSX.Element | 
   return (
     <div ref={box} className="jp-Memory-recording" onKeyDown={onKeyDown}>
       <button
-        type="button"
         className="jp-Memory-recordingSign"
         title={`${summary(history, trans)}\n${trans.__('To turn it off, run %1 in the notebook.', OFF)}`}
         aria-label={trans.__('History is on')}
@@ -219,17 +208,15 @@ export function Recording({ model, trans }: IProps<SearchModel>): JSX.Element | 
           <p>
             {trans.__('To turn it off, run this in the notebook:')} <code>{OFF}</code>
           </p>
-          <button
-            type="button"
-            className="jp-Memory-link"
-            onClick={() => {
+          <TextButton
+            look="link"
+            label={trans.__('Show what you ran')}
+            run={() => {
               close();
               model.answers.setQuery('');
               model.answers.narrow({ filters: withValues(model.question.filters, 'kind', ['history']) });
             }}
-          >
-            {trans.__('Show what you ran')}
-          </button>
+          />
         </div>
       )}
     </div>

@@ -222,7 +222,7 @@ function Problem({ model, trans }: IProps<SearchModel>): JSX.Element | null {
     <div className="jp-Memory-notice jp-mod-wrong" role="alert">
       <span>{errorText(problem, trans)}</span>
       <TextButton look="action" label={trans.__('Retry')} run={() => void model.refresh()} />
-      <TextButton look="action" label={trans.__('Dismiss')} run={() => model.dismissProblem()} />
+      <TextButton look="action" label={trans.__('Dismiss')} run={() => model.report(null)} />
     </div>
   );
 }

@@ -62,7 +62,6 @@ interface IUnfoldProps {
 export function Unfold(props: IUnfoldProps): JSX.Element {
   return (
     <button
-      type="button"
       className={`jp-Memory-unfold ${props.look}`}
       style={{ gridRow: props.row }}
       tabIndex={props.isStop ? 0 : -1}
@@ -78,16 +77,11 @@ export function Unfold(props: IUnfoldProps): JSX.Element {
   );
 }
 
-interface IToggleProps {
-  found: IPlacedHit;
-  row: number;
-  isOpen: boolean;
-  isStop: boolean;
+interface IToggleProps
+  extends Pick<IUnfoldProps, 'row' | 'isOpen' | 'isStop'>, Pick<IWholeTextProps, 'found' | 'trans' | 'onLeave'> {
   /** Whether the mouse is over the hit; elsewhere the dense list hides it. */
   isNear: boolean;
-  trans: TranslationBundle;
   onTurn(id: string): void;
-  onLeave(id: string): void;
 }
 
 /** The toggle in a card's margin. It lies over the card, because an option of a list box may not contain a button. */
