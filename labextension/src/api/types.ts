@@ -271,6 +271,7 @@ export interface IStatus {
 export interface IHistory {
   kernels: number;
   runs: number;
+  texts: number;
   since: string | null;
 }
 

@@ -247,7 +247,7 @@ export function status(more: Partial<IStatus> = {}): IStatus {
     jobs: [],
     notices: [],
     log_searches: true,
-    history: { kernels: 0, runs: 0, since: null },
+    history: { kernels: 0, runs: 0, texts: 0, since: null },
     root: ROOT,
     ...more
   };

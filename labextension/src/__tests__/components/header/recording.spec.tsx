@@ -10,7 +10,7 @@ import { advance, Server } from '../../helpers/server';
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
 
-const ON: IHistory = { kernels: 2, runs: 1234, since: '2026-10-03T09:00:00+00:00' };
+const ON: IHistory = { kernels: 2, runs: 1234, texts: 300, since: '2026-10-03T09:00:00+00:00' };
 
 async function shown(history: IHistory) {
   const server = new Server();
@@ -32,7 +32,7 @@ describe('the sign of the history', () => {
     act(() => model.setStatus(status({ history: ON })));
     expect(sign()!.title).toMatch(/^2 kernels remember what they run\. 1,234 runs since .*3.*\.\n/);
     expect(sign()!.title).toContain('%memory history off');
-    act(() => model.setStatus(status({ history: { kernels: 1, runs: 0, since: null } })));
+    act(() => model.setStatus(status({ history: { kernels: 1, runs: 0, texts: 0, since: null } })));
     expect(sign()!.title).toMatch(/^A kernel remembers what it runs\. Nothing is in the store yet\.\n/);
   });
 
