@@ -21,11 +21,10 @@ import { focusList } from './components/results/results';
 import { codeHighlighter, LabActions, markdownRenderer, notifyErrors } from './integrations/actions';
 import { addCommands, CommandIDs } from './integrations/commands';
 import { addContextCommands } from './integrations/contextMenu';
-import { showFixes } from './integrations/fixes';
 import { followHistory, offerHistory } from './integrations/history';
 import { addStatusItem } from './integrations/indexing';
 import { Opener } from './integrations/open';
-import { followOutputs, followSources, keepArrows, nameSliders, showPictures } from './integrations/outputs';
+import { followOutputs, followSources, keepArrows, nameSliders, showFixes, showPictures } from './integrations/outputs';
 import { followActiveCell, Pointer, toQuery, wordsOf } from './integrations/pointer';
 import { IndexModel } from './models/indexModel';
 import { RelatedCells } from './models/relatedCells';
@@ -81,7 +80,8 @@ function activate(
   rendermime: IRenderMimeRegistry | null,
   languages: IEditorLanguageRegistry | null
 ): IMemoryPanel {
-  const trans = (translator ?? nullTranslator).load('jupyter_memory');
+  const translations = translator ?? nullTranslator;
+  const trans = translations.load('jupyter_memory');
   const api = new MemoryApi(app.serviceManager.serverSettings);
   const model = new SearchModel({ api });
   const index = new IndexModel({ api, events: app.serviceManager.events });
@@ -100,10 +100,10 @@ function activate(
     related,
     actions,
     events: app.serviceManager.events,
-    translator: translator ?? nullTranslator,
+    translator: translations,
     folderNow: () => files?.model.path ?? '',
-    pickFolder: () => pick(FileDialog.getExistingDirectory, docs, translator),
-    pickFile: () => pick(FileDialog.getOpenFiles, docs, translator)
+    pickFolder: () => pick(FileDialog.getExistingDirectory, docs, translations),
+    pickFile: () => pick(FileDialog.getOpenFiles, docs, translations)
   });
   const overlay = new Overlay({
     model,
@@ -168,25 +168,15 @@ function activate(
     used: memory_id => void api.access(memory_id)
   });
   followSources(memory_id => void actions.openMemory(memory_id));
-  showPictures({
-    pictureOf: memory_id => api.thumbnail(memory_id, 0),
-    label: title => trans.__('Picture: %1', title),
-    enlarge: title => trans.__('Enlarge the picture of %1', title)
-  });
+  showPictures(memory_id => api.thumbnail(memory_id, 0), trans);
   keepArrows();
   nameSliders();
   showFixes(memory_id => api.item(memory_id), trans);
-  followHistory(app.serviceManager.kernels, model, () => panel.isVisible);
+  const isShown = (): boolean => panel.isVisible;
+  followHistory(app.serviceManager.kernels, model, isShown);
   if (state) {
-    offerHistory(
-      model,
-      () => panel.isVisible,
-      state,
-      source => actions.insertText(source),
-      trans
-    );
+    offerHistory(model, isShown, state, source => actions.insertText(source), trans);
   }
-
   followActiveCell(notebooks, related);
 
   const keeper = state ? new Persistence(state, model) : null;
@@ -196,12 +186,8 @@ function activate(
 }
 
 /** The contents path that a person picks in one of Lab's dialogs; null if they cancel. */
-async function pick(
-  ask: typeof FileDialog.getOpenFiles,
-  docs: IDocumentManager,
-  translator: ITranslator | null
-): Promise<string | null> {
-  const answer = await ask({ manager: docs, translator: translator ?? nullTranslator });
+async function pick(ask: typeof FileDialog.getOpenFiles, docs: IDocumentManager, translator: ITranslator) {
+  const answer = await ask({ manager: docs, translator });
   const path = answer.button.accept ? answer.value?.[0]?.path : undefined;
   // Drives of other extensions prefix the path with their name.
   return path === undefined ? null : docs.services.contents.localPath(path);

@@ -7,6 +7,7 @@ import type {
   IAnswer,
   IExplanation,
   IFolder,
+  IHit,
   IItem,
   IJob,
   IModel,
@@ -65,105 +66,58 @@ export interface IFolderChange {
   count?: number;
 }
 
-export interface IFeedback {
-  memory_id: string;
-  accepted: boolean;
-  query_id?: string;
-  query?: string;
-  rank?: number;
-  profile?: string;
-}
+export type IFeedback = Pick<IHit, 'memory_id'> &
+  Partial<Pick<IHit, 'rank'> & Pick<IAnswer, 'query_id' | 'query' | 'profile'>> & { accepted: boolean };
 
 /** The memory's REST interface. Methods reject with `ApiError`, or with `AbortError` when their signal is aborted. */
 export class MemoryApi {
   constructor(readonly serverSettings: ServerConnection.ISettings = ServerConnection.makeSettings()) {}
 
-  status(): Promise<IStatus> {
-    return this._get('status');
-  }
-  async profiles(): Promise<IProfile[]> {
-    return (await this._get<{ profiles: IProfile[] }>('profiles')).profiles;
-  }
-  async models(): Promise<IModel[]> {
-    return (await this._get<{ models: IModel[] }>('models')).models;
-  }
+  readonly status = () => this._get<IStatus>('status');
+  readonly profiles = async () => (await this._get<{ profiles: IProfile[] }>('profiles')).profiles;
+  readonly models = async () => (await this._get<{ models: IModel[] }>('models')).models;
   /** Make the store search with a model; `download` is how many bytes a person agreed to fetch. */
-  useModel(name: string, download: number): Promise<IJob> {
-    return this._post('models', { name, download });
-  }
-  async doctor(): Promise<string[]> {
-    return (await this._get<{ problems: string[] }>('doctor')).problems;
-  }
+  readonly useModel = (name: string, download: number) => this._post<IJob>('models', { name, download });
+  readonly doctor = async () => (await this._get<{ problems: string[] }>('doctor')).problems;
 
-  search(asked: ISearch, signal?: AbortSignal): Promise<IAnswer> {
-    return this._post('search', asked, { signal });
-  }
-  explain(asked: ISearch & { memory_id: string }, signal?: AbortSignal): Promise<IExplanation> {
-    return this._post('explain', asked, { signal });
-  }
-  related(asked: Within & { memory_id: string; profile?: string }, signal?: AbortSignal): Promise<IAnswer> {
-    return this._post('related', asked, { signal });
-  }
-  relatedTo(asked: IRelatedTo, signal?: AbortSignal): Promise<IAnswer> {
-    return this._post('related-to', asked, { signal });
-  }
-  browse(asked: Within = {}, signal?: AbortSignal): Promise<IAnswer> {
-    return this._post('browse', asked, { signal });
-  }
-  async recent(limit?: number, signal?: AbortSignal): Promise<IRecent[]> {
-    return (await this._post<{ searches: IRecent[] }>('recent', { limit }, { signal })).searches;
-  }
-  async forgetRecent(): Promise<number> {
-    return (await this._ask<{ removed: number }>('recent', { method: 'DELETE' })).removed;
-  }
+  readonly search = (asked: ISearch, signal?: AbortSignal) => this._post<IAnswer>('search', asked, { signal });
+  readonly explain = (asked: ISearch & { memory_id: string }, signal?: AbortSignal) =>
+    this._post<IExplanation>('explain', asked, { signal });
+  readonly related = (asked: Within & { memory_id: string; profile?: string }, signal?: AbortSignal) =>
+    this._post<IAnswer>('related', asked, { signal });
+  readonly relatedTo = (asked: IRelatedTo, signal?: AbortSignal) =>
+    this._post<IAnswer>('related-to', asked, { signal });
+  readonly browse = (asked: Within = {}, signal?: AbortSignal) => this._post<IAnswer>('browse', asked, { signal });
+  readonly recent = async (limit?: number, signal?: AbortSignal) =>
+    (await this._post<{ searches: IRecent[] }>('recent', { limit }, { signal })).searches;
+  readonly forgetRecent = () => this._ask<unknown>('recent', { method: 'DELETE' });
 
   /** A memory in full; `isRunnable` also asks for its code with what it needs. */
-  item(memory_id: string, how: { isRunnable?: boolean; signal?: AbortSignal } = {}): Promise<IItem> {
-    return this._post('item', { memory_id, ...(how.isRunnable && { runnable: true }) }, { signal: how.signal });
-  }
-  /** What ran in the cell of a memory. */
-  versions(memory_id: string): Promise<IVersions> {
-    return this._post('versions', { memory_id });
-  }
+  readonly item = (memory_id: string, how: { isRunnable?: boolean; signal?: AbortSignal } = {}) =>
+    this._post<IItem>('item', { memory_id, ...(how.isRunnable && { runnable: true }) }, { signal: how.signal });
+  readonly versions = (memory_id: string) => this._post<IVersions>('versions', { memory_id });
+  readonly add = (asked: IAdd) => this._post<IItem>('add', asked);
+  readonly update = (asked: { memory_id: string; tags: string[] }) => this._post<IItem>('update', asked);
+  readonly pin = (memory_id: string, pinned: boolean) => this._post<IItem>('pin', { memory_id, pinned });
+  /** Forget memories. With `keepalive` the request outlives the page. */
+  readonly forget = (what: { memory_ids: string[] }, keepalive = false) =>
+    this._post<unknown>('forget', what, { keepalive });
+  readonly feedback = (asked: IFeedback) => this._post<unknown>('feedback', asked);
+  /** Count that a person used a memory. What they did went well, so a refusal is nothing to tell. */
+  readonly access = (memory_id: string) => this._post<unknown>('access', { memory_id }).catch(refusalOf);
+
+  /** Index a contents path or an absolute one; `''` is Lab's root. */
+  readonly index = (path: string, watch?: boolean) => this._post<IJob>('index', { path, watch });
+  readonly cancelJob = (job_id: string) => this._post<IJob>('jobs', { job_id, cancel: true });
+  /** The indexed folders with the number of changed files in each, for which the server walks them. */
+  readonly folders = async () => (await this._get<{ folders: IFolder[] }>('folders')).folders;
+  readonly setFolder = async (asked: IFolderChange) =>
+    (await this._post<{ folders: IFolder[] }>('folders', asked)).folders;
+
   /** The address of a picture of a memory, counted from 0. */
   thumbnail(memory_id: string, place: number): string {
     const url = URLExt.join(this.serverSettings.baseUrl, 'jupyter-memory/thumbnail');
     return url + URLExt.objectToQueryString({ memory_id, place: `${place}` });
-  }
-  add(asked: IAdd): Promise<IItem> {
-    return this._post('add', asked);
-  }
-  update(asked: { memory_id: string; tags: string[] }): Promise<IItem> {
-    return this._post('update', asked);
-  }
-  pin(memory_id: string, pinned: boolean): Promise<IItem> {
-    return this._post('pin', { memory_id, pinned });
-  }
-  /** Forget memories. With `keepalive` the request outlives the page. */
-  async forget(what: { memory_ids: string[] }, keepalive = false): Promise<number> {
-    return (await this._post<{ forgotten: number }>('forget', what, { keepalive })).forgotten;
-  }
-  async feedback(asked: IFeedback): Promise<void> {
-    await this._post('feedback', asked);
-  }
-  /** Count that a person used a memory. What they did went well, so a refusal is nothing to tell. */
-  async access(memory_id: string): Promise<void> {
-    await this._post('access', { memory_id }).catch(refusalOf);
-  }
-
-  /** Index a contents path or an absolute one; `''` is Lab's root. */
-  index(path: string, watch?: boolean): Promise<IJob> {
-    return this._post('index', { path, watch });
-  }
-  cancelJob(job_id: string): Promise<IJob> {
-    return this._post('jobs', { job_id, cancel: true });
-  }
-  /** The indexed folders with the number of changed files in each, for which the server walks them. */
-  async folders(): Promise<IFolder[]> {
-    return (await this._get<{ folders: IFolder[] }>('folders')).folders;
-  }
-  async setFolder(asked: IFolderChange): Promise<IFolder[]> {
-    return (await this._post<{ folders: IFolder[] }>('folders', asked)).folders;
   }
 
   private _get<T>(route: string): Promise<T> {

@@ -1,4 +1,4 @@
-/** The JSON of the REST interface, field by field as the server writes it; a test compares it with the schemas. */
+/** What the panel reads and writes of the REST interface; a test compares it with the schemas. */
 
 export type QueryClass = 'keyword' | 'balanced' | 'semantic';
 
@@ -34,11 +34,7 @@ export interface IHit {
   thumbnails: number;
   kw_rank: number | null;
   sem_rank: number | null;
-  bm25: number | null;
-  cosine: number | null;
   signals: Record<string, IEvidence>;
-  outcome?: 'ok' | 'error' | 'unknown';
-  error?: string;
 }
 
 /** Where a memory can be opened in this Lab, and whether it may be out of date. */
@@ -64,28 +60,20 @@ export interface IPlace {
   seconds?: number[];
 }
 
-/** A text that ran in a cell. */
 export interface IVersion {
   /** 1 is the oldest. */
   version: number;
   /** The last run: ISO, how it ended, and the name of its error. */
   when: string;
-  outcome: 'ok' | 'error' | 'unknown';
+  outcome: IRun['outcome'];
   error: string;
-  seconds: number | null;
   /** Of the last runs, the newest first. */
   durations: number[];
-  runs: number;
   /** What it changed in the version before; empty for the first. */
   diff: string;
-  /** What other cells changed, where every run was asked for. */
-  elsewhere: string;
   text: string;
-  packages: string;
   /** What it showed, if that is short and kept. */
   result: string;
-  notebook: string;
-  memory_id: string;
 }
 
 /** The newest first; or why there are none. */
@@ -103,7 +91,6 @@ export interface IRun {
   outcome: 'ok' | 'error' | 'unknown';
   error: string;
   environment: string;
-  /** Those that its code used, with their versions. */
   packages: string;
 }
 
@@ -115,7 +102,6 @@ export interface ITimeRead {
   phrase: string;
   since: string | null;
   until: string | null;
-  sure: number;
 }
 
 export interface IAnswer {
@@ -174,13 +160,11 @@ export interface ISearch {
   profile?: string;
   filters?: IFilters;
   since?: string;
-  until?: string;
   /** The last word may be unfinished. */
   prefix?: boolean;
   /** False ignores a time in the query's words. */
   time?: boolean;
   lists?: boolean;
-  /** Log it among the recent searches. */
   log?: boolean;
 }
 
@@ -191,11 +175,10 @@ export interface IRelatedTo extends Within {
 }
 
 /** The part of a request that limits and filters memories. */
-export type Within = Pick<ISearch, 'limit' | 'filters' | 'since' | 'until'>;
+export type Within = Pick<ISearch, 'limit' | 'filters' | 'since'>;
 
 export interface IExplanation {
   memory_id: string;
-  rank: number | null;
   hit: IHit | null;
   /** The main reasons, and all of them, in sentences. */
   reasons: string[];
@@ -209,10 +192,8 @@ export interface IItem {
   text: string;
   kind: string;
   tier: string;
-  pinned: boolean;
   lang: string;
   source: string;
-  location: string;
   tags: string[];
   event_at: string | null;
   place: IPlace;
@@ -236,7 +217,6 @@ export interface IJob {
   job_id: string;
   /** Absolute path of what is indexed; '' where the model is changed. */
   path: string;
-  /** The model that the store changes to, or ''. */
   model: string;
   state: 'waiting' | 'running' | 'done' | 'failed' | 'cancelled';
   /** Files; of a model its bytes, then vectors. */
@@ -260,7 +240,6 @@ export interface IModel {
   languages: string;
   /** Bytes to fetch before it can be used, with those of the packages that it needs. */
   download: number;
-  /** From where, or ''. */
   origin: string;
   needs: string[];
   /** Why it cannot be used here, or ''. */
@@ -300,7 +279,6 @@ export interface IProfile {
   name: string;
   summary: string;
   formula: string;
-  terms: string[];
   default: boolean;
 }
 

@@ -35,7 +35,7 @@ export class Overlay extends ReactWidget {
     }
     this._before = document.activeElement;
     behind.inert = true;
-    model.selection.setOverlaid(true);
+    model.selection.set({ overlaid: true });
     Widget.attach(this, document.body);
     if (!model.status && !model.isLoading) {
       void model.refresh();
@@ -47,7 +47,7 @@ export class Overlay extends ReactWidget {
     if (this.isAttached) {
       Widget.detach(this);
       this._options.behind.inert = false;
-      this._options.model.selection.setOverlaid(false);
+      this._options.model.selection.set({ overlaid: false });
       if (this._before instanceof HTMLElement && this._before !== document.body && this._before.isConnected) {
         this._before.focus();
       } else {
@@ -99,9 +99,11 @@ function Search(props: IOverlayOptions & { onClose(): void }): JSX.Element {
         <div className="jp-Memory-results">
           <Results {...props} isOverlay onLeave={toBox} />
         </div>
-        <div className="jp-Memory-results jp-Memory-peek">
-          {found && <Peek key={found.hit.memory_id} {...{ model, actions, trans, found }} onLeave={toBox} />}
-        </div>
+        {found && (
+          <div className="jp-Memory-results jp-Memory-peek">
+            <Peek key={found.hit.memory_id} {...{ model, actions, trans, found }} onLeave={toBox} />
+          </div>
+        )}
       </div>
       <p className="jp-Memory-foot">{trans.__('Enter opens, Ctrl Enter inserts, Escape closes.')}</p>
     </div>

@@ -1,7 +1,7 @@
 /** The side panel: the query at the top, and the sections below it. */
 
 import type { Event } from '@jupyterlab/services';
-import { type ITranslator, nullTranslator } from '@jupyterlab/translation';
+import type { ITranslator } from '@jupyterlab/translation';
 import { SidePanel, type Toolbar, VDomRenderer } from '@jupyterlab/ui-components';
 import { DisposableDelegate, type IDisposable } from '@lumino/disposable';
 import { type Message, MessageLoop } from '@lumino/messaging';
@@ -16,7 +16,7 @@ import { AutoRefresh, Reconnection } from '../state/refresh';
 import type { IActions, ISection, ISectionModel, ISectionRegistry } from '../tokens';
 import { debuggerSection } from './debugger/debugger';
 import type { IPicking } from './debugger/explanation';
-import { focusBox, HeaderWidget } from './header/header';
+import { focusBox, headerWidget } from './header/header';
 import { type IIndexOptions, indexSection } from './index/indexSection';
 import { focusList, resultsSection } from './results/results';
 import { memoryIcon } from './shared/icons';
@@ -27,10 +27,10 @@ interface IPanelOptions extends Pick<IIndexOptions, 'folderNow' | 'pickFolder'>,
   api: MemoryApi;
   model: SearchModel;
   indexModel: IndexModel;
-  related?: RelatedCells;
+  related: RelatedCells;
   actions: IActions;
   events?: Event.IManager;
-  translator?: ITranslator;
+  translator: ITranslator;
 }
 
 /** Sends no request before it is shown for the first time. */
@@ -38,7 +38,7 @@ export class MemoryPanel extends SidePanel {
   constructor(options: IPanelOptions) {
     super({ translator: options.translator });
     const { api, model, indexModel, related, actions, events, folderNow, pickFolder } = options;
-    const trans = (options.translator ?? nullTranslator).load('jupyter_memory');
+    const trans = options.translator.load('jupyter_memory');
     this._options = options;
     this.id = PANEL_ID;
     this.addClass('jp-Memory');
@@ -47,7 +47,7 @@ export class MemoryPanel extends SidePanel {
     this.node.setAttribute('role', 'region');
     this.node.setAttribute('aria-label', trans.__('Memory'));
 
-    this._head = new HeaderWidget({ model, trans, related, onDown: () => focusList(this.section('results')?.node) });
+    this._head = headerWidget({ model, trans, related, onDown: () => focusList(this.section('results')?.node) });
     this.header.addWidget(this._head);
     this.registry.add(
       resultsSection({
@@ -66,7 +66,7 @@ export class MemoryPanel extends SidePanel {
     this._accordion.expansionToggled.connect(makeRoom);
     indexModel.stateChanged.connect(this._onIndexChanged, this);
     this._reconnection = new Reconnection(model, indexModel);
-    this._autoRefresh = new AutoRefresh({ model, index: indexModel, events, isSeen: () => this.isSeen });
+    this._autoRefresh = new AutoRefresh(model, indexModel, () => this.isSeen, events);
     window.addEventListener('pagehide', this._flush);
     document.addEventListener('visibilitychange', this._onVisibilityChange);
   }
@@ -82,7 +82,6 @@ export class MemoryPanel extends SidePanel {
     return this._sections.find(widget => widget.section.id === id);
   }
 
-  /** Open a section, and bring it into view. */
   reveal(id: string): void {
     this._accordion.expand(this._sections.findIndex(widget => widget.section.id === id));
     this.section(id)?.node.scrollIntoView({ block: 'nearest' });
@@ -129,12 +128,12 @@ export class MemoryPanel extends SidePanel {
     } else {
       void this._start();
     }
-    this._options.related?.look();
+    this._options.related.look();
   }
 
   protected override onAfterHide(msg: Message): void {
     super.onAfterHide(msg);
-    this._options.related?.look();
+    this._options.related.look();
   }
 
   protected override onActivateRequest(msg: Message): void {
@@ -174,7 +173,7 @@ export class MemoryPanel extends SidePanel {
     if (this.isSeen) {
       this._autoRefresh.refresh();
     }
-    this._options.related?.look();
+    this._options.related.look();
   };
   private get _accordion(): AccordionPanel {
     return this.content as AccordionPanel;
@@ -183,7 +182,7 @@ export class MemoryPanel extends SidePanel {
     return this.widgets.filter(widget => widget instanceof SectionWidget);
   }
   private readonly _options: IPanelOptions;
-  private readonly _head: HeaderWidget;
+  private readonly _head: Widget;
   private readonly _reconnection: Reconnection;
   private readonly _autoRefresh: AutoRefresh;
   private _observer: ResizeObserver | undefined;
@@ -234,52 +233,36 @@ export class SectionWidget extends VDomRenderer<ISectionModel | null> {
     section.model?.stateChanged.connect(this._updateTitle, this);
   }
 
-  /** Lab shows it in the title of the section. */
   readonly toolbar: Toolbar | undefined;
 
   override dispose(): void {
-    if (this.isDisposed) {
-      return;
+    if (!this.isDisposed) {
+      super.dispose();
+      this.section.dispose?.();
     }
-    super.dispose();
-    this.section.dispose?.();
   }
 
   protected override render(): JSX.Element | null {
     return this.section.render();
   }
 
-  protected override onAfterAttach(msg: Message): void {
-    super.onAfterAttach(msg);
-    this._setOpen(this.isVisible);
-  }
-
-  protected override onBeforeDetach(msg: Message): void {
-    super.onBeforeDetach(msg);
-    this._setOpen(false);
+  override processMessage(msg: Message): void {
+    super.processMessage(msg);
+    const { model } = this.section;
+    if (model && model.isOpen !== this.isVisible) {
+      model.isOpen = this.isVisible;
+    }
   }
 
   protected override onAfterShow(msg: Message): void {
     super.onAfterShow(msg);
-    this._setOpen(true);
     this.update();
-  }
-
-  protected override onAfterHide(msg: Message): void {
-    super.onAfterHide(msg);
-    this._setOpen(false);
   }
 
   /** A hidden section is drawn when it is shown: its model changes with every key that is typed. */
   protected override onUpdateRequest(msg: Message): void {
     if (this.isVisible || !this.section.model) {
       super.onUpdateRequest(msg);
-    }
-  }
-
-  private _setOpen(isOpen: boolean): void {
-    if (this.section.model) {
-      this.section.model.isOpen = isOpen;
     }
   }
 

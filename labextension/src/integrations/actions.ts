@@ -22,9 +22,7 @@ interface IActionsOptions {
   render: IActions['render'];
   highlight: IActions['highlight'];
   trans: TranslationBundle;
-  /** Called before something is done with a document. */
   onDocument(): void;
-  /** Called with the id of a memory that no longer exists. */
   onMissing(id: string): void;
 }
 

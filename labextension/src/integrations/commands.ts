@@ -53,7 +53,6 @@ export interface ICommandOptions {
   actions: LabActions;
   /** Show the panel, and search for a query if there is one. */
   show(query?: string): Promise<void>;
-  /** Search above whatever is in front. */
   searchAnywhere(query?: string): Promise<void>;
   /** The selected text of the document in front, for the search box. */
   selected(): string | undefined;
@@ -61,7 +60,6 @@ export interface ICommandOptions {
   clicked(): string | undefined;
   /** Give the keyboard back to the results, which a menu took it from. */
   back(): void;
-  /** Show what put the selected hit where it is. */
   why(): void;
   trans: TranslationBundle;
 }
@@ -98,7 +96,8 @@ export function addCommands(options: ICommandOptions): void {
       isMenu: { type: 'boolean', description: trans.__('Search for what is selected, or for the cell under the menu') }
     }),
     isVisible: given => !given.isMenu || (selected() ?? clicked()) !== undefined,
-    execute: given => show(text(given.query) ?? selected() ?? (given.isMenu ? clicked() : undefined) ?? model.query)
+    execute: given =>
+      show(text(given.query) ?? selected() ?? (given.isMenu ? clicked() : undefined) ?? model.question.query)
   });
   commands.addCommand(CommandIDs.searchAnywhere, {
     label: trans.__('Search Memory from Anywhere'),
@@ -111,8 +110,8 @@ export function addCommands(options: ICommandOptions): void {
     caption: trans.__('Put the question of the Memory panel into the notebook'),
     icon: notebookIcon,
     describedBy: args(query),
-    isEnabled: given => actions.hasNotebook && !!(text(given.query) ?? model.query).trim(),
-    execute: given => actions.toNotebook(text(given.query) ?? model.query)
+    isEnabled: given => actions.hasNotebook && !!(text(given.query) ?? model.question.query).trim(),
+    execute: given => actions.toNotebook(text(given.query) ?? model.question.query)
   });
   commands.addCommand(CommandIDs.insertBelow, {
     label: trans.__('Insert as a New Cell'),
@@ -200,8 +199,8 @@ function addHitCommands({ commands, model, actions, back, why, trans }: ICommand
     { isOn: ({ place }) => place.pinned }
   );
   addForHit(ids.tag, [trans.__('Tag'), trans.__('Tag the Selected Result'), tagsIcon], ({ hit }) => {
-    model.select(hit.memory_id);
-    model.selection.tag(hit.memory_id);
+    model.selection.select(hit.memory_id);
+    model.selection.set({ tagging: hit.memory_id });
   });
   addForHit(
     ids.useful,
@@ -222,7 +221,7 @@ function addHitCommands({ commands, model, actions, back, why, trans }: ICommand
     ids.why,
     [trans.__('Why it is here'), trans.__('Why the Selected Result Is Where It Is'), infoIcon],
     ({ hit }) => {
-      model.select(hit.memory_id);
+      model.selection.select(hit.memory_id);
       why();
     }
   );

@@ -93,7 +93,7 @@ async function remember({ api, model, show, trans }: IContextOptions, pointed: I
     void model.recount();
     const callback = async (): Promise<void> => {
       await show('');
-      model.select(item.memory_id);
+      model.selection.select(item.memory_id);
     };
     Notification.success(trans.__('Remembered “%1”.', displayTitle(item)), {
       autoClose: 5000,

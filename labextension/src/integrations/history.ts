@@ -1,6 +1,6 @@
 /** Follows whether kernels record what they run, and offers that once. */
 
-import { Notification } from '@jupyterlab/apputils';
+import { Dialog, Notification, showDialog } from '@jupyterlab/apputils';
 import { NotebookActions } from '@jupyterlab/notebook';
 import type { Kernel } from '@jupyterlab/services';
 import type { IStateDB } from '@jupyterlab/statedb';
@@ -47,6 +47,24 @@ export function offerHistory(
   insert: (source: string) => Promise<boolean>,
   trans: TranslationBundle
 ): void {
+  const explain = async (path: string): Promise<void> => {
+    const { button } = await showDialog({
+      title: trans.__('The history of what you run'),
+      body: trans.__(
+        'It keeps the code of each cell, when it ran, how it ended and its errors, but no outputs, in %1 on this machine. To stop: %2. To forget it: %3.',
+        path,
+        '%memory history off',
+        '%memory history clear'
+      ),
+      buttons: [
+        Dialog.cancelButton({ label: trans.__('Not now') }),
+        Dialog.okButton({ label: trans.__('Insert %1', '%memory history on') })
+      ]
+    });
+    if (button.accept) {
+      await insert('%load_ext jupyter_memory\n%memory history on');
+    }
+  };
   const offer = async (_: unknown, { success }: { success: boolean }): Promise<void> => {
     const status = model.status;
     if (success || !isSeen() || !status || status.history.kernels || REFUSED.test(status.store.path)) {
@@ -57,23 +75,11 @@ export function offerHistory(
       return;
     }
     await state.save(OFFERED, true);
-    Notification.info(
-      trans.__(
-        'Your history could tell how you fixed an error before. It keeps the code of each cell, when it ran, how it ended and its errors, but no outputs, in %1 on this machine. To stop: %2. To forget it: %3.',
-        status.store.path,
-        '%memory history off',
-        '%memory history clear'
-      ),
-      {
-        autoClose: false,
-        actions: [
-          {
-            label: trans.__('Insert %1', '%memory history on'),
-            callback: () => void insert('%load_ext jupyter_memory\n%memory history on')
-          }
-        ]
-      }
-    );
+    // Lab cuts a notification after 140 characters: what matters most before a person agrees is in the dialog.
+    Notification.info(trans.__('Your history could tell how you fixed an error before. It is off.'), {
+      autoClose: false,
+      actions: [{ label: trans.__('What it would keep…'), callback: () => void explain(status.store.path) }]
+    });
   };
   NotebookActions.executed.connect(offer);
 }

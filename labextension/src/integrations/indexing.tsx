@@ -6,7 +6,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { ReactWidget, UseSignal } from '@jupyterlab/ui-components';
 
 import type { IJob } from '../api/types';
-import { interruptedText } from '../components/index/jobs';
+import { endText } from '../components/index/folders';
 import { withMarks } from '../components/shared/text';
 import { type IndexModel, type IProgress, isActive } from '../models/indexModel';
 
@@ -22,12 +22,7 @@ export function Indexing({ progress, trans, onClick }: IIndexingProps): JSX.Elem
     return null;
   }
   return (
-    <button
-      type="button"
-      className="jp-Memory-statusButton"
-      title={trans.__('Memory: show what is indexed')}
-      onClick={onClick}
-    >
+    <button className="jp-Memory-statusButton" title={trans.__('Memory: show what is indexed')} onClick={onClick}>
       <GroupItem spacing={6}>
         <TextItem
           source={total === null ? trans.__('Indexing: %1', done) : trans.__('Indexing: %1 of %2', done, total)}
@@ -66,7 +61,7 @@ export function notifyJob(index: IndexModel, started: IJob, named: string, trans
     index.stateChanged.disconnect(follow);
     if (job) {
       const isLost = index.isInterrupted(job);
-      const message = isLost ? interruptedText(name, trans) : messageOf(job, name, trans);
+      const message = endText(job, isLost, name, trans);
       Notification.update({ id, message, type: isLost ? 'warning' : typeOf(job), autoClose: 6000 });
     } else {
       Notification.dismiss(id);
@@ -74,17 +69,6 @@ export function notifyJob(index: IndexModel, started: IJob, named: string, trans
   };
   index.stateChanged.connect(follow);
   follow();
-}
-
-function messageOf(job: IJob, name: string, trans: TranslationBundle): string {
-  switch (job.state) {
-    case 'cancelled':
-      return trans.__('Indexing %1 was stopped. Files already indexed are kept.', name);
-    case 'failed':
-      return withMarks(job.summary) || trans.__('%1 could not be indexed.', name);
-    default:
-      return withMarks(job.summary) || trans.__('%1 is indexed.', name);
-  }
 }
 
 function typeOf(job: IJob): 'success' | 'warning' | 'error' | 'info' {

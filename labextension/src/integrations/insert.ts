@@ -38,7 +38,6 @@ export async function insertItem(panel: NotebookPanel, item: IItem, trans: Trans
   return insertBelow(panel, [cell], trans, name, noticesOf(item));
 }
 
-/** Insert a `%memsearch` cell for a query, without running it. */
 export async function insertQuery(panel: NotebookPanel, query: string, trans: TranslationBundle): Promise<void> {
   if (!supportsLanguage(languageOf(panel), 'python')) {
     Notification.warning(trans.__('%memsearch needs a notebook with a Python kernel.'), { autoClose: 5000 });

@@ -56,7 +56,7 @@ export class Opener {
     // A tab or page for a missing file would only show an error.
     const isMissing = (error: unknown): boolean =>
       error instanceof ServerConnection.ResponseError && error.response.status === 404;
-    const { contents, serverSettings } = app.serviceManager;
+    const { contents } = app.serviceManager;
     if (isClosed && (await contents.get(place.path, { content: false }).then(() => false, isMissing))) {
       const message = trans.__(
         '“%1” no longer exists. Index its folder again to update the memory.',
@@ -66,7 +66,7 @@ export class Opener {
       return false;
     }
     if (isClosed && !hasTabs) {
-      openPage(serverSettings.baseUrl, place.path, hit.memory_id, trans);
+      openPage(this.link(hit.memory_id, place.path), place.path, trans);
       return true;
     }
     const factory = place.line !== null ? 'Editor' : 'default';
@@ -83,7 +83,8 @@ export class Opener {
   link(memory_id: string, path: string): string {
     const { app, hasTabs } = this._options;
     const page = hasTabs ? 'lab/tree' : path.endsWith('.ipynb') ? 'notebooks' : 'edit';
-    return new URL(linkTo(app.serviceManager.serverSettings.baseUrl, page, path, memory_id), location.href).href;
+    const address = URLExt.join(app.serviceManager.serverSettings.baseUrl, page, URLExt.encodeParts(path));
+    return new URL(address + FRAGMENT + encodeURIComponent(memory_id), location.href).href;
   }
 
   /** The cell of a place between its neighbours in its notebook: of the open one, else of the file. */
@@ -207,15 +208,8 @@ function flash(node: HTMLElement): void {
   setTimeout(() => node.classList.remove('jp-Memory-flash'), FLASH);
 }
 
-/** The address of a document, which opens at a memory of it. */
-export function linkTo(baseUrl: string, page: string, path: string, memory_id: string): string {
-  return `${URLExt.join(baseUrl, page, URLExt.encodeParts(path))}${FRAGMENT}${encodeURIComponent(memory_id)}`;
-}
-
 /** Open a document in a page of its own. If the browser blocks it, a notification offers a second click. */
-function openPage(baseUrl: string, path: string, memory_id: string, trans: TranslationBundle): void {
-  const page = path.endsWith('.ipynb') ? 'notebooks' : 'edit';
-  const url = linkTo(baseUrl, page, path, memory_id);
+function openPage(url: string, path: string, trans: TranslationBundle): void {
   if (!window.open(url)) {
     Notification.warning(trans.__('The browser blocked “%1”.', withMarks(path)), {
       actions: [{ label: trans.__('Open'), callback: () => void window.open(url) }],

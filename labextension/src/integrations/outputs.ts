@@ -1,8 +1,15 @@
 /**
  * The outputs of the magics in a notebook: their buttons open the panel or insert a cell, the titles of results open
- * their cells, and their pictures come from the store. The sliders of `--widget` get what ipywidgets lacks: arrow keys
- * in Notebook 7, and names.
+ * their cells, and their pictures and fixes come from the store. The sliders of `--widget` get what ipywidgets lacks:
+ * arrow keys in Notebook 7, and names.
  */
+
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import type { IItem } from '../api/types';
+import { day } from '../components/shared/format';
+import { withMarks } from '../components/shared/text';
+import { sourceOf } from '../models/cells';
 
 /** Class of the button that opens the panel; its value is the query. CSS shows it only where there is a panel to open. */
 export const OUTPUT_BUTTON = 'jp-Memory-openOutput';
@@ -34,7 +41,7 @@ export function followSources(open: (memory_id: string) => void): void {
   );
 }
 
-export interface IOutputActions {
+interface IOutputActions {
   search(query: string): void;
   /** Insert code below the cell that holds the button, without running it. Resolves to whether it was inserted. */
   insert(source: string, button: Element): Promise<boolean>;
@@ -43,69 +50,109 @@ export interface IOutputActions {
 
 /** Handle clicks on such buttons. They only search, or show a cell that nobody has run, whoever wrote the notebook. */
 export function followOutputs({ search, insert, used }: IOutputActions): void {
-  document.addEventListener('click', event => {
-    const button =
-      event.target instanceof Element
-        ? event.target.closest<HTMLButtonElement>(`button:is(.${OUTPUT_BUTTON}, .${INSERT_BUTTON})`)
-        : null;
-    if (!button?.value) {
+  document.addEventListener('click', async event => {
+    const known = `button:is(.${OUTPUT_BUTTON}, .${INSERT_BUTTON})`;
+    const pressed = event.target instanceof Element ? event.target.closest<HTMLButtonElement>(known) : null;
+    if (!pressed?.value) {
       return;
     }
     event.preventDefault();
-    if (button.classList.contains(OUTPUT_BUTTON)) {
-      search(button.value);
-    } else {
-      const { value, dataset } = button;
-      void insert(value, button).then(isInserted => {
-        if (isInserted && dataset.memory) {
-          used(dataset.memory);
-        }
-      });
+    if (pressed.classList.contains(OUTPUT_BUTTON)) {
+      search(pressed.value);
+    } else if ((await insert(pressed.value, pressed)) && pressed.dataset.memory) {
+      used(pressed.dataset.memory);
     }
   });
-}
-
-/** Class of the place for a picture: `data-memory` is the id of its memory, `title` that of the memory. */
-export const OUTPUT_PICTURE = 'jp-Memory-outputPicture';
-
-/** The animation in `integrations.css` that starts when such a place appears. */
-const PICTURE_SHOWN = 'jp-memory-picture-shown';
-
-export interface IOutputPictures {
-  pictureOf(memory_id: string): string;
-  label(title: string): string;
-  enlarge(title: string): string;
 }
 
 /**
- * Show pictures in the outputs of the magics. They are fetched from the store whenever an output is drawn: the notebook
- * itself holds but the ids, and saves nothing of what is added here.
+ * Draw into each place for it that appears in an output. What is drawn comes from the store whenever the output is
+ * shown: the notebook holds but ids, and saves nothing of it. CSS starts an animation where such a place appears.
  */
-export function showPictures({ pictureOf, label, enlarge }: IOutputPictures): void {
+function whenShown(selector: string, draw: (place: HTMLElement) => void): void {
   document.addEventListener('animationstart', ({ animationName, target }) => {
-    if (animationName !== PICTURE_SHOWN || !(target instanceof HTMLElement) || target.firstChild) {
-      return;
+    if (animationName === 'jp-memory-shown' && target instanceof HTMLElement && target.matches(selector)) {
+      draw(target);
     }
-    const { dataset, title } = target;
-    if (!dataset.memory) {
-      return;
-    }
-    const button = document.createElement('button');
-    const image = document.createElement('img');
-    button.type = 'button';
-    button.title = enlarge(title);
-    button.setAttribute('aria-expanded', 'false');
-    button.addEventListener('click', () => {
-      const isLarge = target.classList.toggle('jp-mod-large');
-      button.setAttribute('aria-expanded', `${isLarge}`);
-    });
-    image.alt = label(title);
-    image.addEventListener('error', () => button.remove());
-    image.src = pictureOf(dataset.memory);
-    button.append(image);
-    target.append(button);
-    target.removeAttribute('title');
   });
+}
+
+/** Show pictures: `data-memory` is the id of the memory, `title` its title. */
+export function showPictures(pictureOf: (memory_id: string) => string, trans: TranslationBundle): void {
+  whenShown('.jp-Memory-outputPicture', place => {
+    const { dataset, title } = place;
+    if (!dataset.memory || place.firstChild) {
+      return;
+    }
+    const enlarge = button('');
+    enlarge.title = trans.__('Enlarge the picture of %1', title);
+    unfolds(enlarge, () => place.classList.toggle('jp-mod-large'));
+    const image = element('img');
+    image.alt = trans.__('Picture: %1', title);
+    image.addEventListener('error', () => enlarge.remove());
+    image.src = pictureOf(dataset.memory);
+    enlarge.append(image);
+    place.append(enlarge);
+    place.removeAttribute('title');
+  });
+}
+
+/** The hint after an exception: `data-memory` is the fix, `data-failed` what failed. */
+export function showFixes(item: (memory_id: string) => Promise<IItem>, trans: TranslationBundle): void {
+  whenShown('.jp-Memory-fixHint', hint => {
+    const { memory, failed } = hint.dataset;
+    if (memory && failed && !hint.querySelector('div')) {
+      const box = element('div', 'jp-Memory-fix');
+      hint.append(box);
+      // Another store than that of the kernel may not have them.
+      Promise.all([item(memory), item(failed)]).then(
+        found => box.append(...fixOf(...found, trans)),
+        () => box.remove()
+      );
+    }
+  });
+}
+
+function fixOf(fix: IItem, failed: IItem, trans: TranslationBundle): HTMLElement[] {
+  const [before, after] = [failed, fix].map(one => sourceOf(one).split('\n'));
+  const [removed, added] = [without(before, after), without(after, before)];
+  const where = element('a', SOURCE_LINK, fix.source.split(/[/\\]/).pop());
+  where.href = '#';
+  where.dataset.memory = fix.memory_id;
+  const changed = element('code', '', withMarks((added[0] ?? after[0]).trim()));
+  const change = [...removed.map(one => `- ${one}`), ...added.map(one => `+ ${one}`)].join('\n');
+  const code = element('pre', '', withMarks(change));
+  code.hidden = true;
+  const show = button(trans.__('Show'));
+  unfolds(show, () => !(code.hidden = !code.hidden));
+  const shown = [element('span', '', day(fix.place.run?.first ?? fix.event_at)), where, changed, show];
+  if (fix.kind === 'note') {
+    return [...shown, code];
+  }
+  const insert = button(trans.__('Insert'), INSERT_BUTTON);
+  insert.value = after.join('\n');
+  insert.dataset.memory = fix.memory_id;
+  return [...shown, insert, code];
+}
+
+function without(lines: string[], others: string[]): string[] {
+  return lines.filter(one => one.trim() && !others.includes(one));
+}
+
+/** Let a button show and hide something; `turn` returns whether it is shown then. */
+function unfolds(made: HTMLButtonElement, turn: () => boolean): void {
+  made.setAttribute('aria-expanded', 'false');
+  made.addEventListener('click', () => made.setAttribute('aria-expanded', `${turn()}`));
+}
+
+function button(label: string, className = ''): HTMLButtonElement {
+  const made = element('button', className, label);
+  made.type = 'button';
+  return made;
+}
+
+function element<K extends keyof HTMLElementTagNameMap>(tag: K, className = '', text = ''): HTMLElementTagNameMap[K] {
+  return Object.assign(document.createElement(tag), { className, textContent: text });
 }
 
 const SLIDER = '.jp-MemoryExplorer-sliders [role="slider"]';
@@ -113,9 +160,6 @@ const KEYS = ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown'];
 
 /** Tells Lumino not to look for a shortcut. */
 const NO_SHORTCUTS = 'data-lm-suppress-shortcuts';
-
-/** The animation in `integrations.css` that starts when a slider appears. */
-const SHOWN = 'jp-memory-slider-shown';
 
 /** Handle arrow keys on sliders before shortcuts do: in Notebook 7 they move from cell to cell. */
 export function keepArrows(): void {
@@ -133,10 +177,8 @@ export function keepArrows(): void {
 }
 
 export function nameSliders(): void {
-  document.addEventListener('animationstart', ({ animationName, target }) => {
-    if (animationName === SHOWN && target instanceof Element) {
-      const label = target.closest('.widget-hbox')?.querySelector('label');
-      target.setAttribute('aria-label', label?.textContent ?? '');
-    }
+  whenShown(SLIDER, slider => {
+    const label = slider.closest('.widget-hbox')?.querySelector('label');
+    slider.setAttribute('aria-label', label?.textContent ?? '');
   });
 }

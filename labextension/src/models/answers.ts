@@ -5,10 +5,21 @@ import { Signal } from '@lumino/signaling';
 import { type ApiError, type MemoryApi, refusalOf } from '../api/memoryApi';
 import { LatestRequest } from '../api/requests';
 import type { IAnswer, IFilters, ISearch, Within } from '../api/types';
-import { sameFilters, withValues } from './filters';
+import { canonical, withValues } from './filters';
 
 /** No server returns more hits. */
 const MAX_HITS = 500;
+
+const EVERYWHERE = { filters: {}, since: null, scope: null };
+const BLANK: IQuestion = {
+  query: '',
+  ...EVERYWHERE,
+  profile: '',
+  useTime: true,
+  typed: false,
+  limit: 20,
+  lists: false
+};
 
 /** Contents paths of the document in front and of its folder, or null; Lab's root is absolute, or null if unknown. */
 export interface IHere {
@@ -23,13 +34,6 @@ export interface IScope {
   readonly path: string;
 }
 
-export interface IAnswersOptions {
-  api: MemoryApi;
-  /** Milliseconds from the last key to the request. */
-  delay?: number;
-  page?: number;
-}
-
 export interface IRequest {
   question: IQuestion;
   wanted: Showing;
@@ -39,12 +43,7 @@ export interface IRequest {
 }
 
 export class Answers {
-  constructor({ api, delay = 250, page = 20 }: IAnswersOptions) {
-    this._api = api;
-    this._delay = delay;
-    this._page = page;
-    this.question = this.answeredQuestion = blank(page);
-  }
+  constructor(private readonly _api: MemoryApi) {}
 
   /** The question changed, or its answer, or whether one is on its way. */
   readonly changed = new Signal<this, void>(this);
@@ -53,16 +52,14 @@ export class Answers {
   readonly failed = new Signal<this, ApiError>(this);
 
   // What follows is written here alone.
-  question: IQuestion;
-  answeredQuestion: IQuestion;
+  question = BLANK;
+  answeredQuestion = BLANK;
   answer: IAnswer | null = null;
   showing: Showing = { what: 'browse' };
   isLoading = false;
   here: IHere = { notebook: null, folder: null, root: null };
-  /** How many requests were sent. */
   sent = 0;
 
-  /** Whether the words in the box have changed since the answer. */
   get isBehind(): boolean {
     return this.answer !== null && this.answeredQuestion.query.trim() !== this.question.query.trim();
   }
@@ -109,20 +106,24 @@ export class Answers {
     }
   }
 
-  setFilters(filters: IFilters): void {
-    this._change({ filters }, sameFilters(filters, this.question.filters));
+  /** Change what is searched besides the words, and ask again if it is something else now. */
+  narrow(change: Partial<Pick<IQuestion, 'filters' | 'scope' | 'profile' | 'useTime' | 'since'>>): void {
+    const before = narrowed(this.question);
+    this.assign(change);
+    if (narrowed(this.question) !== before) {
+      this.assign({ limit: this._page });
+      this.changed.emit();
+      void this.again();
+    }
   }
+
   /** Search the notebook in front alone, or its folder, or everything (null). */
   setScope(what: IScope['what'] | null): void {
-    const { scope } = this.question;
     const place = what && this.here[what];
     const path = [this.here.root?.replace(/\/$/, ''), place].filter(Boolean).join('/');
     // Where no document is in front, or the root is not known yet, the scope stays as it is.
     if (what === null || (place !== null && this.here.root !== null)) {
-      this._change(
-        { scope: what && { what, path } },
-        what === null ? !scope : scope?.what === what && scope.path === path
-      );
+      this.narrow({ scope: what && { what, path } });
     }
   }
 
@@ -133,16 +134,6 @@ export class Answers {
     if (this.question.scope) {
       this.setScope(this.question.scope.what);
     }
-  }
-
-  setProfile(profile: string): void {
-    this._change({ profile }, profile === this.question.profile);
-  }
-  setUseTime(useTime: boolean): void {
-    this._change({ useTime }, useTime === this.question.useTime);
-  }
-  setSince(since: string | null): void {
-    this._change({ since }, since === this.question.since);
   }
 
   /** Search once typing pauses, or `now`: then the last word counts as finished, and the search is logged. */
@@ -202,18 +193,17 @@ export class Answers {
     return this._ask();
   }
 
-  configure({ delay = this._delay, page = this._page }: Pick<IAnswersOptions, 'delay' | 'page'>): void {
+  /** Set the milliseconds from the last key to the request, and how many hits a page has. */
+  configure({ delay = this._delay, page = this._page }: { delay?: number; page?: number }): void {
     this._delay = delay;
     this._page = page;
     this.assign({ limit: page });
   }
 
-  /** The answered question as a request, for `explain`. */
   request(): ISearch {
     return request(this.answer ? this._repeated : this.question);
   }
 
-  /** Change the question without sending it yet. */
   assign(question: Partial<IQuestion>): void {
     this.question = { ...this.question, ...question };
   }
@@ -229,7 +219,6 @@ export class Answers {
     this.replace(keepsAnswer ? this.answer : null);
   }
 
-  /** Show the answer with a hit changed, or none. */
   replace(answer: IAnswer | null): void {
     this.answer = answer;
     this.changed.emit();
@@ -282,24 +271,15 @@ export class Answers {
     }
   }
 
-  private _change(change: Partial<IQuestion>, isSame: boolean): void {
-    if (!isSame) {
-      this.assign({ ...change, limit: this._page });
-      this.changed.emit();
-      void this.again();
-    }
-  }
-
   /** The answered question, with the lists that are wanted now. */
   private get _repeated(): IQuestion {
     return { ...this.answeredQuestion, lists: this.question.lists };
   }
 
-  private readonly _api: MemoryApi;
   private readonly _latest = new LatestRequest();
   private _wanted: Showing = { what: 'browse' };
-  private _delay: number;
-  private _page: number;
+  private _delay = 250;
+  private _page = 20;
   private _timer: ReturnType<typeof setTimeout> | undefined;
 }
 
@@ -330,9 +310,8 @@ export interface IQuestion {
   readonly lists: boolean;
 }
 
-function blank(limit: number): IQuestion {
-  const all = { filters: {}, since: null, scope: null };
-  return { query: '', ...all, profile: '', useTime: true, typed: false, limit, lists: false };
+function narrowed({ filters, scope, profile, useTime, since }: IQuestion): string {
+  return JSON.stringify([canonical(filters), scope, profile, useTime, since]);
 }
 
 function request(question: IQuestion): ISearch {

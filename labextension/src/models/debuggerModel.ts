@@ -79,7 +79,9 @@ export class DebuggerModel extends VDomModel {
 
   /** The profile in use: the requested one, or the server's default. */
   get profile(): IProfile | undefined {
-    return this.profiles.find(one => (this.search.profile ? one.name === this.search.profile : one.default));
+    return this.profiles.find(one =>
+      this.search.question.profile ? one.name === this.search.question.profile : one.default
+    );
   }
 
   /** Whether the debugger can be seen: only then does it request lists and explanations. */
@@ -105,7 +107,7 @@ export class DebuggerModel extends VDomModel {
     this._picked = isHit ? null : id;
     this.problem = null;
     if (isHit) {
-      this.search.select(id);
+      this.search.selection.select(id);
     } else {
       void this.explain();
     }
@@ -145,13 +147,13 @@ export class DebuggerModel extends VDomModel {
   }
 
   setProfile(name: string): void {
-    this.search.answers.setProfile(this._profileName(name));
+    this.search.answers.narrow({ profile: this._profileName(name) });
   }
 
   run(recent: IRecent): void {
-    this.search.setQuery(recent.query);
+    this.search.answers.setQuery(recent.query);
     this.search.restore({ profile: this._profileName(recent.profile) });
-    void this.search.search({ now: true });
+    void this.search.answers.search({ now: true });
   }
 
   async loadProfiles(): Promise<void> {
@@ -209,7 +211,13 @@ export class DebuggerModel extends VDomModel {
     }
     // Most changes of the search are typed keys, which the debugger does not show.
     const { search, _shown: before } = this;
-    this._shown = [answer, search.selected, search.profile, search.useTime, search.status?.log_searches];
+    this._shown = [
+      answer,
+      search.selected,
+      search.question.profile,
+      search.question.useTime,
+      search.status?.log_searches
+    ];
     if (this._shown.some((one, i) => one !== before[i])) {
       this.stateChanged.emit();
     }

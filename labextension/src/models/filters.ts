@@ -24,10 +24,6 @@ export function isFiltered(filters: IFilters): boolean {
   return Object.values(filters).some(values => values?.length);
 }
 
-export function sameFilters(a: IFilters, b: IFilters): boolean {
-  return canonical(a) === canonical(b);
-}
-
 /** The server's syntax for filters. Text in quotes is a phrase, even if it looks like a filter. */
 const TYPED_FILTER =
   /"[^"]*"|(?<!\S)(-?(?:tag|kind|tier|path|lang|space|session|after|before|on|since|until):(?:"[^"]*"|[^\s":][^\s"]*))(?!\S)/g;
@@ -42,31 +38,22 @@ export function withoutTypedFilter(query: string, filter: string): string {
   return parts.filter(part => part).join(' ');
 }
 
-function canonical(filters: IFilters): string {
+/** The same text for filters that say the same. */
+export function canonical(filters: IFilters): string {
   const pairs = Object.entries(filters).filter(([, values]) => values?.length);
   return JSON.stringify(pairs.map(([facet, values]) => [facet, [...values].sort()]).sort());
 }
 
-/** The counts of the last answer. They change with an answer only, so they need no signal of their own. */
-export class FacetCounts {
-  all: Facets | null = null;
-
-  /**
-   * Take the counts of an answer; `subject` is what questions share that differ in their filters alone. A facet that
-   * is filtered counts its other values as before, so that a second value can be added to the first.
-   */
-  take(counts: Facets, filters: IFilters, subject: string): void {
-    const before = subject === this._subject ? this.all : null;
-    this.all = { ...counts };
-    this._subject = subject;
-    for (const facet of FACETS) {
-      if (before && filters[facet]?.length) {
-        this.all[facet] = { ...before[facet], ...counts[facet] };
-      }
-    }
+/**
+ * The counts of an answer, after those of the same question with other filters, if there are any: a facet that is
+ * filtered counts its other values as before, so that a second value can be added to the first.
+ */
+export function facetCounts(counts: Facets, filters: IFilters, before: Facets | null): Facets {
+  const all = { ...counts };
+  for (const facet of FACETS.filter(one => before && filters[one]?.length)) {
+    all[facet] = { ...before![facet], ...counts[facet] };
   }
-
-  private _subject = '';
+  return all;
 }
 
 /** The values of a facet, most frequent first; a chosen value stays even with no candidates. */

@@ -48,19 +48,15 @@ export class Selection {
   readonly changed = new Signal<this, void>(this);
 
   // What follows is written here alone.
-  /** Id of the memory that is selected, or null. */
   id: string | null = null;
   /** Whether hits are listed under their notebook. */
   grouped = false;
-  /** Sources whose hits are hidden. */
   folded: ReadonlySet<string> = new Set();
   /** Whether hits are rows of a dense list, those of a section folded into one, or cards. */
   dense = true;
-  /** Sections whose hits are all shown. */
   opened: ReadonlySet<string> = new Set();
   /** Whether the overlay shows the hits, in place of the panel. */
   overlaid = false;
-  /** Id of the memory whose tags are being written, or null. */
   tagging: string | null = null;
 
   select(id: string | null): void {
@@ -76,18 +72,8 @@ export class Selection {
     this.foldAll([]);
   }
 
-  setDense(dense: boolean): void {
-    this.dense = dense;
-    this.changed.emit();
-  }
-
-  setOverlaid(overlaid: boolean): void {
-    this.overlaid = overlaid;
-    this.changed.emit();
-  }
-
-  tag(id: string | null): void {
-    this.tagging = id;
+  set(change: Partial<Pick<Selection, 'dense' | 'overlaid' | 'tagging'>>): void {
+    Object.assign(this, change);
     this.changed.emit();
   }
 
@@ -102,14 +88,12 @@ export class Selection {
     this.foldAll(on ? [...others, source] : others);
   }
 
-  /** Hide the hits of these sources, and of no others. */
   foldAll(sources: Iterable<string>): void {
     this.folded = new Set(sources);
     this.changed.emit();
   }
 }
 
-/** The server refused something about a memory. */
 export interface IRefused {
   id: string;
   error: ApiError;
@@ -202,16 +186,14 @@ export interface IDeletion {
 
 /** Sends each deletion after `delay`, or at once with `flush`. */
 export class UndoDelete {
-  constructor(
-    private readonly _api: MemoryApi,
-    /** Milliseconds in which a deletion can be undone. */
-    public delay: number
-  ) {}
+  constructor(private readonly _api: MemoryApi) {}
+
+  /** Milliseconds in which a deletion can be undone. */
+  delay = 6000;
 
   /** The server forgot memories, or refused with this error: then they are back. */
   readonly settled = new Signal<this, ApiError | null>(this);
 
-  /** Grows with every change of what is hidden. */
   version = 0;
 
   get waiting(): IDeletion[] {
@@ -228,7 +210,6 @@ export class UndoDelete {
     this._waiting.set(what.id, { what, timer: this._startTimer(what.id) });
   }
 
-  /** Stop the time for undo; `resume` starts it again. */
   pause(id: string): void {
     clearTimeout(this._waiting.get(id)?.timer);
   }

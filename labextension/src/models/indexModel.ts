@@ -35,7 +35,6 @@ export interface IProgress {
   total: number | null;
 }
 
-/** Whether a job waits or runs. */
 export function isActive(job: IJob): boolean {
   return job.state === 'waiting' || job.state === 'running';
 }
@@ -59,7 +58,6 @@ export class IndexModel extends VDomModel {
 
   // What follows is written here alone.
   status: IStatus | null = null;
-  /** Why there is no status, or null. */
   problem: ApiError | null = null;
   /** Why the server refused the last request, or null. */
   refusal: ApiError | null = null;
@@ -68,7 +66,6 @@ export class IndexModel extends VDomModel {
   /** The doctor's findings; null until it has run. */
   findings: string[] | null = null;
 
-  /** The indexed folders, with the number of changed files where it is known. */
   get folders(): IFolder[] {
     return (this.status?.folders ?? []).map(folder => {
       const counted = this._counted.get(folder.path);
@@ -81,7 +78,6 @@ export class IndexModel extends VDomModel {
     return this._newest.filter(job => !job.model);
   }
 
-  /** The newest change to a model, until it is dismissed. */
   get modelJob(): IJob | null {
     return this._newest.find(job => job.model) ?? null;
   }
@@ -106,12 +102,10 @@ export class IndexModel extends VDomModel {
     return isActive(job) && this._stopped.has(job.job_id);
   }
 
-  /** Whether a request is running: its buttons wait. */
   isPending(what: RequestName): boolean {
     return this._running.includes(what);
   }
 
-  /** Whether the section can be seen: then it is kept up to date. */
   get isOpen(): boolean {
     return this._isOpen;
   }
@@ -125,7 +119,6 @@ export class IndexModel extends VDomModel {
     }
   }
 
-  /** Read the status now. */
   async refresh(): Promise<void> {
     this._isRequested = true;
     await this._poll.refresh();
@@ -139,22 +132,13 @@ export class IndexModel extends VDomModel {
   }
 
   /** Index a contents path or an absolute one; `''` is Lab's root. It never rejects: see `refusal`. */
-  async index(path: string, watch?: boolean): Promise<IJob | null> {
-    const job = await this._ask('index', () => this._api.index(path, watch));
-    if (job) {
-      this._jobs = [job, ...this._jobs.filter(one => one.job_id !== job.job_id)];
-      this._refreshAfterChange();
-    }
-    return job;
+  index(path: string, watch?: boolean): Promise<IJob | null> {
+    return this._begin('index', () => this._api.index(path, watch));
   }
 
   /** Change to a model; what it takes to fetch it was agreed to. */
-  async useModel({ name, download }: IModel): Promise<void> {
-    const job = await this._ask('model', () => this._api.useModel(name, download));
-    if (job) {
-      this._jobs = [job, ...this._jobs.filter(one => one.job_id !== job.job_id)];
-      this._refreshAfterChange();
-    }
+  useModel({ name, download }: IModel): Promise<IJob | null> {
+    return this._begin('model', () => this._api.useModel(name, download));
   }
 
   async cancel(job_id: string): Promise<void> {
@@ -166,7 +150,6 @@ export class IndexModel extends VDomModel {
     }
   }
 
-  /** Remove a finished job from the list. */
   dismiss(job_id: string): void {
     this._dismissed.add(job_id);
     this.stateChanged.emit();
@@ -203,6 +186,15 @@ export class IndexModel extends VDomModel {
   override dispose(): void {
     this._poll.dispose();
     super.dispose();
+  }
+
+  private async _begin(what: RequestName, task: () => Promise<IJob>): Promise<IJob | null> {
+    const job = await this._ask(what, task);
+    if (job) {
+      this._jobs = [job, ...this._jobs.filter(one => one.job_id !== job.job_id)];
+      this._refreshAfterChange();
+    }
+    return job;
   }
 
   private async _loadModels(): Promise<void> {
@@ -384,9 +376,7 @@ export class IndexModel extends VDomModel {
   private _isOpen = false;
   /** Somebody requested a status, whether the section can be seen or not. */
   private _isRequested = false;
-  /** Count the changed files after the next status. */
   private _isUncounted = false;
-  /** Polls in a row without an answer. */
   private _failures = 0;
   private _version = 0;
 }

@@ -57,7 +57,6 @@ export class RelatedCells extends VDomModel {
     this.onChosen(on);
   }
 
-  /** Called when a person has turned it on or off in the panel. */
   onChosen: (on: boolean) => void = () => undefined;
 
   /** How many cells are like this one; 0 also while that is not known. */

@@ -4,16 +4,8 @@ import { VDomModel } from '@jupyterlab/ui-components';
 
 import { API, ApiError, type MemoryApi, NO_MEMORY, NO_STORE, refusalOf, UNREACHABLE } from '../api/memoryApi';
 import type { Facets, IAnswer, IFilters, IStatus } from '../api/types';
-import {
-  Answers,
-  type IAnswersOptions,
-  type IQuestion,
-  type IRequest,
-  type IScope,
-  type Showing,
-  subject
-} from './answers';
-import { FacetCounts } from './filters';
+import { Answers, type IQuestion, type IRequest, type Showing, subject } from './answers';
+import { facetCounts } from './filters';
 import { HitEdits, type IPlacedHit, neighbour, Selection, UndoDelete, visibleHits } from './hits';
 import { isActive } from './indexModel';
 import { WholeTexts } from './wholeTexts';
@@ -28,11 +20,6 @@ export interface IPersistedState {
 /** What narrows the search: it is kept for the session. */
 export type Narrowing = Pick<IQuestion, 'filters' | 'since' | 'scope'>;
 
-export interface ISearchModelOptions extends IAnswersOptions {
-  /** Milliseconds in which a deletion can be undone. */
-  undoFor?: number;
-}
-
 /**
  * What the panel knows: the question and its answer, what a person does to hits, and the status of the store.
  *
@@ -40,14 +27,14 @@ export interface ISearchModelOptions extends IAnswersOptions {
  * of the panel uses has a method here; the rest is reached through its part.
  */
 export class SearchModel extends VDomModel {
-  constructor(options: ISearchModelOptions) {
+  constructor({ api }: { api: MemoryApi }) {
     super();
-    this._api = options.api;
-    this.answers = new Answers(options);
-    this.edits = new HitEdits(options.api, this.answers);
-    this.undo = new UndoDelete(options.api, options.undoFor ?? 6000);
-    this.texts = new WholeTexts(options.api);
-    this.peeks = new WholeTexts(options.api);
+    this._api = api;
+    this.answers = new Answers(api);
+    this.edits = new HitEdits(api, this.answers);
+    this.undo = new UndoDelete(api);
+    this.texts = new WholeTexts(api);
+    this.peeks = new WholeTexts(api);
     for (const part of [this.answers, this.edits, this.selection, this.texts, this.peeks]) {
       part.changed.connect(() => this.stateChanged.emit());
     }
@@ -73,6 +60,8 @@ export class SearchModel extends VDomModel {
   // What follows is written here alone.
   problem: ApiError | null = null;
   status: IStatus | null = null;
+  /** Counts by facet, also of values that the filters leave out. */
+  facets: Facets | null = null;
   /** Identifies what the answer is about: when it changes, the list scrolls back to its first hit. */
   about = '';
 
@@ -80,26 +69,11 @@ export class SearchModel extends VDomModel {
     return this._api.thumbnail(id, place);
   }
 
-  get query(): string {
-    return this.answers.question.query;
-  }
-  get filters(): IFilters {
-    return this.answers.question.filters;
-  }
-  get profile(): string {
-    return this.answers.question.profile;
-  }
-  get useTime(): boolean {
-    return this.answers.question.useTime;
-  }
-  get since(): string | null {
-    return this.answers.question.since;
-  }
-  get scope(): IScope | null {
-    return this.answers.question.scope;
+  get question(): IQuestion {
+    return this.answers.question;
   }
   get narrowing(): Narrowing {
-    const { filters, since, scope } = this.answers.question;
+    const { filters, since, scope } = this.question;
     return { filters, since, scope };
   }
   get answer(): IAnswer | null {
@@ -110,10 +84,6 @@ export class SearchModel extends VDomModel {
   }
   get isLoading(): boolean {
     return this.answers.isLoading;
-  }
-  /** Counts by facet, also of values that the filters leave out. */
-  get facets(): Facets | null {
-    return this._facets.all;
   }
   get selected(): string | null {
     return this.selection.id;
@@ -128,16 +98,10 @@ export class SearchModel extends VDomModel {
     return this._seen.hits;
   }
 
-  setQuery(query: string, isComposing = false): void {
-    this.answers.setQuery(query, isComposing);
-  }
-  search(how: { now?: boolean } = {}): Promise<void> {
-    return this.answers.search(how);
-  }
   /** Search for a query as if it had been typed and entered. */
   ask(query: string): void {
-    this.setQuery(query);
-    void this.search({ now: true });
+    this.answers.setQuery(query);
+    void this.answers.search({ now: true });
   }
 
   async related(id: string): Promise<void> {
@@ -147,10 +111,6 @@ export class SearchModel extends VDomModel {
       this.answers.stay();
       this.drop(id);
     }
-  }
-
-  select(id: string | null): void {
-    this.selection.select(id);
   }
 
   find(id: string): IPlacedHit | undefined {
@@ -239,18 +199,15 @@ export class SearchModel extends VDomModel {
     this.answers.renew();
   }
 
-  report(problem: ApiError): void {
+  /** Show a problem, or no more one. */
+  report(problem: ApiError | null): void {
     this.problem = problem;
     this.stateChanged.emit();
   }
 
-  dismissProblem(): void {
-    this.problem = null;
-    this.stateChanged.emit();
-  }
-
   toJSON(): IPersistedState {
-    return { query: this.query, filters: this.filters, profile: this.profile, grouped: this.selection.grouped };
+    const { query, filters, profile } = this.question;
+    return { query, filters, profile, grouped: this.selection.grouped };
   }
 
   /** Take up what `toJSON` gave, without asking anything yet. */
@@ -276,7 +233,8 @@ export class SearchModel extends VDomModel {
     this.problem = isQuiet && this.problem?.reason === NO_MEMORY ? this.problem : null;
     const about = subject(question, wanted);
     this.about = about + JSON.stringify(question.filters);
-    this._facets.take(answer.facets, question.filters, about);
+    this.facets = facetCounts(answer.facets, question.filters, about === this._subject ? this.facets : null);
+    this._subject = about;
     const ids = answer.hits.map(hit => hit.memory_id);
     this.selection.select(ids.find(id => id === this.selected) ?? null);
     this.stateChanged.emit();
@@ -313,6 +271,6 @@ export class SearchModel extends VDomModel {
   }
 
   private readonly _api: MemoryApi;
-  private readonly _facets = new FacetCounts();
+  private _subject = '';
   private _seen = { answer: null as IAnswer | null, version: 0, hits: [] as readonly IPlacedHit[] };
 }

@@ -18,9 +18,7 @@ export class WholeTexts {
   /** What ran in the cell of a memory, or why the server does not tell. */
   readonly versions = (id: string): Promise<IVersions | ApiError> => this._api.versions(id).catch(refusalOf);
 
-  /** A card must be drawn again. */
   readonly changed = new Signal<this, void>(this);
-  /** The memory no longer exists. */
   readonly lost = new Signal<this, IRefused>(this);
   readonly failed = new Signal<this, ApiError>(this);
 

@@ -10,20 +10,17 @@ import type { SearchModel } from '../models/searchModel';
 /** The server's events for files that were saved, renamed or deleted, sent once a search finds the change. */
 export const CHANGE_EVENTS = 'https://jupyter-memory.readthedocs.io/events/changes/v1';
 
-interface IAutoRefreshOptions {
-  model: SearchModel;
-  index: IndexModel;
-  /** Lab's event bus. Without it there are no events. */
-  events: Event.IManager | undefined;
-  /** Whether somebody can see the answer. */
-  isSeen: () => boolean;
-}
-
 /** Asks again after changes of files, once somebody can see the answer. */
 export class AutoRefresh {
-  constructor(private readonly _options: IAutoRefreshOptions) {
-    _options.events?.stream.connect(this._onEvent, this);
-    _options.model.stateChanged.connect(this._refreshIfSeen, this);
+  /** Without Lab's event bus there are no events. */
+  constructor(
+    private readonly _model: SearchModel,
+    private readonly _index: IndexModel,
+    private readonly _isSeen: () => boolean,
+    events?: Event.IManager
+  ) {
+    events?.stream.connect(this._onEvent, this);
+    _model.stateChanged.connect(this._refreshIfSeen, this);
   }
 
   /** Whether the answer is older than the last change; written here alone. */
@@ -31,7 +28,7 @@ export class AutoRefresh {
 
   refresh(): void {
     this.isStale = false;
-    void this._options.model.revalidate();
+    void this._model.revalidate();
   }
 
   dispose(): void {
@@ -39,18 +36,16 @@ export class AutoRefresh {
   }
 
   private _refreshIfSeen(): void {
-    const { model, isSeen } = this._options;
     // An answer that is on its way may be stale, too: wait for it first.
-    if (this.isStale && !model.isLoading && isSeen()) {
+    if (this.isStale && !this._model.isLoading && this._isSeen()) {
       this.refresh();
     }
   }
 
   private _onEvent(_: unknown, { schema_id }: Event.Emission): void {
-    const { model, index } = this._options;
-    const isAsked = model.answer !== null || model.isLoading;
+    const isAsked = this._model.answer !== null || this._model.isLoading;
     // Indexing causes many changes; when it has ended, the model repeats the question anyway.
-    if (schema_id === CHANGE_EVENTS && isAsked && !index.isIndexing) {
+    if (schema_id === CHANGE_EVENTS && isAsked && !this._index.isIndexing) {
       this.isStale = true;
       this._refreshIfSeen();
     }

@@ -15,7 +15,7 @@ import type { IPersistedState, Narrowing, SearchModel } from '../models/searchMo
 export async function followSettings(
   registry: ISettingRegistry | null,
   id: string,
-  { model, related, keeper }: { model: SearchModel; related?: RelatedCells; keeper: Persistence | null }
+  { model, related, keeper }: { model: SearchModel; related: RelatedCells; keeper: Persistence | null }
 ): Promise<void> {
   // Without the extension's schema on the server, the panel works with its defaults.
   const settings = await registry?.load(id).catch(() => null);
@@ -28,24 +28,20 @@ export async function followSettings(
       if (typeof undoSeconds === 'number') {
         model.undo.delay = 1000 * undoSeconds;
       }
-      model.selection.setDense(density !== 'comfortable');
+      model.selection.set({ dense: density !== 'comfortable' });
       // A choice in the panel holds until the setting itself changes.
       if (groupByNotebook !== grouped) {
         grouped = groupByNotebook;
         model.selection.setGrouped(groupByNotebook === true);
       }
-      if (related) {
-        related.isOn = relatedCells === true;
-      }
+      related.isOn = relatedCells === true;
       if (keeper) {
         keeper.isOn = rememberQuery !== false;
       }
     };
     apply();
     settings.changed.connect(apply);
-    if (related) {
-      related.onChosen = on => void settings.set('relatedCells', on);
-    }
+    related.onChosen = on => void settings.set('relatedCells', on);
   }
   await keeper?.restore();
 }
@@ -55,7 +51,6 @@ const KEY = 'jupyter-memory:question';
 /** What narrows the search, in the browser's own storage for one session. */
 const SESSION = 'jupyter-memory:narrowing';
 
-/** Milliseconds without a change before the state is saved. */
 const SAVE_DELAY = 1000;
 
 /** Restores the last question, and saves each question from then on while `isOn` is true. */
@@ -73,7 +68,6 @@ export class Persistence {
     });
   }
 
-  /** Whether questions are saved. Turning it off removes what was saved. */
   get isOn(): boolean {
     return this._isOn;
   }
@@ -88,7 +82,7 @@ export class Persistence {
   /** Restore the saved question, unless another one was asked since. */
   async restore(): Promise<void> {
     const kept = parseState(await this._state.fetch(KEY));
-    if (kept && this._isOn && !this._model.query && !this._model.answer) {
+    if (kept && this._isOn && !this._model.question.query && !this._model.answer) {
       this._model.restore({ ...kept, ...this._session });
     }
     this._isRestored = true;

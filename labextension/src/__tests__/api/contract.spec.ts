@@ -52,12 +52,12 @@ describe('the contract', () => {
   it('holds what the model asks', async () => {
     const server = new Server();
     const model = new SearchModel({ api: server.api });
-    model.setQuery('λ in Zürich');
-    model.answers.setFilters({ kind: ['cell'], path: ['notes/'] });
-    model.answers.setSince('2026-10-01');
-    model.answers.setProfile('trovella');
+    model.answers.setQuery('λ in Zürich');
+    model.answers.narrow({ filters: { kind: ['cell'], path: ['notes/'] } });
+    model.answers.narrow({ since: '2026-10-01' });
+    model.answers.narrow({ profile: 'trovella' });
     model.answers.lists = true;
-    await model.search({ now: true });
+    await model.answers.search({ now: true });
     await model.edits.pin('aa01', true);
     await model.edits.tag('aa01', ['pricing']);
     await model.edits.accept('aa01', true);

@@ -11,7 +11,7 @@ import { Index } from '../../components/index/indexSection';
 import { decimals, figure, signed } from '../../components/shared/format';
 import { splitTitle, termName } from '../../components/shared/labels';
 import { IndexModel } from '../../models/indexModel';
-import { indexApi, settle, trans } from '../helpers/samples';
+import { indexApi, settle, trans, picks } from '../helpers/samples';
 
 function golden<T>(name: string): T {
   return JSON.parse(readFileSync(join(__dirname, '../../../../tests/golden/rest', `${name}.json`), 'utf-8')) as T;
@@ -52,7 +52,7 @@ describe('the golden answer of a search', () => {
   });
 
   it('names every term of every profile', () => {
-    const { profiles } = golden<{ profiles: IProfile[] }>('profiles');
+    const { profiles } = golden<{ profiles: (IProfile & { terms: string[] })[] }>('profiles');
     const terms = new Set(profiles.flatMap(profile => profile.terms));
     for (const term of terms) {
       expect(termName(term, trans)).toBeTruthy();
@@ -82,7 +82,7 @@ describe('the golden status', () => {
     await jest.advanceTimersByTimeAsync(10);
     await settle();
     jest.useRealTimers();
-    render(<Index model={model} trans={trans} />);
+    render(<Index model={model} trans={trans} {...picks} />);
 
     expect(screen.getByText(jobs[0].failed[0][1])).toBeTruthy();
     const row = within(screen.getByRole('region', { name: 'Folders' })).getByRole('listitem');

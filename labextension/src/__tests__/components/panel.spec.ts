@@ -1,11 +1,13 @@
+import { nullTranslator } from '@jupyterlab/translation';
 import { act } from '@testing-library/react';
 import { MessageLoop } from '@lumino/messaging';
 import { type AccordionPanel, Widget } from '@lumino/widgets';
 
 import { MemoryPanel, PANEL_ID } from '../../components/panel';
 import { IndexModel } from '../../models/indexModel';
+import { RelatedCells } from '../../models/relatedCells';
 import { SearchModel } from '../../models/searchModel';
-import { actions, job, status } from '../helpers/samples';
+import { actions, job, status, picks } from '../helpers/samples';
 import { advance as wait, RawResponse, Server } from '../helpers/server';
 
 // jsdom lays nothing out.
@@ -31,7 +33,9 @@ function made(server = new Server()): {
 } {
   const model = new SearchModel({ api: server.api });
   const indexModel = new IndexModel({ api: server.api });
-  const panel = new MemoryPanel({ api: server.api, model, indexModel, actions });
+  const related = new RelatedCells({ api: server.api, search: model, isSeen: () => false });
+  const given = { api: server.api, model, indexModel, related, actions, translator: nullTranslator };
+  const panel = new MemoryPanel({ ...given, ...picks });
   return { server, model, indexModel, panel };
 }
 
@@ -93,7 +97,7 @@ describe('the panel', () => {
 
   it('puts the keyboard into the box, on all of its text, when it is activated', async () => {
     const { panel, model, box } = await attached();
-    act(() => model.setQuery('price of λ'));
+    act(() => model.answers.setQuery('price of λ'));
     await pass(300);
     act(() => MessageLoop.sendMessage(panel, Widget.Msg.ActivateRequest));
     expect(document.activeElement).toBe(box);

@@ -1,12 +1,14 @@
+import { nullTranslator } from '@jupyterlab/translation';
 import { act, screen } from '@testing-library/react';
 import { VDomModel } from '@jupyterlab/ui-components';
 import { Widget } from '@lumino/widgets';
 
 import { MemoryPanel } from '../../components/panel';
 import { IndexModel } from '../../models/indexModel';
+import { RelatedCells } from '../../models/relatedCells';
 import { SearchModel } from '../../models/searchModel';
 import type { ISection, ISectionModel } from '../../tokens';
-import { actions } from '../helpers/samples';
+import { actions, picks } from '../helpers/samples';
 import { Server } from '../helpers/server';
 
 class NotesModel extends VDomModel implements ISectionModel {
@@ -23,7 +25,9 @@ globalThis.ResizeObserver ??= class {
 
 function panelWith(): MemoryPanel {
   const { api } = new Server();
-  return new MemoryPanel({ api, model: new SearchModel({ api }), indexModel: new IndexModel({ api }), actions });
+  const [model, indexModel] = [new SearchModel({ api }), new IndexModel({ api })];
+  const related = new RelatedCells({ api, search: model, isSeen: () => false });
+  return new MemoryPanel({ api, model, indexModel, related, actions, translator: nullTranslator, ...picks });
 }
 
 function notes(model: NotesModel, more: Partial<ISection> = {}): ISection {

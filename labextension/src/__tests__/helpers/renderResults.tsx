@@ -27,7 +27,7 @@ export async function renderResults(answer: IAnswer = found(), query = 'price', 
   const server = new Server();
   server.on('POST search', () => answer);
   const model = new SearchModel({ api: server.api });
-  model.selection.setDense(dense);
+  model.selection.set({ dense });
   const actions: Doing = {
     open: jest.fn(),
     insert: jest.fn(),
@@ -44,7 +44,7 @@ export async function renderResults(answer: IAnswer = found(), query = 'price', 
   const props = { model, actions, trans, onIndex, onLeave };
   render(<UseSignal signal={model.stateChanged}>{() => <Results {...props} />}</UseSignal>);
   await act(async () => {
-    model.setQuery(query);
+    model.answers.setQuery(query);
     await advance(300);
   });
   const list = screen.queryByRole('listbox') as HTMLElement;

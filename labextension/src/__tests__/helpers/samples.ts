@@ -62,8 +62,6 @@ export function hit(more: Partial<IHit> = {}): IHit {
     thumbnails: 0,
     kw_rank: 1,
     sem_rank: 2,
-    bm25: 9.138,
-    cosine: 0.567,
     signals: evidence([9.138, 1, 0.457], [70.98, 2, 0.426], [0.714, 4, 0.857], [null, null, 0], [3, 108, 0.02]),
     ...more
   };
@@ -101,8 +99,7 @@ export function answer(more: Partial<IAnswer> = {}): IAnswer {
     time_read: {
       phrase: 'last month',
       since: '2026-10-01T00:00:00+02:00',
-      until: '2026-11-01T00:00:00+01:00',
-      sure: 0.9
+      until: '2026-11-01T00:00:00+01:00'
     },
     counts: { keyword: 38, vector: 40, fused: 1061 },
     timings: { embed: 4.13, keyword: 1.2, vector: 2.9, total: 19.4 },
@@ -139,14 +136,12 @@ export const profiles: IProfile[] = [
     name: 'auto',
     summary: 'The default: words and meaning.',
     formula: '0.05*keyword + 0.006*semantic_margin + 0.06/(0 + tier)',
-    terms: TERMS,
     default: true
   },
   {
     name: 'trovella',
     summary: 'Two signals by reciprocal ranks.',
     formula: '1/(60 + keyword_rank) + 1/(60 + vector_rank)',
-    terms: ['keyword', 'vector'],
     default: false
   }
 ];
@@ -299,3 +294,6 @@ export async function settle(): Promise<void> {
     await Promise.resolve();
   }
 }
+
+/** Nobody picks anything. */
+export const picks = { folderNow: () => '', pickFolder: async () => null, pickFile: async () => null };

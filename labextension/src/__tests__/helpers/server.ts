@@ -60,9 +60,9 @@ export function found(more: Partial<IAnswer> = {}): IAnswer {
 }
 
 export function item(memory_id: string, more: Partial<IItem> = {}): IItem {
-  const { title, kind, tier, source, location, tags, event_at } = hit();
-  const known = { title, kind, tier, source, location, tags, event_at };
-  return { memory_id, text: 'text', pinned: false, lang: '', place, ...known, ...more };
+  const { title, kind, tier, source, tags, event_at } = hit();
+  const known = { title, kind, tier, source, tags, event_at };
+  return { memory_id, text: 'text', lang: '', place, ...known, ...more };
 }
 
 export class Server {

@@ -66,7 +66,7 @@ describe('the commands', () => {
 
   it('of a hit have short names in its menu, and act on the selected one', async () => {
     const { commands, model, server, done } = await lab();
-    model.select('bb02');
+    model.selection.select('bb02');
     const items = schema['jupyter.lab.menus'].context.filter(({ selector }: any) => selector === '.jp-Memory-hit'); // eslint-disable-line @typescript-eslint/no-explicit-any
     const ids: string[] = items.flatMap(({ command }: { command?: string }) => command ?? []);
     expect(ids.map(id => commands.label(id, { isMenu: true }))).toEqual([
@@ -121,7 +121,7 @@ describe('the commands', () => {
     const { commands, model, done } = await lab();
     const [, cell] = found().hits;
     expect(commands.isEnabled(CommandIDs.openHit)).toBe(false);
-    model.select(cell.memory_id);
+    model.selection.select(cell.memory_id);
     await commands.execute(CommandIDs.openHitToSide);
     await commands.execute(CommandIDs.insert, { memory_id: 'aa01' });
     expect(done).toEqual([

@@ -1,8 +1,7 @@
 import { nullTranslator } from '@jupyterlab/translation';
 
 import type { IItem, IPlace } from '../../api/types';
-import { showFixes } from '../../integrations/fixes';
-import { INSERT_BUTTON, SOURCE_LINK } from '../../integrations/outputs';
+import { INSERT_BUTTON, showFixes, SOURCE_LINK } from '../../integrations/outputs';
 
 const FAILED = 'orders = load()\njoined = orders.merge(λ)';
 const FIXED = 'orders = load()\njoined = orders.merge(λ, on="id")';
@@ -15,11 +14,11 @@ async function drawn(fix: Partial<IItem>): Promise<HTMLElement> {
   const both = { kind: 'history', lang: 'python', event_at: '2024-03-06T12:00:00Z', place: {} as IPlace };
   items.fa01 = { ...both, memory_id: 'fa01', text: FAILED };
   items.f101 = { ...both, memory_id: 'f101', text: FIXED, source: '/n/shop.ipynb', ...fix };
-  document.body.innerHTML = `<span data-memory="${fix.memory_id ?? 'f101'}" data-failed="fa01">You fixed it.</span>`;
+  document.body.innerHTML = `<span class="jp-Memory-fixHint" data-memory="${fix.memory_id ?? 'f101'}" data-failed="fa01">You fixed it.</span>`;
   const hint = document.body.querySelector('span')!;
   for (let times = 0; times < 2; times++) {
     const shown = new Event('animationstart', { bubbles: true });
-    hint.dispatchEvent(Object.assign(shown, { animationName: 'jp-memory-fix-shown' }));
+    hint.dispatchEvent(Object.assign(shown, { animationName: 'jp-memory-shown' }));
   }
   await new Promise(resolve => setTimeout(resolve));
   return hint;

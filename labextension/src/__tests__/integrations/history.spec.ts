@@ -64,7 +64,7 @@ describe('the status of the history', () => {
 describe('the history', () => {
   const state = new StateDB();
 
-  /** Run cells that end so, and return what was offered. */
+  /** Run cells that end so, agree to what is offered, and return what was said before. */
   async function offered(history: object, ends: boolean[], path = '/home/ada/memory.sqlite'): Promise<string[]> {
     const model = new SearchModel({ api: new Server().api });
     const now = status();
@@ -77,8 +77,16 @@ describe('the history', () => {
       (NotebookActions.executed as unknown as Signal<object, unknown>).emit({ success, cell });
       await advance();
     }
-    const found = Notification.manager.notifications.map(one => one.message);
-    Notification.manager.notifications.forEach(one => one.options.actions?.[0].callback(new MouseEvent('click')));
+    const found: string[] = [];
+    for (const { message, options } of Notification.manager.notifications) {
+      expect(message.length).toBeLessThan(140);
+      options.actions?.[0].callback(new MouseEvent('click'));
+      await advance();
+      const dialog = document.querySelector('.jp-Dialog')!;
+      found.push(dialog.textContent!);
+      dialog.querySelector<HTMLElement>('.jp-mod-accept')!.click();
+      await advance();
+    }
     Notification.manager.dismiss();
     expect(inserted).toHaveLength(found.length);
     return found;

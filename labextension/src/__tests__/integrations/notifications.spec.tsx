@@ -29,7 +29,7 @@ describe('a notification of an indexing', () => {
     expect(told()).toEqual([['in-progress', 'Indexing zürich …']]);
     api.now = status({ jobs: [{ ...first, state: 'done', summary: '12 files indexed.' }] });
     await advance(1100);
-    expect(told()).toEqual([['success', '12 files indexed.']]);
+    expect(told()).toEqual([['success', 'zürich: 12 files indexed.']]);
   });
 
   it('tells how it ended though it was over before the panel was ever seen', async () => {
@@ -38,7 +38,7 @@ describe('a notification of an indexing', () => {
     const begun = await model.index('week/zürich.ipynb');
     notifyJob(model, begun!, 'zürich.ipynb', trans);
     await advance(10);
-    expect(told()).toEqual([['success', '1 file indexed.']]);
+    expect(told()).toEqual([['success', 'zürich.ipynb: 1 file indexed.']]);
   });
 
   it('says that the server stopped before it was over', async () => {
@@ -56,11 +56,11 @@ describe('a notification of an indexing', () => {
       job({ job_id: 'j1', state: 'done', summary: '2 files.', failed: [['λ.ipynb', 'not JSON']] })
     );
     notifyJob(model, first, 'zürich', trans);
-    expect(told()).toEqual([['warning', '2 files.']]);
+    expect(told()).toEqual([['warning', 'zürich: 2 files.']]);
     Notification.dismiss();
     const failed = await indexing(job({ job_id: 'j2', state: 'failed', summary: 'The disk is full.' }));
     notifyJob(failed.model, failed.first, 'zürich', trans);
-    expect(told()).toEqual([['error', 'The disk is full.']]);
+    expect(told()).toEqual([['error', 'zürich could not be indexed. The disk is full.']]);
   });
 });
 

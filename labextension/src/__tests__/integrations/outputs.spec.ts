@@ -1,3 +1,4 @@
+import { nullTranslator } from '@jupyterlab/translation';
 import { CommandRegistry } from '@lumino/commands';
 
 import {
@@ -7,10 +8,11 @@ import {
   keepArrows,
   nameSliders,
   OUTPUT_BUTTON,
-  OUTPUT_PICTURE,
   showPictures,
   SOURCE_LINK
 } from '../../integrations/outputs';
+
+const OUTPUT_PICTURE = 'jp-Memory-outputPicture';
 
 afterEach(() => document.body.replaceChildren());
 
@@ -101,15 +103,11 @@ describe('the button of a fix', () => {
 });
 
 describe('the place of a picture', () => {
-  const begin = (place: Element, animationName = 'jp-memory-picture-shown'): boolean =>
+  const begin = (place: Element, animationName = 'jp-memory-shown'): boolean =>
     place.dispatchEvent(Object.assign(new Event('animationstart', { bubbles: true }), { animationName }));
 
   beforeAll(() =>
-    showPictures({
-      pictureOf: id => `/jupyter-memory/thumbnail?memory_id=${encodeURIComponent(id)}`,
-      label: title => `Picture: ${title}`,
-      enlarge: title => `Enlarge ${title}`
-    })
+    showPictures(id => `/jupyter-memory/thumbnail?memory_id=${encodeURIComponent(id)}`, nullTranslator.load(''))
   );
 
   beforeEach(() => {
@@ -132,7 +130,7 @@ describe('the place of a picture', () => {
     const place = document.querySelector(`.${OUTPUT_PICTURE}`)!;
     begin(place);
     const button = place.querySelector('button')!;
-    expect(button.title).toBe('Enlarge λ of <Zürich>');
+    expect(button.title).toBe('Enlarge the picture of λ of <Zürich>');
     button.click();
     expect([button.getAttribute('aria-expanded'), place.classList.contains('jp-mod-large')]).toEqual(['true', true]);
     button.click();
@@ -175,7 +173,7 @@ describe('the name of a slider', () => {
     nameSliders();
     sliders.forEach(slider => begin(slider, 'another'));
     expect(names()).toEqual([null, null]);
-    sliders.forEach(slider => begin(slider, 'jp-memory-slider-shown'));
+    sliders.forEach(slider => begin(slider, 'jp-memory-shown'));
     expect(names()).toEqual(['keyword', 'recency']);
   });
 });

@@ -15,7 +15,7 @@ describe('asking', () => {
   it('waits until the typing rests', async () => {
     const { model, searched } = connectedModel();
     for (const text of ['no', 'norm', 'normalise pri']) {
-      model.setQuery(text);
+      model.answers.setQuery(text);
       await advance(200);
     }
     expect(searched()).toEqual([]);
@@ -26,9 +26,9 @@ describe('asking', () => {
 
   it('takes the last word as unfinished while one types, and as finished with Enter, which is noted', async () => {
     const { model, searched } = connectedModel();
-    model.setQuery('normalise pri');
+    model.answers.setQuery('normalise pri');
     await advance(300);
-    await Promise.all([model.search({ now: true }), advance()]);
+    await Promise.all([model.answers.search({ now: true }), advance()]);
     expect(searched().map(({ prefix, log }) => [prefix, log])).toEqual([
       [true, false],
       [false, true]
@@ -37,14 +37,14 @@ describe('asking', () => {
 
   it('needs two characters, or one where a character is a word, or Enter', async () => {
     const { model, searched } = connectedModel();
-    model.setQuery('p');
+    model.answers.setQuery('p');
     await advance(300);
-    model.setQuery('価');
+    model.answers.setQuery('価');
     await advance(300);
-    model.setQuery('λ');
+    model.answers.setQuery('λ');
     await advance(300);
     expect(searched().map(one => one.query)).toEqual(['価']);
-    await Promise.all([model.search({ now: true }), advance()]);
+    await Promise.all([model.answers.search({ now: true }), advance()]);
     expect(searched().map(one => one.query)).toEqual(['価', 'λ']);
   });
 
@@ -52,10 +52,10 @@ describe('asking', () => {
     const { server, model } = connectedModel();
     const [first, second] = [held<IAnswer>(), held<IAnswer>()];
     server.on('POST search', ({ body }) => (body.query === 'first λ' ? first : second).promise);
-    model.setQuery('first λ');
+    model.answers.setQuery('first λ');
     await advance(300);
     const { signal } = server.asked[0];
-    model.setQuery('second λ');
+    model.answers.setQuery('second λ');
     await advance(300);
     expect(signal.aborted).toBe(true);
     second.give(found({ query: 'second λ' }));
@@ -69,9 +69,9 @@ describe('asking', () => {
 
   it('shows the newest memories when the box is emptied', async () => {
     const { server, model } = connectedModel();
-    model.setQuery('price');
+    model.answers.setQuery('price');
     await advance(300);
-    model.setQuery('  ');
+    model.answers.setQuery('  ');
     await advance(300);
     expect(server.bodies('POST browse')).toEqual([{ limit: 20, filters: {} }]);
     expect(model.showing).toEqual({ what: 'browse' });
@@ -79,15 +79,15 @@ describe('asking', () => {
 
   it('asks anew, at once, with filters, a day, a profile, and without the time in the words', async () => {
     const { model, searched } = connectedModel();
-    model.setQuery('prices last month');
+    model.answers.setQuery('prices last month');
     await advance(300);
-    model.answers.setFilters({ kind: ['cell', 'note'] });
+    model.answers.narrow({ filters: { kind: ['cell', 'note'] } });
     await advance();
-    model.answers.setSince('2026-10-01');
+    model.answers.narrow({ since: '2026-10-01' });
     await advance();
-    model.answers.setProfile('trovella');
+    model.answers.narrow({ profile: 'trovella' });
     await advance();
-    model.answers.setUseTime(false);
+    model.answers.narrow({ useTime: false });
     await advance();
     expect(searched()).toHaveLength(5);
     expect(searched()[0].time).toBe(true);
@@ -98,24 +98,24 @@ describe('asking', () => {
       profile: 'trovella',
       time: false
     });
-    model.answers.setFilters({ kind: ['note', 'cell'] });
+    model.answers.narrow({ filters: { kind: ['note', 'cell'] } });
     await advance();
     expect(searched()).toHaveLength(5);
   });
 
   it('narrows also what is browsed, and what is like a memory', async () => {
     const { server, model } = connectedModel();
-    model.answers.setFilters({ kind: ['cell'] });
-    model.answers.setSince('2026-10-01');
+    model.answers.narrow({ filters: { kind: ['cell'] } });
+    model.answers.narrow({ since: '2026-10-01' });
     await advance();
     expect(server.bodies('POST browse').at(-1)).toEqual({
       limit: 20,
       filters: { kind: ['cell'] },
       since: '2026-10-01'
     });
-    model.answers.setProfile('trovella');
+    model.answers.narrow({ profile: 'trovella' });
     await Promise.all([model.related('aa01'), advance()]);
-    model.answers.setSince(null);
+    model.answers.narrow({ since: null });
     await advance();
     expect(server.bodies('POST related')).toEqual([
       { memory_id: 'aa01', limit: 20, filters: { kind: ['cell'] }, since: '2026-10-01', profile: 'trovella' },
@@ -125,19 +125,19 @@ describe('asking', () => {
 
   it('reads a time again in other words', async () => {
     const { model, searched } = connectedModel();
-    model.setQuery('prices last month');
-    model.answers.setUseTime(false);
+    model.answers.setQuery('prices last month');
+    model.answers.narrow({ useTime: false });
     await advance(300);
-    model.setQuery('prices last week');
+    model.answers.setQuery('prices last week');
     await advance(300);
     expect(searched().map(one => one.time)).toEqual([false, true]);
   });
 
   it('asks what was answered again, not what is being typed', async () => {
     const { model, searched } = connectedModel();
-    model.setQuery('prices in Zürich');
+    model.answers.setQuery('prices in Zürich');
     await advance(300);
-    model.setQuery('');
+    model.answers.setQuery('');
     void model.revalidate();
     expect(model.answers.request().query).toBe('prices in Zürich');
     await advance();
@@ -146,13 +146,13 @@ describe('asking', () => {
 
   it('is at rest, and narrows what is shown, while the words are too short for a question', async () => {
     const { server, model, searched } = connectedModel();
-    model.setQuery('p');
+    model.answers.setQuery('p');
     await Promise.all([model.refresh(), advance(300)]);
     expect([model.isLoading, server.bodies('POST browse').length]).toEqual([false, 1]);
-    model.setQuery('prices');
+    model.answers.setQuery('prices');
     await advance(300);
-    model.setQuery('p');
-    model.answers.setFilters({ lang: ['python'] });
+    model.answers.setQuery('p');
+    model.answers.narrow({ filters: { lang: ['python'] } });
     await advance(300);
     expect(searched().map(one => [one.query, one.filters])).toEqual([
       ['prices', {}],
@@ -165,7 +165,7 @@ describe('asking', () => {
 
   it('asks for the lists of the engines only where they are wanted', async () => {
     const { model, searched } = connectedModel();
-    model.setQuery('price');
+    model.answers.setQuery('price');
     await advance(300);
     model.answers.lists = true;
     await advance();
@@ -174,15 +174,15 @@ describe('asking', () => {
 
   it('keeps the answer when the next question cannot be read, and says what the server said', async () => {
     const { server, model } = connectedModel();
-    model.setQuery('price');
+    model.answers.setQuery('price');
     await advance(300);
     server.on('POST search', () => new RawResponse(400, { message: 'a filter cannot be read.', reason: 'QueryError' }));
-    model.setQuery('price kind:cel');
+    model.answers.setQuery('price kind:cel');
     await advance(300);
     expect(model.problem).toMatchObject({ status: 400, message: 'a filter cannot be read.' });
     expect(model.hits).toHaveLength(2);
     server.on('POST search', () => found());
-    model.setQuery('price kind:cell');
+    model.answers.setQuery('price kind:cell');
     await advance(300);
     expect(model.problem).toBeNull();
   });
@@ -195,7 +195,7 @@ describe('asking', () => {
       return found({ hits, places: hits.map(() => found().places[0]), counts: { keyword: 50, vector: 0, fused: 30 } });
     };
     server.on('POST search', ({ body }) => many(Math.min(body.limit, 30)));
-    model.setQuery('price');
+    model.answers.setQuery('price');
     await advance(300);
     expect(model.answers.hasMore).toBe(true);
     await Promise.all([model.answers.showMore(), advance()]);

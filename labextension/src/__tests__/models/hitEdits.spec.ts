@@ -8,7 +8,7 @@ afterEach(() => jest.useRealTimers());
 describe('changing', () => {
   async function asked(): Promise<ReturnType<typeof connectedModel>> {
     const all = connectedModel();
-    all.model.setQuery('price');
+    all.model.answers.setQuery('price');
     await advance(300);
     return all;
   }
@@ -29,8 +29,8 @@ describe('changing', () => {
     ];
     server.on('POST search', () => found({ places: [{ ...place, ...at }, place] }));
     server.on('POST pin', () => item('aa01', { place: { ...place, ...of, pinned: true } }));
-    model.setQuery('λ');
-    await Promise.all([model.search({ now: true }), advance()]);
+    model.answers.setQuery('λ');
+    await Promise.all([model.answers.search({ now: true }), advance()]);
     await Promise.all([model.edits.pin('aa01', true), advance()]);
     expect(model.find('aa01')?.place).toMatchObject({ ...at, pinned: true });
   });
@@ -41,7 +41,7 @@ describe('changing', () => {
     await Promise.all([model.edits.pin('aa01', true), advance()]);
     expect(model.find('aa01')?.place.pinned).toBe(false);
     expect(model.problem?.message).toBe('The memory is locked.');
-    model.dismissProblem();
+    model.report(null);
     expect(model.problem).toBeNull();
   });
 
@@ -62,7 +62,7 @@ describe('changing', () => {
     const gone = (): RawResponse =>
       new RawResponse(404, { message: 'No memory has this id.', reason: 'UnknownMemory' });
     ['POST pin', 'POST update', 'POST feedback', 'POST related'].forEach(route => server.on(route, gone));
-    model.select('aa01');
+    model.selection.select('aa01');
     await Promise.all([model.edits.pin('aa01', true), advance()]);
     expect([model.hits.map(one => one.hit.memory_id), model.selected]).toEqual([['bb02'], 'bb02']);
     expect(model.problem?.reason).toBe('UnknownMemory');
@@ -100,7 +100,7 @@ describe('changing', () => {
     server.on('POST pin', () => new Promise(resolve => (refuse = resolve)));
     const done = model.edits.pin('aa01', true);
     server.on('POST search', () => found({ hits: [hit({ snippet: 'the price of λ', rank: 1 })], places: [place] }));
-    model.setQuery('price of λ');
+    model.answers.setQuery('price of λ');
     await advance(300);
     refuse(new RawResponse(503, { message: 'The memory is locked.', reason: 'StoreLocked' }));
     await Promise.all([done, advance()]);
@@ -128,7 +128,7 @@ describe('changing', () => {
 
   it('forgets after a while in which the memory can be had back', async () => {
     const { server, model } = await asked();
-    model.select('aa01');
+    model.selection.select('aa01');
     model.forget('aa01');
     expect(model.hits.map(one => one.hit.memory_id)).toEqual(['bb02']);
     expect(model.undo.waiting).toEqual([{ id: 'aa01', title: 'normalise_notes λ' }]);
@@ -166,7 +166,7 @@ describe('changing', () => {
   it('keeps hidden what was forgotten, also in the next answer', async () => {
     const { model } = await asked();
     model.forget('aa01');
-    model.setQuery('prices');
+    model.answers.setQuery('prices');
     await advance(300);
     expect(model.answer?.query).toBe('prices');
     expect(model.hits.map(one => one.hit.memory_id)).toEqual(['bb02']);

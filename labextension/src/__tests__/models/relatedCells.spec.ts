@@ -100,7 +100,7 @@ describe('the cells like the active one', () => {
     const { search, related, asked } = await made();
     related.follow(CELL);
     await advance(1000);
-    search.answers.setFilters({ lang: ['python'] });
+    search.answers.narrow({ filters: { lang: ['python'] } });
     await advance(1000);
     expect(asked()).toMatchObject([{ filters: {} }, { filters: { lang: ['python'] } }]);
   });

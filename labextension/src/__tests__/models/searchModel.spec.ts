@@ -7,7 +7,7 @@ afterEach(() => jest.useRealTimers());
 describe('going around', () => {
   it('shows what is like a memory, and goes back to the question', async () => {
     const { server, model } = connectedModel();
-    model.setQuery('price');
+    model.answers.setQuery('price');
     await advance(300);
     await Promise.all([model.related('bb02'), advance()]);
     expect(server.bodies('POST related')).toEqual([{ memory_id: 'bb02', limit: 20, filters: {} }]);
@@ -18,9 +18,9 @@ describe('going around', () => {
 
   it('keeps a selected memory while it is among the hits', async () => {
     const { server, model } = connectedModel();
-    model.setQuery('price');
+    model.answers.setQuery('price');
     await advance(300);
-    model.select('bb02');
+    model.selection.select('bb02');
     await Promise.all([model.refresh(), advance()]);
     expect(model.selected).toBe('bb02');
     server.on('POST search', () => found({ hits: [], places: [] }));
@@ -35,8 +35,8 @@ describe('going around', () => {
     server.on('POST search', () => new Promise(resolve => (reply = () => resolve(found({ query: 'price' })))));
     const looked = model.refresh();
     await advance();
-    model.setQuery('price');
-    const asked = model.search({ now: true });
+    model.answers.setQuery('price');
+    const asked = model.answers.search({ now: true });
     await advance();
     tell();
     await Promise.all([looked, advance()]);
@@ -71,7 +71,7 @@ describe('going around', () => {
     expect(model.status?.store.memories).toBe(2045);
     expect(server.bodies('POST browse')).toHaveLength(2);
     expect(told).not.toContain(true);
-    model.setQuery('price of λ');
+    model.answers.setQuery('price of λ');
     await advance(300);
     server.on('GET status', () => status({ store: { ...store, memories: 2046 } }));
     await Promise.all([model.recount(), advance()]);
@@ -110,7 +110,7 @@ describe('going around', () => {
   it('asks a question anew when an indexing is over, though there are as many memories as before', async () => {
     const { model, searched } = connectedModel();
     await Promise.all([model.refresh(), advance()]);
-    model.setQuery('price of λ');
+    model.answers.setQuery('price of λ');
     await advance(300);
     model.setStatus(status({ jobs: [job()] }));
     model.setStatus(status({ jobs: [job({ state: 'done' })] }));
@@ -123,7 +123,7 @@ describe('going around', () => {
     await Promise.all([model.refresh(), advance()]);
     server.on('POST search', () => new RawResponse(409, { message: 'There is no store.', reason: 'NoStore' }));
     server.on('GET status', () => status({ store: { ...status().store, exists: false, memories: 0 } }));
-    model.setQuery('price');
+    model.answers.setQuery('price');
     await advance(300);
     expect([model.hits.length, model.problem, model.status?.store.memories]).toEqual([0, null, 0]);
   });
@@ -138,8 +138,8 @@ describe('going around', () => {
 
   it('remembers the question and the view, and takes them up again', async () => {
     const { model } = connectedModel();
-    model.setQuery('prices in Zürich');
-    model.answers.setFilters({ lang: ['python'] });
+    model.answers.setQuery('prices in Zürich');
+    model.answers.narrow({ filters: { lang: ['python'] } });
     model.selection.setGrouped(true);
     const kept = JSON.parse(JSON.stringify(model.toJSON()));
     const other = connectedModel();
@@ -149,18 +149,18 @@ describe('going around', () => {
     await Promise.all([other.model.refresh(), advance()]);
     expect(other.searched()).toMatchObject([{ query: 'prices in Zürich', filters: { lang: ['python'] }, log: false }]);
     other.model.restore({});
-    expect(other.model.query).toBe('prices in Zürich');
+    expect(other.model.question.query).toBe('prices in Zürich');
   });
 });
 
 describe('the hits', () => {
   it('stay the same objects while nothing happens to them, so that cards are not drawn anew', async () => {
     const { model } = connectedModel();
-    model.setQuery('price');
+    model.answers.setQuery('price');
     await advance(300);
     const { hits } = model;
-    model.select('bb02');
-    model.setQuery('prices');
+    model.selection.select('bb02');
+    model.answers.setQuery('prices');
     model.selection.setGrouped(true);
     expect(model.hits).toBe(hits);
     model.forget('bb02');
@@ -171,12 +171,12 @@ describe('the hits', () => {
 
   it('are about something else with other words or filters, not with more of them', async () => {
     const { model } = connectedModel();
-    model.setQuery('price');
+    model.answers.setQuery('price');
     await advance(300);
     const { about } = model;
     await Promise.all([model.answers.showMore(), advance()]);
     expect(model.about).toBe(about);
-    model.answers.setFilters({ kind: ['cell'] });
+    model.answers.narrow({ filters: { kind: ['cell'] } });
     await advance();
     expect(model.about).not.toBe(about);
   });

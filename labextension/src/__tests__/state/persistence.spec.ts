@@ -21,20 +21,20 @@ describe('the question of last time', () => {
   it('is there again after a reload, with its filters', async () => {
     const state = new StateDB();
     const before = await session(state);
-    before.setQuery('prices in Zürich');
-    before.answers.setFilters({ lang: ['python'] });
+    before.answers.setQuery('prices in Zürich');
+    before.answers.narrow({ filters: { lang: ['python'] } });
     await advance(1500);
     const after = await session(state);
-    expect(after.query).toBe('prices in Zürich');
-    expect(after.filters).toEqual({ lang: ['python'] });
+    expect(after.question.query).toBe('prices in Zürich');
+    expect(after.question.filters).toEqual({ lang: ['python'] });
   });
 
   it('keeps what narrows it for the session, also where questions are not kept', async () => {
     const before = await session(new StateDB(), false);
     before.answers.setHere({ notebook: 'zürich/a.ipynb', folder: 'zürich', root: '/home/ada/' });
     before.answers.setScope('folder');
-    before.answers.setSince('2026-11-01');
-    before.answers.setFilters({ kind: ['cell'] });
+    before.answers.narrow({ since: '2026-11-01' });
+    before.answers.narrow({ filters: { kind: ['cell'] } });
     const scope = { what: 'folder', path: '/home/ada/zürich' };
     expect((await session(new StateDB(), false)).narrowing).toEqual({
       filters: { kind: ['cell'] },
@@ -50,12 +50,12 @@ describe('the question of last time', () => {
 
   it('is neither kept nor shown when it shall not be, and what was kept goes', async () => {
     const state = new StateDB();
-    (await session(state)).setQuery('λ of the ridge');
+    (await session(state)).answers.setQuery('λ of the ridge');
     await advance(1500);
     expect(await state.fetch(KEY)).toBeDefined();
     const model = await session(state, false);
-    expect(model.query).toBe('');
-    model.setQuery('a secret');
+    expect(model.question.query).toBe('');
+    model.answers.setQuery('a secret');
     await advance(1500);
     expect(await state.fetch(KEY)).toBeUndefined();
   });
@@ -66,9 +66,9 @@ describe('the question of last time', () => {
     const model = await session(state);
     expect(model.toJSON()).toEqual({ query: 'λ of the ridge', filters: {}, profile: '', grouped: false });
     await state.save(KEY, { query: 'prices', filters: { colour: ['red'] } });
-    expect((await session(state)).filters).toEqual({});
+    expect((await session(state)).question.filters).toEqual({});
     await state.save(KEY, 'λ');
-    expect((await session(state)).query).toBe('');
+    expect((await session(state)).question.query).toBe('');
   });
 
   it('does not replace what was asked while it was fetched', async () => {
@@ -76,8 +76,8 @@ describe('the question of last time', () => {
     await state.save(KEY, { query: 'old' });
     const model = new SearchModel({ api: new Server().api });
     const restored = new Persistence(state, model).restore();
-    model.setQuery('new');
+    model.answers.setQuery('new');
     await restored;
-    expect(model.query).toBe('new');
+    expect(model.question.query).toBe('new');
   });
 });

@@ -28,8 +28,8 @@ function made(): { server: Server; model: SearchModel; index: IndexModel; stop()
 }
 
 async function asked(model: SearchModel, query: string): Promise<void> {
-  model.setQuery(query);
-  void model.search({ now: true });
+  model.answers.setQuery(query);
+  void model.answers.search({ now: true });
   await advance(10);
 }
 

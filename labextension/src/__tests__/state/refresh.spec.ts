@@ -12,9 +12,9 @@ async function asked() {
   const [server, bus, seen] = [new Server(), new Bus(), { now: true }];
   const model = new SearchModel({ api: server.api });
   const index = new IndexModel({ api: server.api });
-  const renewal = new AutoRefresh({ model, index, events: bus.manager, isSeen: () => seen.now });
+  const renewal = new AutoRefresh(model, index, () => seen.now, bus.manager);
   await Promise.all([model.refresh(), advance(10)]);
-  model.setQuery('price of λ');
+  model.answers.setQuery('price of λ');
   await advance(300);
   const say = async (): Promise<void> => {
     bus.say(CHANGE_EVENTS, { changes: 1 });
@@ -26,7 +26,7 @@ async function asked() {
 describe('after files changed', () => {
   it('shows a deleted one no longer, without a word of loading, and leaves the selection where it is', async () => {
     const { server, model, say, searches } = await asked();
-    model.select('bb02');
+    model.selection.select('bb02');
     server.on('POST search', () => {
       const { hits, places } = found();
       return found({ hits: hits.slice(1), places: places.slice(1) });
@@ -56,7 +56,7 @@ describe('after files changed', () => {
     const { server, model, say, searches } = await asked();
     let answered = (): void => undefined;
     server.on('POST search', () => new Promise(done => (answered = () => done(found()))));
-    void model.search({ now: true });
+    void model.answers.search({ now: true });
     await advance(10);
     await say();
     expect([model.isLoading, searches()]).toEqual([true, 2]);
@@ -80,12 +80,7 @@ describe('after files changed', () => {
     const [server, bus] = [new Server(), new Bus()];
     const model = new SearchModel({ api: server.api });
     const index = new IndexModel({ api: server.api });
-    const renewal = new AutoRefresh({
-      model,
-      index,
-      events: bus.manager,
-      isSeen: () => model.isLoading || !!model.answer
-    });
+    const renewal = new AutoRefresh(model, index, () => model.isLoading || !!model.answer, bus.manager);
     bus.say(CHANGE_EVENTS, { changes: 1 });
     expect([server.asked, renewal.isStale]).toEqual([[], false]);
     let answered = (): void => undefined;

@@ -3,6 +3,7 @@ import { DataConnector, type IDataConnector } from '@jupyterlab/statedb';
 import { readFileSync } from 'fs';
 import { resolve } from 'path';
 
+import { RelatedCells } from '../../models/relatedCells';
 import { SearchModel } from '../../models/searchModel';
 import { followSettings } from '../../state/settings';
 import { found, advance, Server } from '../helpers/server';
@@ -26,11 +27,14 @@ class File extends DataConnector<Plugin, string> implements IDataConnector<Plugi
   private _raw = '{}';
 }
 
+const relatedTo = (search: SearchModel): RelatedCells =>
+  new RelatedCells({ api: new Server().api, search, isSeen: () => false });
+
 describe('the settings', () => {
   it('change the grouping when they are changed, and leave what was chosen in the panel when others are', async () => {
     const registry = new SettingRegistry({ connector: new File() });
     const model = new SearchModel({ api: new Server().api });
-    await followSettings(registry, ID, { model, keeper: null });
+    await followSettings(registry, ID, { model, related: relatedTo(model), keeper: null });
     model.selection.setGrouped(true);
     await registry.set(ID, 'pageSize', 30);
     expect([model.selection.grouped, model.answers.request().limit]).toEqual([true, 30]);
@@ -47,7 +51,7 @@ describe('the settings', () => {
     server.on('POST search', () => found());
     const registry = new SettingRegistry({ connector: new File() });
     const model = new SearchModel({ api: server.api });
-    const ready = followSettings(registry, ID, { model, keeper: null });
+    const ready = followSettings(registry, ID, { model, related: relatedTo(model), keeper: null });
     await advance();
     await ready;
     const forget = async (id: string, seconds: number): Promise<number> => {
@@ -55,7 +59,7 @@ describe('the settings', () => {
       await advance(1000 * seconds);
       return server.bodies('POST forget').length;
     };
-    model.setQuery('price');
+    model.answers.setQuery('price');
     await advance(300);
     expect(await forget('aa01', 7)).toBe(1);
     const set = registry.set(ID, 'undoSeconds', 120);
@@ -69,7 +73,7 @@ describe('the settings', () => {
 
   it('are those that come with the panel where there are none', async () => {
     const model = new SearchModel({ api: new Server().api });
-    await followSettings(null, ID, { model, keeper: null });
+    await followSettings(null, ID, { model, related: relatedTo(model), keeper: null });
     expect([model.selection.grouped, model.answers.request().limit]).toEqual([false, 20]);
   });
 });

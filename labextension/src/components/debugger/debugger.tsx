@@ -1,20 +1,31 @@
-/** “Why this order”: what put the chosen result where it is; how the answer came about is behind Advanced. */
+/** “Why this order”: what put the chosen result where it is, how the answer came about (behind Advanced), and recent searches. */
 
+import { Time } from '@jupyterlab/coreutils';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { HTMLSelect } from '@jupyterlab/ui-components';
-import React from 'react';
+import React, { useState } from 'react';
 
-import type { IAnswer } from '../../api/types';
+import type { IAnswer, IRecent } from '../../api/types';
 import { type DebuggerApi, DebuggerModel } from '../../models/debuggerModel';
 import type { SearchModel } from '../../models/searchModel';
 import type { ISection } from '../../tokens';
-import { ErrorMessage, type IProps, KeepFocus } from '../shared/elements';
+import { ErrorMessage, type IProps, KeepFocus, TextButton } from '../shared/elements';
 import { count, milliseconds, percent, period } from '../shared/format';
-import { classMeaning, classTitle, verdictTexts } from '../shared/labels';
+import { classTexts, verdictTexts } from '../shared/labels';
 import { withMarks } from '../shared/text';
 import { Explanation, type IPicking } from './explanation';
 import { RankedLists } from './rankedLists';
-import { RecentSearches } from './recentSearches';
+
+const LOG_SETTING = 'c.JupyterMemory.log_searches = True';
+
+/** Characters of a program's name; it names itself, so it may be anything. */
+const LONGEST_NAME = 40;
+
+/** The tool of a program that searches; what others were called for is no question to repeat. */
+const SEARCH_TOOL = 'memory_search';
+
+/** Whose searches are listed: everybody's, a person's (''), or those of one program. */
+type Who = string | null;
 
 /** Requests lists and explanations only while it can be seen. */
 export function debuggerSection(options: IProps<SearchModel> & IPicking & { api: DebuggerApi }): ISection {
@@ -80,19 +91,20 @@ function Advanced({ trans, children }: { trans: TranslationBundle; children: Rea
 
 function QueryFacts({ model, answer, trans }: IProps<DebuggerModel> & { answer: IAnswer }): React.JSX.Element {
   const { keyword, vector, fused } = answer.counts;
+  const [label, length] = classTexts(answer.query_class, trans);
   return (
     <dl className="jp-Memory-facts" aria-label={trans.__('How the question was understood')}>
       <dt>{trans.__('Question')}</dt>
       <dd dir="auto">{withMarks(answer.query)}</dd>
       <dt>{trans.__('Class')}</dt>
-      <dd title={classMeaning(answer.query_class, trans)}>{classTitle(answer.query_class, trans)}</dd>
+      <dd title={length}>{label}</dd>
       <dt>{trans.__('Verdict')}</dt>
       <dd>
         {answer.verdict && <span className="jp-Memory-dot" data-verdict={answer.verdict} aria-hidden="true" />}
         {verdictText(answer, trans)}
       </dd>
       <dt>{trans.__('Time')}</dt>
-      <dd>{timeRead(answer, model.search.useTime, trans)}</dd>
+      <dd>{timeRead(answer, model.search.question.useTime, trans)}</dd>
       <dt>{trans.__('Found')}</dt>
       <dd className="jp-Memory-counts">
         <span data-column="keyword">{trans.__('KW %1', count(keyword))}</span>
@@ -152,7 +164,7 @@ function ProfileSwitch({ model, trans }: IProps<DebuggerModel>): React.JSX.Eleme
       <label>
         {trans.__('Profile')}
         <HTMLSelect value={profile?.name ?? ''} onChange={event => model.setProfile(event.target.value)}>
-          {!profile && <option value="">{model.search.profile}</option>}
+          {!profile && <option value="">{model.search.question.profile}</option>}
           {profiles.map(one => (
             <option key={one.name} value={one.name}>
               {one.default ? trans.__('%1 (default)', one.name) : one.name}
@@ -173,4 +185,106 @@ function ProfileSwitch({ model, trans }: IProps<DebuggerModel>): React.JSX.Eleme
       )}
     </section>
   );
+}
+
+/** The recent searches, of a person and of connected programs: a click repeats one. */
+function RecentSearches({ model, trans }: IProps<DebuggerModel>): React.JSX.Element {
+  const { recent } = model;
+  const [chosen, setWho] = useState<Who>(null);
+  const clients = [...new Set(recent?.map(one => one.client).filter(client => client))].sort();
+  // The searches of a program may have been cleared since it was chosen.
+  const who = chosen && !clients.includes(chosen) ? null : chosen;
+  return (
+    <section className="jp-Memory-recent" aria-labelledby="jp-Memory-recentTitle">
+      <header>
+        <h4 id="jp-Memory-recentTitle">{trans.__('Recent searches')}</h4>
+        <TextButton look="link" label={trans.__('Refresh')} run={() => void model.loadRecent()} />
+        {!!recent?.length && <TextButton look="link" label={trans.__('Clear')} run={() => void model.clearRecent()} />}
+      </header>
+      {model.search.status?.log_searches === false && (
+        <p className="jp-Memory-dim">
+          {trans.__(
+            'Searches are not logged: the setting is off. To log them, put this into jupyter_memory_config.py:'
+          )}{' '}
+          <code dir="ltr">{LOG_SETTING}</code>
+        </p>
+      )}
+      {recent?.length === 0 && model.search.status?.log_searches !== false && (
+        <p className="jp-Memory-dim">{trans.__('None yet. Searches by %memsearch are listed here too.')}</p>
+      )}
+      {clients.length > 0 && <WhoSearched who={who} clients={clients} trans={trans} onChoose={setWho} />}
+      <ul>
+        {recent
+          ?.filter(one => who === null || one.client === who)
+          .map(one => (
+            <li key={one.query_id}>
+              <Search recent={one} model={model} trans={trans} />
+            </li>
+          ))}
+      </ul>
+    </section>
+  );
+}
+
+function WhoSearched(props: {
+  who: Who;
+  clients: readonly string[];
+  trans: TranslationBundle;
+  onChoose(who: Who): void;
+}): React.JSX.Element {
+  const { who, clients, trans } = props;
+  const places: Who[] = [null, '', ...clients];
+  return (
+    <select
+      className="jp-Memory-who"
+      aria-label={trans.__('Whose searches')}
+      value={places.indexOf(who)}
+      onChange={event => props.onChoose(places[Number(event.target.value)])}
+    >
+      <option value={0}>{trans.__('all searches')}</option>
+      <option value={1}>{trans.__('yours')}</option>
+      {clients.map((client, i) => (
+        <option key={client} value={i + 2}>
+          {byClient(client, trans)}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function Search({ recent, model, trans }: IProps<DebuggerModel> & { recent: IRecent }): React.JSX.Element {
+  const at = new Date(recent.at);
+  const isNow = recent.query_id === model.answer?.query_id;
+  const isSearch = !recent.client || recent.tool === SEARCH_TOOL;
+  const profile = recent.profile && recent.profile !== model.profile?.name ? ` · ${withMarks(recent.profile)}` : '';
+  return (
+    <button
+      aria-current={isNow || undefined}
+      title={isSearch ? trans.__('Search again') : trans.__('Search for this')}
+      onClick={() => model.run(recent)}
+    >
+      <span className="jp-Memory-query" dir="auto">
+        {withMarks(recent.query)}
+      </span>
+      <span className="jp-Memory-dim">
+        <bdi>{recent.client ? byClient(recent.client, trans) : origin(recent.origin, trans)}</bdi>
+        {recent.tool && ` · ${withMarks(recent.tool)}`}
+        {profile} · {trans._n('%1 hit', '%1 hits', recent.hits)} ·{' '}
+        <time dateTime={recent.at} title={Time.format(at)}>
+          {Time.formatHuman(at)}
+        </time>
+      </span>
+    </button>
+  );
+}
+
+function byClient(name: string, trans: TranslationBundle): string {
+  const letters = [...withMarks(name.replace(/\s+/g, ' ').trim())];
+  const cut = letters.length > LONGEST_NAME ? `${letters.slice(0, LONGEST_NAME - 1).join('')}…` : letters.join('');
+  return trans.__('by %1', cut);
+}
+
+function origin(name: string, trans: TranslationBundle): string {
+  const known = { magic: '%memsearch', panel: trans.__('panel'), 'command line': trans.__('command line') };
+  return Object.hasOwn(known, name) ? known[name as keyof typeof known] : name;
 }

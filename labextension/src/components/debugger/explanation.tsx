@@ -12,7 +12,7 @@ import { withMarks } from '../shared/text';
 
 export interface IPicking {
   /** Let a person pick a file; null if they cancel. */
-  pickFile?: () => Promise<string | null>;
+  pickFile(): Promise<string | null>;
 }
 
 export function Explanation({ model, trans, pickFile }: IProps<DebuggerModel> & IPicking): React.JSX.Element {
@@ -86,15 +86,15 @@ function Sentences({ reasons }: { reasons: readonly string[] }): React.JSX.Eleme
 function Missing({ model, trans, pickFile }: IProps<DebuggerModel> & IPicking): React.JSX.Element {
   const { candidates } = model;
   const pick = async (): Promise<void> => {
-    const path = await pickFile?.();
-    if (typeof path === 'string') {
+    const path = await pickFile();
+    if (path !== null) {
       await model.lookIn(path);
     }
   };
   return (
     <div className="jp-Memory-form jp-Memory-missing" role="group" aria-label={trans.__('Why is another one missing?')}>
       <span className="jp-Memory-dim">{trans.__('Why is another one missing?')}</span>
-      {pickFile && <TextButton look="link" label={trans.__('Pick its file…')} run={() => void pick()} />}
+      <TextButton look="link" label={trans.__('Pick its file…')} run={() => void pick()} />
       <TextButton look="link" label={trans.__('Pick a note…')} run={() => void model.lookIn(null)} />
       {candidates?.rows.length === 0 && (
         <p role="status">

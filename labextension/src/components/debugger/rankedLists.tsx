@@ -172,7 +172,6 @@ function targetOf(key: string, row: HTMLTableRowElement, table: HTMLTableElement
   }
 }
 
-/** The visible rows: a narrow panel shows fewer. */
 function rowsOf(table: Element | null): HTMLTableRowElement[] {
   const rows = [...(table?.querySelectorAll<HTMLTableRowElement>('tbody tr') ?? [])];
   return rows.filter(row => row.checkVisibility?.() ?? true);

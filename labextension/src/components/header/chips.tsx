@@ -23,20 +23,20 @@ type Menu = Facet | 'date';
 
 export function Chips({ model, trans }: IProps<SearchModel>): JSX.Element | null {
   const box = useRef<HTMLDivElement>(null);
-  const { open, toggle, close, onKeyDown } = useMenu<Menu>(box, model.query);
+  const { open, toggle, close, onKeyDown } = useMenu<Menu>(box, model.question.query);
   const [isWhole, setWhole] = useState(false);
   const id = useId();
   const menus = FACETS.filter(
-    facet => facetValues(model.facets, model.filters, facet).length > (model.filters[facet]?.length ? 0 : 1)
+    facet =>
+      facetValues(model.facets, model.question.filters, facet).length > (model.question.filters[facet]?.length ? 0 : 1)
   );
-  if (!model.answer && !isFiltered(model.filters)) {
+  if (!model.answer && !isFiltered(model.question.filters)) {
     return null;
   }
   return (
     <div ref={box} className="jp-Memory-filters" role="group" aria-label={trans.__('Filters')} onKeyDown={onKeyDown}>
       <Scopes model={model} trans={trans} />
       <button
-        type="button"
         className="jp-Memory-sign jp-Memory-filterSign"
         title={trans.__('More filters')}
         aria-label={trans.__('More filters')}
@@ -53,8 +53,8 @@ export function Chips({ model, trans }: IProps<SearchModel>): JSX.Element | null
         }}
       >
         {[...menus.slice(0, 2), 'date' as const, ...menus.slice(2)].map(name => {
-          const chosen = name === 'date' ? 0 : (model.filters[name]?.length ?? 0);
-          const isOn = chosen > 0 || (name === 'date' && model.since !== null);
+          const chosen = name === 'date' ? 0 : (model.question.filters[name]?.length ?? 0);
+          const isOn = chosen > 0 || (name === 'date' && model.question.since !== null);
           const Caret = (open === name ? caretUpIcon : caretDownIcon).react;
           return (
             <button
@@ -65,7 +65,11 @@ export function Chips({ model, trans }: IProps<SearchModel>): JSX.Element | null
               aria-controls={open === name ? id : undefined}
               onClick={() => toggle(name)}
             >
-              {name !== 'date' ? facetName(name, trans) : model.since ? period(model.since, null) : trans.__('Date')}
+              {name !== 'date'
+                ? facetName(name, trans)
+                : model.question.since
+                  ? period(model.question.since, null)
+                  : trans.__('Date')}
               {chosen > 0 && <span className="jp-Memory-count"> {count(chosen)}</span>}
               <Caret tag="span" className="jp-Memory-chipIcon" />
             </button>
@@ -88,7 +92,8 @@ export function Chips({ model, trans }: IProps<SearchModel>): JSX.Element | null
 
 /** Where to search: one tab stop, in which the arrows choose. */
 function Scopes({ model, trans }: IProps<SearchModel>): JSX.Element {
-  const { scope, answers } = model;
+  const { answers } = model;
+  const { scope } = model.question;
   const { notebook, folder } = answers.here;
   const last = scope?.what === 'notebook' ? scope.path : '.ipynb';
   const isNotebook = (notebook ?? last).endsWith('.ipynb');
@@ -140,29 +145,29 @@ function Scopes({ model, trans }: IProps<SearchModel>): JSX.Element {
 }
 
 function Removable({ model, trans }: IProps<SearchModel>): JSX.Element {
-  const { filters } = model;
+  const { filters } = model.question;
   const isAsked = model.showing.what === 'search';
   const read = isAsked ? model.answer?.time_read : null;
   // Filters of the answered query that are still in the box: not those being typed, nor those just removed.
-  const there = typedFilters(model.query);
+  const there = typedFilters(model.question.query);
   const inWords =
     isAsked && model.answer ? typedFilters(model.answers.request().query).filter(one => there.includes(one)) : [];
   return (
     <>
-      {read && model.useTime && (
+      {read && model.question.useTime && (
         <RemovableChip
           isTime
           label={period(read.since, read.until) || read.phrase}
           title={trans.__('Read from “%1”. Click to search without a time.', read.phrase)}
-          onRemove={() => model.answers.setUseTime(false)}
+          onRemove={() => model.answers.narrow({ useTime: false })}
         />
       )}
-      {!model.useTime && isAsked && (
+      {!model.question.useTime && isAsked && (
         <RemovableChip
           isTime
           label={trans.__('time ignored')}
           title={trans.__('Click to use the time in the query again.')}
-          onRemove={() => model.answers.setUseTime(true)}
+          onRemove={() => model.answers.narrow({ useTime: true })}
         />
       )}
       {inWords.map(filter => (
@@ -170,14 +175,14 @@ function Removable({ model, trans }: IProps<SearchModel>): JSX.Element {
           key={filter}
           label={filter}
           title={trans.__('Found in the query. Click to remove it.')}
-          onRemove={() => model.setQuery(withoutTypedFilter(model.query, filter))}
+          onRemove={() => model.answers.setQuery(withoutTypedFilter(model.question.query, filter))}
         />
       ))}
-      {model.profile && (
+      {model.question.profile && (
         <RemovableChip
-          label={trans.__('profile %1', model.profile)}
+          label={trans.__('profile %1', model.question.profile)}
           title={trans.__('Ranked by this profile. Click for the usual order.')}
-          onRemove={() => model.answers.setProfile('')}
+          onRemove={() => model.answers.narrow({ profile: '' })}
         />
       )}
       {(['path', 'space', 'session'] as (keyof IFilters)[]).flatMap(facet =>
@@ -186,7 +191,7 @@ function Removable({ model, trans }: IProps<SearchModel>): JSX.Element {
             key={`${facet} ${value}`}
             label={facet === 'path' ? basename(value.replace(/[/*]+$/, '')) || value : value}
             title={trans.__('Only in %1. Click to search everywhere.', value)}
-            onRemove={() => model.answers.setFilters(toggled(filters, facet, value))}
+            onRemove={() => model.answers.narrow({ filters: toggled(filters, facet, value) })}
           />
         ))
       )}
@@ -235,12 +240,12 @@ function Values({ model, trans, facet }: IProps<SearchModel> & { facet: Facet })
   return (
     <fieldset>
       <legend className="jp-Memory-sr">{facetName(facet, trans)}</legend>
-      {facetValues(model.facets, model.filters, facet).map(one => (
+      {facetValues(model.facets, model.question.filters, facet).map(one => (
         <label key={one.value} className="jp-Memory-choice">
           <input
             type="checkbox"
             checked={one.on}
-            onChange={() => model.answers.setFilters(toggled(model.filters, facet, one.value))}
+            onChange={() => model.answers.narrow({ filters: toggled(model.question.filters, facet, one.value) })}
           />
           <bdi title={labelOf(one.value)}>{labelOf(one.value)}</bdi>
           <span className="jp-Memory-count">{count(one.count)}</span>
@@ -266,9 +271,9 @@ function Dates({ model, trans, onDone }: IProps<SearchModel> & { onDone(): void 
           key={label}
           type="button"
           className="jp-Memory-choice"
-          aria-pressed={model.since === since}
+          aria-pressed={model.question.since === since}
           onClick={() => {
-            model.answers.setSince(since);
+            model.answers.narrow({ since });
             onDone();
           }}
         >

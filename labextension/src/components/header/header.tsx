@@ -1,19 +1,23 @@
-/** The header of the panel: its name, the number of memories, the search box, the filters and the verdict. */
+/** The header of the panel: its name, what is recorded, the number of memories, the search box, the filters and the verdict. */
 
-import { closeIcon, ReactWidget, refreshIcon, searchIcon, UseSignal } from '@jupyterlab/ui-components';
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { closeIcon, historyIcon, ReactWidget, refreshIcon, searchIcon, UseSignal } from '@jupyterlab/ui-components';
 import { useId, useRef } from 'react';
 
 import { API } from '../../api/memoryApi';
+import type { IHistory } from '../../api/types';
+import { withValues } from '../../models/filters';
 import type { RelatedCells } from '../../models/relatedCells';
 import type { SearchModel } from '../../models/searchModel';
 import { emptyReason } from '../results/empty';
-import { type IProps, KeepFocus } from '../shared/elements';
+import { Action, type IProps, KeepFocus, RemovableChip, TextButton } from '../shared/elements';
 import { count } from '../shared/format';
 import { relatedIcon } from '../shared/icons';
+import { kept, splitTitle, verdictTexts } from '../shared/labels';
 import { withMarks } from '../shared/text';
-import { Chips } from './chips';
-import { Recording } from './recording';
-import { VerdictLine } from './verdict';
+import { Chips, useMenu } from './chips';
+
+const OFF = '%memory history off';
 
 interface IHeaderProps extends IProps<SearchModel> {
   related?: RelatedCells;
@@ -21,15 +25,8 @@ interface IHeaderProps extends IProps<SearchModel> {
   onDown(): void;
 }
 
-export class HeaderWidget extends ReactWidget {
-  constructor(private readonly _options: IHeaderProps) {
-    super();
-    this.addClass('jp-Memory-header');
-  }
-
-  protected render(): JSX.Element {
-    return <UseSignal signal={this._options.model.stateChanged}>{() => <Header {...this._options} />}</UseSignal>;
-  }
+export function headerWidget(props: IHeaderProps): ReactWidget {
+  return ReactWidget.create(<UseSignal signal={props.model.stateChanged}>{() => <Header {...props} />}</UseSignal>);
 }
 
 export function Header(props: IHeaderProps): JSX.Element {
@@ -44,7 +41,6 @@ export function Header(props: IHeaderProps): JSX.Element {
         <Recording model={model} trans={trans} />
         {status && (
           <button
-            type="button"
             className="jp-Memory-total"
             title={trans._n(
               '%2 cell or note. Search again.',
@@ -82,6 +78,7 @@ export function focusBox(node: HTMLElement | null): void {
 
 function SearchBox({ model, trans, onDown }: IHeaderProps): JSX.Element {
   const errorId = useId();
+  const input = useRef<HTMLInputElement>(null);
   // Text that an input method is composing is not searched yet.
   const isComposing = useRef(false);
   const error = model.problem?.status === 400 ? withMarks(model.problem.message) : '';
@@ -92,29 +89,30 @@ function SearchBox({ model, trans, onDown }: IHeaderProps): JSX.Element {
       aria-label={trans.__('Search the memory')}
       onSubmit={event => {
         event.preventDefault();
-        void model.search({ now: true });
+        void model.answers.search({ now: true });
       }}
     >
       <div className={error ? 'jp-Memory-box jp-mod-wrong' : 'jp-Memory-box'}>
         <searchIcon.react tag="span" className="jp-Memory-boxIcon" />
         <input
+          ref={input}
           type="search"
           className="jp-Memory-input"
           dir="auto"
           spellCheck={false}
           autoComplete="off"
           enterKeyHint="search"
-          value={model.query}
+          value={model.question.query}
           placeholder={trans.__('What was it about?')}
           title={trans.__('Words, or a question. Filters: kind:cell, tag:x, path:notes/, after:2026-03, “in quotes”')}
           aria-label={trans.__('Search the memory')}
           aria-invalid={error ? true : undefined}
           aria-describedby={error ? errorId : undefined}
-          onChange={event => model.setQuery(event.target.value, isComposing.current)}
+          onChange={event => model.answers.setQuery(event.target.value, isComposing.current)}
           onCompositionStart={() => void (isComposing.current = true)}
           onCompositionEnd={() => {
             isComposing.current = false;
-            void model.search();
+            void model.answers.search();
           }}
           onKeyDown={event => {
             // While composing, an input method uses the same keys.
@@ -122,24 +120,26 @@ function SearchBox({ model, trans, onDown }: IHeaderProps): JSX.Element {
               event.preventDefault();
               onDown();
             }
-            if (event.key === 'Escape' && !event.nativeEvent.isComposing && !model.query && model.answers.isTurned) {
+            if (
+              event.key === 'Escape' &&
+              !event.nativeEvent.isComposing &&
+              !model.question.query &&
+              model.answers.isTurned
+            ) {
               void model.answers.back();
             }
           }}
         />
-        {model.query && (
-          <button
-            type="button"
-            className="jp-Memory-sign"
-            title={trans.__('Clear')}
-            aria-label={trans.__('Clear')}
-            onClick={event => {
-              model.setQuery('');
-              event.currentTarget.parentElement?.querySelector('input')?.focus();
+        {model.question.query && (
+          <Action
+            iconOnly
+            icon={closeIcon}
+            label={trans.__('Clear')}
+            run={() => {
+              model.answers.setQuery('');
+              input.current?.focus();
             }}
-          >
-            <closeIcon.react tag="span" />
-          </button>
+          />
         )}
       </div>
       <div id={errorId} className="jp-Memory-wrong" aria-live="polite">
@@ -160,7 +160,6 @@ function RelatedLine({ related, model, trans, onDown }: Required<IHeaderProps>):
     <div className="jp-Memory-relatedLine">
       {count > 0 && (
         <button
-          type="button"
           className="jp-Memory-link"
           title={trans.__('Show the cells of other notebooks that are like the active cell')}
           onClick={() => void related.show().then(onDown)}
@@ -174,4 +173,112 @@ function RelatedLine({ related, model, trans, onDown }: Required<IHeaderProps>):
       </span>
     </div>
   );
+}
+
+/** The sign that kernels remember what they run: what is kept, and how to turn it off. */
+export function Recording({ model, trans }: IProps<SearchModel>): JSX.Element | null {
+  const box = useRef<HTMLDivElement>(null);
+  const { open, toggle, close, onKeyDown } = useMenu<'recording'>(box, model.question.query);
+  const id = useId();
+  const history = model.status?.history;
+  if (!history?.kernels) {
+    return null;
+  }
+  return (
+    <div ref={box} className="jp-Memory-recording" onKeyDown={onKeyDown}>
+      <button
+        className="jp-Memory-recordingSign"
+        title={`${summary(history, trans)}\n${trans.__('To turn it off, run %1 in the notebook.', OFF)}`}
+        aria-label={trans.__('History is on')}
+        aria-expanded={open !== null}
+        aria-controls={open ? id : undefined}
+        onClick={() => toggle('recording')}
+      >
+        <historyIcon.react tag="span" />
+        {trans.__('on')}
+      </button>
+      {open && (
+        <div className="jp-Memory-menu jp-Memory-recordingNote" id={id} role="group" aria-label={trans.__('History')}>
+          <p>{summary(history, trans)}</p>
+          <p>
+            {trans.__(
+              'Of each cell that you run, your store keeps the code, when it ran, how it ended, and its notebook. Outputs are not kept.'
+            )}
+          </p>
+          <p>
+            {trans.__('To turn it off, run this in the notebook:')} <code>{OFF}</code>
+          </p>
+          <TextButton
+            look="link"
+            label={trans.__('Show what you ran')}
+            run={() => {
+              close();
+              model.answers.setQuery('');
+              model.answers.narrow({ filters: withValues(model.question.filters, 'kind', ['history']) });
+            }}
+          />
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** `2 kernels remember what they run. 1,234 runs since 3 Oct.` */
+function summary({ kernels, runs, since }: IHistory, trans: TranslationBundle): string {
+  const now = trans._n(
+    'A kernel remembers what it runs.',
+    '%2 kernels remember what they run.',
+    kernels,
+    count(kernels)
+  );
+  return `${now} ${kept(runs, since, trans)}`;
+}
+
+/** One line about the answer: its verdict, and the number of results. */
+function VerdictLine({ model, trans }: IProps<SearchModel>): JSX.Element | null {
+  const { answer, showing } = model;
+  // After a query that the server rejected, the line would belong to an older answer.
+  if (!answer || model.problem?.status === 400) {
+    return null;
+  }
+  // While the store is empty, "not found" would say too much.
+  const verdict = model.status?.store.memories === 0 && !model.hits.length ? null : answer.verdict;
+  const [label, meaning] = verdict ? verdictTexts(verdict, trans) : [];
+  // What the results are like, if they are no answer to the question.
+  const name =
+    showing.what === 'related'
+      ? splitTitle(showing.title).name
+      : showing.what === 'cell'
+        ? showing.text.split('\n', 1)[0]
+        : '';
+  return (
+    <div className="jp-Memory-verdict">
+      {(showing.what === 'related' || showing.what === 'cell') && (
+        <RemovableChip
+          label={showing.what === 'cell' ? trans.__('Like the cell') : trans.__('Like “%1”', name)}
+          title={`${name}\n${trans.__('Back to the question')}`}
+          onRemove={() => void model.answers.back()}
+        />
+      )}
+      {showing.what === 'browse' && (
+        <span title={trans.__('Pinned ones first, then notes, then files, each with the newest first')}>
+          {trans.__('newest first')}
+        </span>
+      )}
+      {showing.what === 'search' && verdict && (
+        <span className="jp-Memory-mood" data-verdict={verdict} title={meaning}>
+          {label}
+        </span>
+      )}
+      <span className="jp-Memory-tally" dir="auto">
+        {resultCount(model, trans)}
+      </span>
+    </div>
+  );
+}
+
+/** `12 of 61`. */
+function resultCount({ answer, hits }: SearchModel, trans: TranslationBundle): string {
+  const all = answer?.counts.fused ?? 0;
+  return all > hits.length ? trans.__('%1 of %2', count(hits.length), count(all)) : count(hits.length);
 }

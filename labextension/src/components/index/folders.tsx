@@ -1,14 +1,138 @@
-/** The indexed folders: their memories and files, what changed, and whether they are watched. */
+/** The jobs that index, with the files that failed, and the indexed folders: what changed, and whether they are watched. */
 
 import { Time } from '@jupyterlab/coreutils';
+import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 
-import type { IFolder } from '../../api/types';
+import type { IFolder, IJob } from '../../api/types';
 import { type IndexModel, isActive } from '../../models/indexModel';
-import { type IProps, KeepFocus, TextButton } from '../shared/elements';
+import { type IProps, KeepFocus, Sure, TextButton } from '../shared/elements';
 import { count } from '../shared/format';
 import { withMarks } from '../shared/text';
 import type { IIndexOptions } from './indexSection';
+
+export function Jobs({ model, trans }: IProps<IndexModel>): React.JSX.Element | null {
+  if (!model.jobs.length) {
+    return null;
+  }
+  return (
+    <section aria-label={trans.__('Indexing')}>
+      <ul className="jp-Memory-jobs">
+        {model.jobs.map(job => (
+          <li key={job.job_id} className="jp-Memory-job" data-state={job.state}>
+            {isActive(job) ? <IndexingJob {...{ job, model, trans }} /> : <FinishedJob {...{ job, model, trans }} />}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function IndexingJob({ job, model, trans }: IProps<IndexModel> & { job: IJob }): React.JSX.Element {
+  const name = nameOf(job, model, trans);
+  const label = trans.__('Indexing %1', name);
+  const tally =
+    job.total === null ? trans.__('looking for files…') : trans.__('%1 of %2 files', count(job.done), count(job.total));
+  const line = job.state === 'waiting' ? trans.__('Waiting: %1', name) : label;
+  return <ActiveJob {...{ job, model, trans, label, tally, line }} stop={trans.__('Cancel indexing %1', name)} />;
+}
+
+interface IActiveJobProps extends IProps<IndexModel> {
+  job: IJob;
+  line: React.ReactNode;
+  label: string;
+  stop: string;
+  tally: string;
+}
+
+/** A job that waits or runs, of files or of vectors. */
+export function ActiveJob({ job, model, trans, line, label, stop, tally }: IActiveJobProps): React.JSX.Element {
+  // Not `disabled`, which would take the focus away.
+  const isAsked = model.isPending('cancel') || model.isStopping(job);
+  return (
+    <>
+      <div className="jp-Memory-jobLine">
+        <span>{line}</span>
+        <button
+          className="jp-Memory-link"
+          aria-disabled={isAsked}
+          aria-label={stop}
+          onClick={() => !isAsked && void model.cancel(job.job_id)}
+        >
+          {model.isStopping(job) ? trans.__('Stopping…') : trans.__('Cancel')}
+        </button>
+      </div>
+      {job.state === 'running' && (
+        <div className="jp-Memory-jobLine">
+          {/* Without a value it is indeterminate: nothing is counted yet. */}
+          <progress aria-label={label} max={job.total || 1} value={job.total === null ? undefined : job.done} />
+          <span className="jp-Memory-dim jp-Memory-number">{tally}</span>
+        </div>
+      )}
+    </>
+  );
+}
+
+function FinishedJob({ job, model, trans }: IProps<IndexModel> & { job: IJob }): React.JSX.Element {
+  const name = nameOf(job, model, trans);
+  const isLost = model.isInterrupted(job);
+  return (
+    <>
+      <div className="jp-Memory-jobLine">
+        <span role="status" className={job.state === 'failed' || isLost ? 'jp-Memory-warning' : ''}>
+          {endText(job, isLost, name, trans)}
+        </span>
+        {isLost && <TextButton look="link" label={trans.__('Index again')} run={() => void model.index(job.path)} />}
+        <button
+          className="jp-Memory-link"
+          aria-label={trans.__('Dismiss the message about %1', name)}
+          onClick={() => model.dismiss(job.job_id)}
+        >
+          {trans.__('Dismiss')}
+        </button>
+      </div>
+      <Reasons summary={trans.__('%1 failed', count(job.failed.length))} pairs={job.failed} model={model} />
+      <Reasons summary={trans.__('%1 skipped', count(job.skipped.length))} pairs={job.skipped} model={model} />
+    </>
+  );
+}
+
+/** How a job ended; `isLost` if the server stopped before. */
+export function endText(job: IJob, isLost: boolean, name: string, trans: TranslationBundle): string {
+  const summary = withMarks(job.summary);
+  if (isLost) {
+    return trans.__('Indexing %1 was interrupted: the server stopped. Files already indexed are kept.', name);
+  }
+  return job.state === 'failed'
+    ? trans.__('%1 could not be indexed. %2', name, summary)
+    : trans.__('%1: %2', name, summary);
+}
+
+function Reasons(props: { summary: string; pairs: [string, string][]; model: IndexModel }): React.JSX.Element | null {
+  const { summary, pairs, model } = props;
+  if (!pairs.length) {
+    return null;
+  }
+  return (
+    <details>
+      <summary>{summary}</summary>
+      <dl className="jp-Memory-failures">
+        {pairs.map(([path, reason]) => (
+          <div key={path}>
+            <dt title={withMarks(path)} dir="auto">
+              {withMarks(shortName(path, model.status?.root ?? ''))}
+            </dt>
+            <dd>{withMarks(reason)}</dd>
+          </div>
+        ))}
+      </dl>
+    </details>
+  );
+}
+
+function nameOf(job: IJob, model: IndexModel, trans: TranslationBundle): string {
+  return withMarks(shortName(job.path, model.status?.root ?? '')) || trans.__('all files of this Lab');
+}
 
 export function Folders({ model, trans }: IProps<IndexModel>): React.JSX.Element {
   return (
@@ -40,6 +164,7 @@ function Folder({ folder, model, trans }: IProps<IndexModel> & { folder: IFolder
   const leave = React.useRef<HTMLButtonElement>(null);
   const name = withMarks(shortName(folder.path, model.status?.root ?? '')) || trans.__('All files of this Lab');
   const indexed = folder.indexed_at && new Date(folder.indexed_at);
+  const isBusy = model.isPending('folder');
   return (
     <li className="jp-Memory-folder">
       <div className="jp-Memory-folderName" title={withMarks(folder.path)}>
@@ -83,7 +208,24 @@ function Folder({ folder, model, trans }: IProps<IndexModel> & { folder: IFolder
             </button>
           )}
         </div>
-        {isLeaving && <ConfirmRemoval {...{ folder, model, trans }} onDone={() => setLeaving(false)} />}
+        {isLeaving && (
+          <Sure
+            label={trans.__('Remove this folder?')}
+            no={trans.__('Keep')}
+            yes={isBusy ? trans.__('Forgetting…') : trans.__('Forget')}
+            look="jp-mod-warn"
+            isBusy={isBusy}
+            onYes={() => void model.remove(folder).then(() => setLeaving(false))}
+            onNo={() => setLeaving(false)}
+          >
+            {trans._n(
+              'Forget its %2 memory? The files stay.',
+              'Forget its %2 memories? The files stay.',
+              folder.memories,
+              count(folder.memories)
+            )}
+          </Sure>
+        )}
       </KeepFocus>
     </li>
   );
@@ -109,41 +251,6 @@ function Changes({ folder, model, trans }: IProps<IndexModel> & { folder: IFolde
   );
 }
 
-function ConfirmRemoval(props: IProps<IndexModel> & { folder: IFolder; onDone: () => void }): React.JSX.Element {
-  const { folder, model, trans, onDone } = props;
-  const keep = React.useRef<HTMLButtonElement>(null);
-  // Deleting thousands takes seconds. Not `disabled`, which would take the focus away.
-  const isBusy = model.isPending('folder');
-  React.useEffect(() => keep.current?.focus(), []);
-  return (
-    <div
-      className="jp-Memory-sure"
-      role="group"
-      aria-label={trans.__('Remove this folder?')}
-      onKeyDown={event => event.key === 'Escape' && onDone()}
-    >
-      <span>
-        {trans._n(
-          'Forget its %2 memory? The files stay.',
-          'Forget its %2 memories? The files stay.',
-          folder.memories,
-          count(folder.memories)
-        )}
-      </span>
-      <button className="jp-Memory-button" ref={keep} onClick={onDone}>
-        {trans.__('Keep')}
-      </button>
-      <button
-        className="jp-Memory-button jp-mod-warn"
-        aria-disabled={isBusy}
-        onClick={() => !isBusy && void model.remove(folder).then(onDone)}
-      >
-        {isBusy ? trans.__('Forgetting…') : trans.__('Forget')}
-      </button>
-    </div>
-  );
-}
-
 /** A path relative to Lab's root, '' for the root itself; a path outside of it stays absolute. */
 export function shortName(path: string, root: string): string {
   const top = root.replace(/[\\/]+$/, '');
@@ -157,19 +264,14 @@ export function shortName(path: string, root: string): string {
 export function AddFolder({ model, trans, folderNow, pickFolder }: IIndexOptions): React.JSX.Element {
   const [typed, setTyped] = React.useState<string | null>(null);
   const [isWatched, setWatched] = React.useState(true);
-  const path = typed ?? folderNow?.() ?? '';
+  const path = typed ?? folderNow();
   const add = async (event: React.FormEvent): Promise<void> => {
     event.preventDefault();
     if (!model.isPending('index') && (await model.index(path.trim(), isWatched))) {
       setTyped(null);
     }
   };
-  const pick = async (): Promise<void> => {
-    const picked = await pickFolder?.();
-    if (typeof picked === 'string') {
-      setTyped(picked);
-    }
-  };
+  const pick = async (): Promise<void> => setTyped((await pickFolder()) ?? typed);
   return (
     <form className="jp-Memory-form" aria-label={trans.__('Index a folder')} onSubmit={event => void add(event)}>
       <label>
@@ -190,11 +292,9 @@ export function AddFolder({ model, trans, folderNow, pickFolder }: IIndexOptions
           {trans.__('Watch it')}
         </label>
         <span className="jp-Memory-space" />
-        {pickFolder && (
-          <button className="jp-Memory-button" type="button" onClick={() => void pick()}>
-            {trans.__('Browse…')}
-          </button>
-        )}
+        <button className="jp-Memory-button" type="button" onClick={() => void pick()}>
+          {trans.__('Browse…')}
+        </button>
         <button
           className="jp-Memory-button jp-mod-accept"
           type="submit"

@@ -1,6 +1,5 @@
 /** The message in place of results: why there are none, and what to do about it. */
 
-import type { TranslationBundle } from '@jupyterlab/translation';
 import type { ReactNode } from 'react';
 
 import { API, MISSING, UNREACHABLE } from '../../api/memoryApi';
@@ -15,6 +14,7 @@ import { withMarks } from '../shared/text';
 
 /** Commands to type, so never translated. */
 const ENABLE = 'jupyter server extension enable jupyter_memory';
+const INSTALL = 'pip install jupyter-memory';
 const UPGRADE = 'pip install --upgrade jupyter-memory';
 
 type EmptyReason = 'missing' | 'older' | 'newer' | 'unreachable' | 'refused' | 'indexing' | 'nothing' | 'no match';
@@ -52,49 +52,16 @@ interface IEmptyProps extends IProps<SearchModel> {
 }
 
 export function Empty(props: IEmptyProps): JSX.Element | null {
-  const { model, trans, onRetry } = props;
-  switch (emptyReason(model)) {
-    case 'missing':
-      return (
-        <Message title={trans.__('The server extension is missing')} retry={onRetry} trans={trans}>
-          <p>{trans.__('Jupyter runs without the server extension of jupyter-memory. In a terminal, type')}</p>
-          <CommandLine text={ENABLE} />
-          <p>{trans.__('and start Jupyter again. If it is not installed there at all, type this first:')}</p>
-          <CommandLine text="pip install jupyter-memory" />
-        </Message>
-      );
-    case 'older':
-      return (
-        <Message title={trans.__('The server extension is older than this panel')} retry={onRetry} trans={trans}>
-          <p>{trans.__('In a terminal, type')}</p>
-          <CommandLine text={UPGRADE} />
-          <p>{trans.__('and start Jupyter again.')}</p>
-        </Message>
-      );
-    case 'newer':
-      return (
-        <Message title={trans.__('This panel is older than the server extension')} retry={onRetry} trans={trans}>
-          <p>{trans.__('Load this page again. If that does not help, type in a terminal')}</p>
-          <CommandLine text={UPGRADE} />
-        </Message>
-      );
-    case 'unreachable':
-      return (
-        <Message title={trans.__('The Jupyter server does not answer')} retry={onRetry} trans={trans}>
-          <p>{trans.__('It may have been stopped, or the network is down.')}</p>
-        </Message>
-      );
-    case 'refused':
-      return (
-        <Message title={trans.__('You are not allowed to read this memory')} retry={onRetry} trans={trans}>
-          <p>{model.problem && errorText(model.problem, trans)}</p>
-        </Message>
-      );
+  const { model, trans } = props;
+  const reason = emptyReason(model);
+  switch (reason) {
+    case null:
+      return null;
     case 'indexing':
       return <Indexing model={model} trans={trans} />;
     case 'nothing':
       return (
-        <Message title={trans.__('Nothing is remembered yet')} trans={trans}>
+        <Message title={trans.__('Nothing is remembered yet')}>
           <p>
             {trans.__('Index the folder that this Lab shows to search its notebooks, code and notes here.')}{' '}
             {trans.__('Everything stays on this computer.')}
@@ -106,16 +73,55 @@ export function Empty(props: IEmptyProps): JSX.Element | null {
       );
     case 'no match':
       return <NoMatch model={model} trans={trans} />;
-    default:
-      return null;
   }
+  const [title, ...lines] = {
+    missing: [
+      trans.__('The server extension is missing'),
+      trans.__('Jupyter runs without the server extension of jupyter-memory. In a terminal, type'),
+      ENABLE,
+      trans.__('and start Jupyter again. If it is not installed there at all, type this first:'),
+      INSTALL
+    ],
+    older: [
+      trans.__('The server extension is older than this panel'),
+      trans.__('In a terminal, type'),
+      UPGRADE,
+      trans.__('and start Jupyter again.')
+    ],
+    newer: [
+      trans.__('This panel is older than the server extension'),
+      trans.__('Load this page again. If that does not help, type in a terminal'),
+      UPGRADE
+    ],
+    unreachable: [
+      trans.__('The Jupyter server does not answer'),
+      trans.__('It may have been stopped, or the network is down.')
+    ],
+    refused: [trans.__('You are not allowed to read this memory'), model.problem ? errorText(model.problem, trans) : '']
+  }[reason];
+  return (
+    <Message title={title}>
+      {lines.map(line =>
+        [ENABLE, INSTALL, UPGRADE].includes(line) ? (
+          <pre key={line} className="jp-Memory-typed" dir="ltr">
+            {line}
+          </pre>
+        ) : (
+          <p key={line}>{line}</p>
+        )
+      )}
+      <button type="button" className="jp-mod-styled" onClick={props.onRetry}>
+        {trans.__('Retry')}
+      </button>
+    </Message>
+  );
 }
 
 function Indexing({ model, trans }: IProps<SearchModel>): JSX.Element {
   const { done, total } = activeJob(model) ?? { done: 0, total: null };
   const progress = total === null ? count(done) : trans.__('%1 of %2', count(done), count(total));
   return (
-    <Message title={trans.__('Indexing')} trans={trans}>
+    <Message title={trans.__('Indexing')}>
       <progress aria-label={trans.__('Indexing')} max={total ?? undefined} value={total === null ? undefined : done} />
       <p>
         {trans.__(
@@ -130,28 +136,28 @@ function Indexing({ model, trans }: IProps<SearchModel>): JSX.Element {
 function NoMatch({ model, trans }: IProps<SearchModel>): JSX.Element {
   const { answer, answers } = model;
   return (
-    <Message title={trans.__('No match')} trans={trans}>
+    <Message title={trans.__('No match')}>
       <ul>
-        {typedFilters(model.query).length > 0 && <li>{trans.__('Remove the filter from the query')}</li>}
-        {model.scope && (
+        {typedFilters(model.question.query).length > 0 && <li>{trans.__('Remove the filter from the query')}</li>}
+        {model.question.scope && (
           <Hint
-            text={trans.__('Only in %1: search everywhere', withMarks(basename(model.scope.path)))}
+            text={trans.__('Only in %1: search everywhere', withMarks(basename(model.question.scope.path)))}
             run={() => answers.setScope(null)}
           />
         )}
-        {FILTERS.filter(facet => model.filters[facet]?.length).map(facet => {
-          const values = model.filters[facet]!.map(value => valueName(facet, value, trans)).join(', ');
-          const lift = (): void => answers.setFilters(withValues(model.filters, facet, []));
+        {FILTERS.filter(facet => model.question.filters[facet]?.length).map(facet => {
+          const values = model.question.filters[facet]!.map(value => valueName(facet, value, trans)).join(', ');
+          const lift = (): void => answers.narrow({ filters: withValues(model.question.filters, facet, []) });
           return <Hint key={facet} text={trans.__('Only %1: search all', values)} run={lift} />;
         })}
-        {model.since && (
+        {model.question.since && (
           <Hint
-            text={trans.__('Only %1: search all dates', period(model.since, null))}
-            run={() => answers.setSince(null)}
+            text={trans.__('Only %1: search all dates', period(model.question.since, null))}
+            run={() => answers.narrow({ since: null })}
           />
         )}
-        {model.useTime && answer?.time_read && (
-          <Hint text={trans.__('Ignore the time in the query')} run={() => answers.setUseTime(false)} />
+        {model.question.useTime && answer?.time_read && (
+          <Hint text={trans.__('Ignore the time in the query')} run={() => answers.narrow({ useTime: false })} />
         )}
         {model.showing.what === 'search' && (
           <li>
@@ -168,7 +174,8 @@ function NoMatch({ model, trans }: IProps<SearchModel>): JSX.Element {
 
 /** Of an answer that finds nothing in one place: that it may lie elsewhere. */
 export function Elsewhere({ model, trans }: IProps<SearchModel>): JSX.Element | null {
-  const { scope, answer, hits } = model;
+  const { answer, hits } = model;
+  const { scope } = model.question;
   if (!scope || answer?.verdict !== 'none' || !hits.length) {
     return null;
   }
@@ -189,25 +196,12 @@ function Hint({ text, run }: { text: string; run(): void }): JSX.Element {
   );
 }
 
-function CommandLine({ text }: { text: string }): JSX.Element {
-  return (
-    <pre className="jp-Memory-typed" dir="ltr">
-      {text}
-    </pre>
-  );
-}
-
-function Message(props: { title: string; trans: TranslationBundle; children: ReactNode; retry?(): void }): JSX.Element {
+function Message({ title, children }: { title: string; children: ReactNode }): JSX.Element {
   return (
     // It scrolls in a short section, so it must be reachable by keyboard.
-    <div className="jp-Memory-empty" role="group" aria-label={props.title} tabIndex={0}>
-      <h3>{props.title}</h3>
-      {props.children}
-      {props.retry && (
-        <button type="button" className="jp-mod-styled" onClick={props.retry}>
-          {props.trans.__('Retry')}
-        </button>
-      )}
+    <div className="jp-Memory-empty" role="group" aria-label={title} tabIndex={0}>
+      <h3>{title}</h3>
+      {children}
     </div>
   );
 }

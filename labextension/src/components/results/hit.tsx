@@ -6,27 +6,22 @@ import { type HTMLAttributes, memo, useRef } from 'react';
 
 import type { IHit, IRun } from '../../api/types';
 import type { IPlacedHit } from '../../models/hits';
-import type { IActions } from '../../tokens';
 import { count, day, moment, percent } from '../shared/format';
 import { pinIcon } from '../shared/icons';
-import { hitNames, isCode, isMarkdown, kindTexts, outcomeName, runTitle, termName, took } from '../shared/labels';
+import { hitNames, isCode, kindTexts, outcomeName, runTitle, termName, took } from '../shared/labels';
 import { opening, pieces, withMarks } from '../shared/text';
-import { marked, Picture, pictureLabel, Snippet } from './snippet';
+import { optionId } from './hitActions';
+import { type ISnippetProps, marked, Picture, pictureLabel, Snippet } from './snippet';
 
 const DRAG_DISTANCE = 5;
 
-interface IHitProps {
-  found: IPlacedHit;
-  id: string;
+interface IHitProps extends Omit<ISnippetProps, 'pieces'> {
   terms: readonly string[];
   /** The largest sum of positive contributions in the list. */
   longest: number;
   selected: boolean;
   /** Its whole text is shown below it, in place of the snippet. */
   whole: boolean;
-  /** How many columns of code a line surely shows. */
-  columns: number;
-  dense: boolean;
   /** How many hits of its section are folded into this one. */
   more: number;
   /** Whether it is shown below the hit into which its section is folded. */
@@ -40,29 +35,17 @@ interface IHitProps {
   onOpen(found: IPlacedHit, toSide: boolean): void;
   onDrag(hit: IHit, event: MouseEvent): void;
   onHover(id: string): void;
-  highlight: IActions['highlight'];
   pictureOf(id: string, place: number): string;
   onTurn(id: string): void;
 }
 
 export const HitCard = memo(function HitCard(props: IHitProps): JSX.Element {
-  const { found, columns, trans } = props;
+  const { found, trans } = props;
   const { hit, place } = found;
   const label = hitNames(hit, place, trans);
-  const code = isCode(hit, place);
   // The snippet does not repeat the title.
-  const titled = code ? null : opening(hit.snippet, hit.highlights, label.title);
-  const snippet = (
-    <Snippet
-      pieces={titled?.rest ?? pieces(hit.snippet, hit.highlights)}
-      code={code}
-      columns={columns}
-      dense={props.dense}
-      lang={place.lang}
-      highlight={props.highlight}
-      markdown={isMarkdown(hit, place)}
-    />
-  );
+  const titled = isCode(hit, place) ? null : opening(hit.snippet, hit.highlights, label.title);
+  const snippet = <Snippet {...props} pieces={titled?.rest ?? pieces(hit.snippet, hit.highlights)} />;
   // The section's title stands above it already.
   const isPart = props.isMember && label.at !== '';
   const drag = useDrag(event => props.onDrag(hit, event));
@@ -71,7 +54,7 @@ export const HitCard = memo(function HitCard(props: IHitProps): JSX.Element {
     <div
       className={`jp-Memory-hit${feedback}${props.isMember ? ' jp-mod-member' : ''}`}
       role="option"
-      id={props.id}
+      id={optionId(found)}
       aria-selected={props.selected}
       style={{ gridRow: props.row }}
       onClick={event => {
@@ -275,7 +258,6 @@ function useDrag(begin: (event: MouseEvent) => void): HTMLAttributes<HTMLElement
   };
 }
 
-/** The sum of the positive contributions of a hit. */
 export function support(hit: IHit): number {
   return Object.values(hit.signals).reduce((sum, one) => sum + Math.max(0, one.contribution), 0);
 }

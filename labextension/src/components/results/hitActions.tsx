@@ -5,24 +5,18 @@ import { addBelowIcon, copyIcon, deleteIcon, ellipsesIcon, launchIcon, refreshIc
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 
 import type { IPlacedHit } from '../../models/hits';
+import { hitNames } from '../shared/labels';
 import { Action, type IAction } from '../shared/elements';
 import { pinIcon, relatedIcon, tagsIcon, usefulIcon, uselessIcon } from '../shared/icons';
-import type { IHitListProps } from './hitList';
+import type { IHitListProps, Row } from './hitList';
 
 interface IHitActionsProps extends IHitListProps {
-  found: IPlacedHit;
-  /** Name of the hit, for screen readers. */
-  label: string;
-  row: number;
-  /** Whether its row has one line above the excerpt instead of two. */
-  isMember: boolean;
-  /** Id of the element whose context menu has all the actions. */
-  menuOf: string;
+  one: Row;
 }
 
 export function HitActions(props: IHitActionsProps & { below: number }): JSX.Element {
-  const { found, model, trans } = props;
-  const { hit, place } = found;
+  const { one, model, trans } = props;
+  const { hit, place } = one.found;
   const { dense, tagging } = model.selection;
   const id = hit.memory_id;
   const isTagging = tagging === id;
@@ -34,7 +28,7 @@ export function HitActions(props: IHitActionsProps & { below: number }): JSX.Ele
       label: trans.__('Tag'),
       icon: tagsIcon,
       pressed: isTagging,
-      run: () => model.selection.tag(isTagging ? null : id)
+      run: () => model.selection.set({ tagging: isTagging ? null : id })
     },
     forget,
     {
@@ -59,7 +53,7 @@ export function HitActions(props: IHitActionsProps & { below: number }): JSX.Ele
   };
   const group = {
     role: 'group',
-    'aria-label': trans.__('Actions for %1', props.label),
+    'aria-label': trans.__('Actions for %1', hitNames(hit, place, trans).title),
     onKeyDown: (event: KeyboardEvent) => event.key === 'Escape' && props.onLeave()
   };
   const editor = isTagging && (
@@ -67,7 +61,7 @@ export function HitActions(props: IHitActionsProps & { below: number }): JSX.Ele
       tags={hit.tags}
       trans={trans}
       onDone={tags => {
-        model.selection.tag(null);
+        model.selection.set({ tagging: null });
         if (tags) {
           void model.edits.tag(id, tags);
         }
@@ -78,7 +72,7 @@ export function HitActions(props: IHitActionsProps & { below: number }): JSX.Ele
   if (dense) {
     return (
       <>
-        <div className={`${hover(props)} jp-mod-selected`} style={{ gridRow: props.row }} {...group}>
+        <div className={`${hover(one)} jp-mod-selected`} style={{ gridRow: one.row }} {...group}>
           <Icons {...props} />
         </div>
         {editor && (
@@ -90,7 +84,7 @@ export function HitActions(props: IHitActionsProps & { below: number }): JSX.Ele
     );
   }
   return (
-    <div className="jp-Memory-actions" style={{ gridRow: props.row }} {...group}>
+    <div className="jp-Memory-actions" style={{ gridRow: props.below }} {...group}>
       <div className="jp-Memory-actionRow">
         {[open, insert, copy, related, ...(place.changed ? [again] : [])].map(one => (
           <Action key={one.label} {...one} />
@@ -109,19 +103,24 @@ export function HitActions(props: IHitActionsProps & { below: number }): JSX.Ele
 /** The icons over the hit under the mouse. The selected one has the same actions, so the keyboard skips them. */
 export function HoverActions(props: IHitActionsProps): JSX.Element {
   return (
-    <div className={hover(props)} aria-hidden="true" style={{ gridRow: props.row }}>
+    <div className={hover(props.one)} aria-hidden="true" style={{ gridRow: props.one.row }}>
       <Icons {...props} skipsTab />
     </div>
   );
 }
 
-function hover({ isMember }: IHitActionsProps): string {
+/** The row of a member has one line above the excerpt instead of two. */
+function hover({ isMember }: Row): string {
   return isMember ? 'jp-Memory-hover jp-mod-member' : 'jp-Memory-hover';
 }
 
 function Icons(props: IHitActionsProps & { skipsTab?: boolean }): JSX.Element {
-  const { trans, model, menuOf, skipsTab } = props;
-  const menu: IAction = { label: trans.__('More actions'), icon: ellipsesIcon, run: () => openMenu(menuOf) };
+  const { one, trans, model, skipsTab } = props;
+  const menu: IAction = {
+    label: trans.__('More actions'),
+    icon: ellipsesIcon,
+    run: () => openMenu(optionId(one.found))
+  };
   // The dense list has no room for the last: they are in the menu.
   const shown = model.selection.dense ? [...common(props).slice(0, -1), menu] : common(props);
   return (
@@ -133,6 +132,13 @@ function Icons(props: IHitActionsProps & { skipsTab?: boolean }): JSX.Element {
   );
 }
 
+export const OPTION = 'jp-Memory-hit-';
+
+/** Id of the element of a hit; its context menu has all the actions. */
+export function optionId({ hit }: IPlacedHit): string {
+  return OPTION + hit.memory_id;
+}
+
 /** Open the context menu of an element as a right click does. */
 export function openMenu(id: string): void {
   const element = document.getElementById(id)!;
@@ -141,8 +147,8 @@ export function openMenu(id: string): void {
   element.dispatchEvent(new MouseEvent('contextmenu', { bubbles: true, cancelable: true, ...at }));
 }
 
-function common({ found, model, actions, trans }: IHitActionsProps): IAction[] {
-  const { hit, place } = found;
+function common({ one, model, actions, trans }: IHitActionsProps): IAction[] {
+  const { hit, place } = one.found;
   const id = hit.memory_id;
   return [
     {

@@ -1,6 +1,5 @@
 /** The hits as a list box: keys act on the selected one, and its actions are shown below it. */
 
-import type { TranslationBundle } from '@jupyterlab/translation';
 import { Fragment, type KeyboardEvent, useCallback, useEffect, useMemo, useReducer, useRef, useState } from 'react';
 
 import type { IHit } from '../../api/types';
@@ -12,11 +11,17 @@ import { basename, hitNames, sectionOf } from '../shared/labels';
 import { withMarks } from '../shared/text';
 import { matchedWords } from './excerpt';
 import { HitCard, support } from './hit';
-import { HitActions, HoverActions, openMenu } from './hitActions';
-import { HoverPreview, useHoverPreview } from './hoverPreview';
-import { Unfold } from './unfold';
-import { statusText, WholeText, wholeTextId, WholeTextToggle } from './wholeText';
-import { useWordEnds } from './wordEnds';
+import { HitActions, HoverActions, openMenu, OPTION, optionId } from './hitActions';
+import {
+  HoverPreview,
+  statusText,
+  Unfold,
+  useHoverPreview,
+  WholeText,
+  wholeTextId,
+  WholeTextToggle
+} from './wholeText';
+import { useWordEnds } from './snippet';
 
 export interface IHitListProps extends IProps<SearchModel> {
   actions: IActions;
@@ -67,14 +72,14 @@ export function HitList(props: IHitListProps): JSX.Element {
     () => ({
       trans,
       highlight: actions.highlight,
-      onSelect: (id: string) => model.select(id),
+      onSelect: (id: string) => model.selection.select(id),
       onOpen: (one: IPlacedHit, toSide: boolean) => open(actions, one, toSide),
       onDrag: (hit: IHit, event: MouseEvent) => void actions.drag(hit, event),
       onTurn: (id: string) => texts.toggle(id),
       pictureOf: (id: string, at: number) => model.picture(id, at),
       // After reading a text, the keyboard continues at its card, even if the mouse unfolded it without selecting it.
       onLeave: (id: string) => {
-        model.select(id);
+        model.selection.select(id);
         onBack();
       }
     }),
@@ -110,14 +115,14 @@ export function HitList(props: IHitListProps): JSX.Element {
         onFocus={() => {
           // The model may be newer than the list. A click selects its own target, which must not move away.
           if (!selectedIn(model) && !pressed.current && layout.seen.length) {
-            model.select(layout.seen[0].found.hit.memory_id);
+            model.selection.select(layout.seen[0].found.hit.memory_id);
           }
         }}
         onKeyDown={event => onKey(event, props, layout)}
         onContextMenu={event => {
           const option = (event.target as Element).closest('[role="option"]');
           if (option) {
-            model.select(option.id.slice(OPTION.length));
+            model.selection.select(option.id.slice(OPTION.length));
           } else if (event.target === event.currentTarget && chosen) {
             // The menu key means the selected hit.
             event.preventDefault();
@@ -133,7 +138,6 @@ export function HitList(props: IHitListProps): JSX.Element {
                 key={found.hit.memory_id}
                 {...card}
                 found={found}
-                id={optionId(found)}
                 row={row}
                 more={section?.more ?? 0}
                 isMember={isMember}
@@ -156,16 +160,7 @@ export function HitList(props: IHitListProps): JSX.Element {
             isStop={one === chosen || one.whole !== null}
             isNear={one === under}
           />
-          {one.section && (
-            <Unfold
-              look="jp-mod-section"
-              row={one.row}
-              isOpen={one.section.isOpen}
-              isStop={one === chosen}
-              {...sectionTexts(one, trans)}
-              onTurn={() => openSection(model, one, !one.section!.isOpen)}
-            />
-          )}
+          {one.section && <SectionToggle model={model} one={one} isStop={one === chosen} trans={trans} />}
           {one.whole !== null && (
             <WholeText
               {...common}
@@ -178,28 +173,11 @@ export function HitList(props: IHitListProps): JSX.Element {
             />
           )}
           {one === chosen && layout.actions !== null && (
-            <HitActions
-              {...actionProps}
-              found={one.found}
-              row={dense ? one.row : layout.actions}
-              below={layout.actions}
-              menuOf={optionId(one.found)}
-              isMember={one.isMember}
-              label={hitNames(one.found.hit, one.found.place, trans).title}
-            />
+            <HitActions {...actionProps} one={one} below={layout.actions} />
           )}
         </Fragment>
       ))}
-      {under && (
-        <HoverActions
-          {...actionProps}
-          found={under.found}
-          row={under.row}
-          menuOf={optionId(under.found)}
-          isMember={under.isMember}
-          label=""
-        />
-      )}
+      {under && <HoverActions {...actionProps} one={under} />}
       {rested && (
         <HoverPreview
           key={optionId(rested.found)}
@@ -241,12 +219,6 @@ function Group(props: IHitListProps & { group: Rows['groups'][number]; children:
   );
 }
 
-const OPTION = 'jp-Memory-hit-';
-
-function optionId({ hit }: IPlacedHit): string {
-  return OPTION + hit.memory_id;
-}
-
 function open(actions: IActions, { hit, place }: IPlacedHit, toSide: boolean): void {
   if (place.path !== null) {
     void actions.open(hit, place, toSide);
@@ -269,7 +241,7 @@ function onKey(event: KeyboardEvent, props: IHitListProps, layout: Rows): void {
       if (!to) {
         return intended.to === 'previous' ? props.onLeave() : undefined;
       }
-      return model.select(to.found.hit.memory_id);
+      return model.selection.select(to.found.hit.memory_id);
     }
     case 'leave':
       if (model.answers.isTurned) {
@@ -320,20 +292,26 @@ function fold(open: boolean, { model }: IHitListProps, layout: Rows, chosen: IPl
   }
 }
 
-/** What the toggle of a section is called, and what it does. */
-function sectionTexts({ found, section }: Rows['seen'][number], trans: TranslationBundle) {
-  const { title } = hitNames(found.hit, found.place, trans);
-  const { more, isOpen } = section!;
-  return {
-    title: isOpen ? trans.__('Fold the section') : trans._n('%1 more cell', '%1 more cells', more),
-    label: trans._n('%1 more cell of %2', '%1 more cells of %2', more, title)
-  };
+function SectionToggle(props: IProps<SearchModel> & { one: Row; isStop: boolean }): JSX.Element {
+  const { model, one, isStop, trans } = props;
+  const { more, isOpen } = one.section!;
+  const { title } = hitNames(one.found.hit, one.found.place, trans);
+  return (
+    <Unfold
+      look="jp-mod-section"
+      row={one.row}
+      {...{ isOpen, isStop }}
+      title={isOpen ? trans.__('Fold the section') : trans._n('%1 more cell', '%1 more cells', more)}
+      label={trans._n('%1 more cell of %2', '%1 more cells of %2', more, title)}
+      onTurn={() => openSection(model, one, !isOpen)}
+    />
+  );
 }
 
 /** Show the hits of a section, or fold them into its first; that one is selected where one of them was. */
-function openSection(model: SearchModel, { found, section }: Rows['seen'][number], isOpen: boolean): void {
+function openSection(model: SearchModel, { found, section }: Row, isOpen: boolean): void {
   if (!isOpen && model.selected !== null) {
-    model.select(found.hit.memory_id);
+    model.selection.select(found.hit.memory_id);
   }
   if (section) {
     model.selection.openSection(section.key, isOpen);
@@ -345,7 +323,7 @@ function selectedIn(model: SearchModel): IPlacedHit | undefined {
 }
 
 /** The target of a move, also from a hit in a folded group; undefined beyond the ends. */
-function target(layout: Rows, model: SearchModel, move: Move): Rows['seen'][number] | undefined {
+function target(layout: Rows, model: SearchModel, move: Move): Row | undefined {
   const { seen, groups } = layout;
   const at = seen.findIndex(one => one.found.hit.memory_id === model.selected);
   const group = groups.findIndex(one => one.source === selectedIn(model)?.hit.source);
@@ -414,6 +392,8 @@ export function rows(hits: readonly IPlacedHit[], layout: ILayout) {
 }
 
 type Rows = ReturnType<typeof rows>;
+
+export type Row = Rows['seen'][number];
 
 type Move = 'next' | 'previous' | 'first' | 'last';
 

@@ -1,23 +1,32 @@
-/** The Results section: notices, hits, and a message where there are none. */
+/** The Results section: the buttons in its title, notices, hits, and a message where there are none. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
-import { UseSignal } from '@jupyterlab/ui-components';
-import { useEffect, useRef, useState } from 'react';
+import {
+  addBelowIcon,
+  collapseAllIcon,
+  expandAllIcon,
+  ReactWidget,
+  Toolbar,
+  treeViewIcon,
+  UseSignal,
+  type VDomModel
+} from '@jupyterlab/ui-components';
+import { useEffect, useReducer, useRef, useState } from 'react';
 
 import { NO_STORE } from '../../api/memoryApi';
 import type { IDeletion } from '../../models/hits';
 import type { RelatedCells } from '../../models/relatedCells';
 import type { SearchModel } from '../../models/searchModel';
-import type { ISection } from '../../tokens';
-import { errorText, type IProps, KeepFocus, TextButton } from '../shared/elements';
+import type { IActions, ISection } from '../../tokens';
+import { Action, errorText, type IProps, KeepFocus, TextButton } from '../shared/elements';
 import { count } from '../shared/format';
+import { relatedIcon } from '../shared/icons';
 import { splitTitle } from '../shared/labels';
 import { withMarks } from '../shared/text';
 import { Elsewhere, Empty, emptyReason } from './empty';
 import { HitList, type IHitListProps } from './hitList';
-import { resultsToolbar } from './toolbar';
 
-export function resultsSection({ related, ...props }: IHitListProps & { related?: RelatedCells }): ISection {
+export function resultsSection({ related, ...props }: IHitListProps & { related: RelatedCells }): ISection {
   const { model, actions, trans } = props;
   return {
     id: 'results',
@@ -35,7 +44,81 @@ export function resultsSection({ related, ...props }: IHitListProps & { related?
   };
 }
 
-/** Focus the list within a node. Returns whether there is one. */
+function resultsToolbar(
+  model: SearchModel,
+  actions: IActions,
+  trans: TranslationBundle,
+  related: RelatedCells
+): Toolbar {
+  const toolbar = new Toolbar();
+  const add = (name: string, { stateChanged }: VDomModel, render: () => JSX.Element): void => {
+    const view = ReactWidget.create(<UseSignal signal={stateChanged}>{render}</UseSignal>);
+    view.addClass('jp-Memory-view');
+    toolbar.addItem(name, view);
+  };
+  add('related', related, () => <RelatedToggle related={related} trans={trans} />);
+  add('view', model, () => <ToolbarButtons model={model} actions={actions} trans={trans} />);
+  return toolbar;
+}
+
+export function ToolbarButtons(props: IProps<SearchModel> & { actions: IActions }): JSX.Element {
+  const { model, actions, trans } = props;
+  const question = model.question.query.trim();
+  // Checks whether there is a notebook to insert into whenever the mouse or the focus comes here.
+  const [, near] = useReducer((times: number) => times + 1, 0);
+  return (
+    <span className="jp-Memory-viewSigns" onMouseEnter={near} onFocus={near}>
+      {question && (
+        <Action
+          iconOnly
+          icon={addBelowIcon}
+          label={trans.__('Insert the search as %memsearch')}
+          title={actions.hasNotebook ? undefined : trans.__('Open a notebook to insert into')}
+          disabled={!actions.hasNotebook}
+          run={() => void actions.toNotebook(question)}
+        />
+      )}
+      {model.selection.grouped && (
+        <>
+          <Action
+            iconOnly
+            icon={collapseAllIcon}
+            label={trans.__('Collapse all')}
+            run={() => model.selection.foldAll(model.hits.map(one => one.hit.source))}
+          />
+          <Action
+            iconOnly
+            icon={expandAllIcon}
+            label={trans.__('Expand all')}
+            run={() => model.selection.foldAll([])}
+          />
+        </>
+      )}
+      {(model.hits.length > 0 || model.selection.grouped) && (
+        <Action
+          iconOnly
+          icon={treeViewIcon}
+          label={trans.__('Group by notebook')}
+          pressed={model.selection.grouped}
+          run={() => model.selection.setGrouped(!model.selection.grouped)}
+        />
+      )}
+    </span>
+  );
+}
+
+export function RelatedToggle({ related, trans }: { related: RelatedCells; trans: TranslationBundle }): JSX.Element {
+  return (
+    <Action
+      iconOnly
+      icon={relatedIcon}
+      label={trans.__('Related cells while you work')}
+      pressed={related.isOn}
+      run={() => related.choose(!related.isOn)}
+    />
+  );
+}
+
 export function focusList(node: HTMLElement | null | undefined): boolean {
   const list = node?.querySelector<HTMLElement>('[role="listbox"]');
   list?.focus({ preventScroll: true });
@@ -63,7 +146,7 @@ export function Results(props: IHitListProps): JSX.Element {
     await model.answers.showMore();
     if (isByKey && model.hits[from]) {
       // The keyboard continues at the first of the new hits.
-      model.select(model.hits[from].hit.memory_id);
+      model.selection.select(model.hits[from].hit.memory_id);
       focusList(body.current);
     }
   };
@@ -139,7 +222,7 @@ function Problem({ model, trans }: IProps<SearchModel>): JSX.Element | null {
     <div className="jp-Memory-notice jp-mod-wrong" role="alert">
       <span>{errorText(problem, trans)}</span>
       <TextButton look="action" label={trans.__('Retry')} run={() => void model.refresh()} />
-      <TextButton look="action" label={trans.__('Dismiss')} run={() => model.dismissProblem()} />
+      <TextButton look="action" label={trans.__('Dismiss')} run={() => model.report(null)} />
     </div>
   );
 }

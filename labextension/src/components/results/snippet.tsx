@@ -1,35 +1,43 @@
-/** What a card shows of its memory: the snippet, prose as running text and code line by line, and the pictures. */
+/** What a card shows of its memory: the snippet, prose as running text and code line by line, and the pictures. Lines end with a word. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
-import { type MouseEvent, type ReactNode, useEffect, useReducer, useState } from 'react';
+import {
+  type MouseEvent,
+  type ReactNode,
+  type RefObject,
+  useEffect,
+  useLayoutEffect,
+  useReducer,
+  useState
+} from 'react';
 
 import type { IPlacedHit } from '../../models/hits';
 import type { IActions, IToken } from '../../tokens';
-import { hitNames } from '../shared/labels';
+import { hitNames, isCode, isMarkdown } from '../shared/labels';
 import { coloured, inLines, type IPiece, withMarks, withoutMarkdown } from '../shared/text';
 
 /** Characters of a line that even the narrowest panel shows. */
-export const SURELY_SHOWN = 24;
+const SURELY_SHOWN = 24;
 /** The line above the outputs of a cell. */
 const OUTPUTS = 'Out:';
 /** Lines of code in a row of the dense list. */
 const DENSE_LINES = 2;
 
-interface ISnippetProps {
+export interface ISnippetProps {
+  found: IPlacedHit;
   pieces: IPiece[];
-  code: boolean;
-  markdown: boolean;
   /** How many columns of code a line surely shows. */
   columns: number;
   dense: boolean;
-  lang: string;
   highlight: IActions['highlight'];
 }
 
-export function Snippet({ pieces, code, markdown, columns, dense, lang, highlight }: ISnippetProps): JSX.Element {
-  const tokens = useTokens(highlight, code ? textOf(pieces) : null, lang);
+export function Snippet({ found, pieces, columns, dense, highlight }: ISnippetProps): JSX.Element {
+  const { hit, place } = found;
+  const code = isCode(hit, place);
+  const tokens = useTokens(highlight, code ? textOf(pieces) : null, place.lang);
   if (!code) {
-    const prose = markdown ? withoutMarkdown(pieces) : pieces;
+    const prose = isMarkdown(hit, place) ? withoutMarkdown(pieces) : pieces;
     return (
       <div className="jp-Memory-snippet" dir="auto">
         {marked(dense ? upTo(prose, DENSE_LINES * columns) : prose)}
@@ -209,4 +217,73 @@ export function Pictures({ found, pictureOf, trans }: IPicturesProps): JSX.Eleme
 /** What a screen reader says of a picture: nobody has described it but the title of its cell. */
 export function pictureLabel(place: number, all: number, title: string, trans: TranslationBundle): string {
   return all === 1 ? trans.__('Picture: %1', title) : trans.__('Picture %1 of %2: %3', place + 1, all, title);
+}
+
+/** A word that may stand before an ellipsis, not `the` or a bracket. */
+const WORD = /[\p{L}\p{N}_]{4,}(?![\p{L}\p{N}_])/gu;
+
+/** Cut what is in a list now, and whenever its width changes. Returns how many columns of code a row surely shows. */
+export function useWordEnds(list: RefObject<HTMLElement>, ...content: unknown[]): number {
+  const [columns, setColumns] = useState(SURELY_SHOWN);
+  useLayoutEffect(() => {
+    if (list.current) {
+      cutAtWords(list.current);
+    }
+  }, [columns, ...content]);
+  useEffect(() => {
+    const { current } = list;
+    if (!current) {
+      return undefined;
+    }
+    let width = 0;
+    const observer = new ResizeObserver(() => {
+      // Each answer has another height.
+      if (current.clientWidth !== width) {
+        width = current.clientWidth;
+        setColumns(Math.max(SURELY_SHOWN, Math.floor(width / 7) - 5));
+        cutAtWords(current);
+      }
+    });
+    observer.observe(current);
+    return () => observer.disconnect();
+  }, []);
+  return columns;
+}
+
+/** CSS cuts a line at its `max-width`: let that be the end of a word and an ellipsis. */
+function cutAtWords(list: HTMLElement): void {
+  const all = [...list.querySelectorAll<HTMLElement>('.jp-Memory-name, .jp-Memory-line')];
+  all.forEach(line => (line.style.maxWidth = ''));
+  const long = all.filter(line => line.scrollWidth > line.clientWidth);
+  const ends = long.map(wordEnd);
+  long.forEach((line, i) => (line.style.maxWidth = ends[i] === null ? '' : `calc(${ends[i]! + 1}px + 1em)`));
+}
+
+/** Where the last word ends that fits before an ellipsis, in pixels; null if that is in the first third. */
+function wordEnd(line: HTMLElement): number | null {
+  const width = line.clientWidth - parseFloat(getComputedStyle(line).fontSize);
+  const text = line.textContent!;
+  // Measuring is slow: it begins about where the line is cut, if its letters are about equally wide.
+  const about = (1.1 * text.length * width) / line.scrollWidth;
+  const ends = [...text.matchAll(WORD)].map(({ index, 0: word }) => index + word.length);
+  for (const end of ends.filter(one => one < about).reverse()) {
+    const reached = widthUpTo(line, end);
+    if (reached <= width) {
+      return reached > width / 3 ? reached : null;
+    }
+  }
+  return null;
+}
+
+/** How wide a line is up to a place in its text. */
+function widthUpTo(line: HTMLElement, place: number): number {
+  const range = document.createRange();
+  range.setStart(line, 0);
+  const texts = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
+  let left = place;
+  while (texts.nextNode() && left > (texts.currentNode as Text).length) {
+    left -= (texts.currentNode as Text).length;
+  }
+  range.setEnd(texts.currentNode, left);
+  return range.getBoundingClientRect().width;
 }

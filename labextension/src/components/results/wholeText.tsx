@@ -1,25 +1,36 @@
-/** An unfolded card: its toggle, and below the card the memory's whole text in place of the snippet. */
+/** An unfolded card: its toggle, and below the card the memory's whole text in place of the snippet, with its versions. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
-import { type KeyboardEvent, memo, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { caretRightIcon } from '@jupyterlab/ui-components';
+import {
+  type CSSProperties,
+  type KeyboardEvent,
+  memo,
+  type PointerEvent,
+  type ReactNode,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState
+} from 'react';
 
+import { ApiError } from '../../api/memoryApi';
+import type { IVersion, IVersions } from '../../api/types';
 import type { IPlacedHit } from '../../models/hits';
 import type { SearchModel } from '../../models/searchModel';
 import type { WholeTexts } from '../../models/wholeTexts';
 import type { IActions, ICellNearby, IRendered, IToken } from '../../tokens';
-import { errorText, type IProps, TextButton } from '../shared/elements';
-import { count } from '../shared/format';
-import { canRun, hitNames, isCode, isMarkdown } from '../shared/labels';
+import { ErrorMessage, errorText, type IProps, TextButton } from '../shared/elements';
+import { count, moment } from '../shared/format';
+import { canRun, hitNames, isCode, isMarkdown, outcomeName, took } from '../shared/labels';
 import { coloured, withMarks, withoutMarkdown } from '../shared/text';
 import { type IExcerpt, excerpt, markWords, matchedWords } from './excerpt';
-import { Unfold } from './unfold';
 import { marked, Pictures, useTokens } from './snippet';
-import { Versions } from './versions';
 
 /** Milliseconds on a hit before its text is fetched: keys may run down the list. */
 const REST = 100;
 
-/** Lines of the cells before and after. */
 const NEARBY_LINES = 5;
 
 interface IWholeTextProps {
@@ -35,16 +46,42 @@ interface IWholeTextProps {
   onLeave(id: string): void;
 }
 
-interface IToggleProps {
-  found: IPlacedHit;
+interface IUnfoldProps {
   row: number;
   isOpen: boolean;
   isStop: boolean;
+  look: string;
+  title: string;
+  label: string;
+  controls?: string;
+  onTurn(): void;
+  onLeave?(): void;
+}
+
+/** The toggle of a row: of its whole text, or of the section whose hits are folded into it. */
+export function Unfold(props: IUnfoldProps): JSX.Element {
+  return (
+    <button
+      className={`jp-Memory-unfold ${props.look}`}
+      style={{ gridRow: props.row }}
+      tabIndex={props.isStop ? 0 : -1}
+      title={props.title}
+      aria-label={props.label}
+      aria-expanded={props.isOpen}
+      aria-controls={props.controls}
+      onClick={props.onTurn}
+      onKeyDown={event => event.key === 'Escape' && props.onLeave?.()}
+    >
+      <caretRightIcon.react tag="span" />
+    </button>
+  );
+}
+
+interface IToggleProps
+  extends Pick<IUnfoldProps, 'row' | 'isOpen' | 'isStop'>, Pick<IWholeTextProps, 'found' | 'trans' | 'onLeave'> {
   /** Whether the mouse is over the hit; elsewhere the dense list hides it. */
   isNear: boolean;
-  trans: TranslationBundle;
   onTurn(id: string): void;
-  onLeave(id: string): void;
 }
 
 /** The toggle in a card's margin. It lies over the card, because an option of a list box may not contain a button. */
@@ -139,11 +176,72 @@ export function WholeText(props: IWholeTextProps): JSX.Element {
   );
 }
 
+/** Every text that ran in the cell of a memory, with what it changed; fetched when a person asks. */
+function Versions({
+  id,
+  texts,
+  actions,
+  trans
+}: Pick<IWholeTextProps, 'texts' | 'actions' | 'trans'> & { id: string }): JSX.Element {
+  const [told, setTold] = useState<IVersions | ApiError | null>(null);
+  const ask = (): void => void texts.versions(id).then(setTold);
+  if (told === null) {
+    return (
+      <div className="jp-Memory-versions">
+        <TextButton look="action" label={trans.__('Versions')} run={ask} />
+      </div>
+    );
+  }
+  if (told instanceof ApiError) {
+    return <ErrorMessage problem={told} trans={trans} act={{ label: trans.__('Retry'), run: ask }} />;
+  }
+  const head = (one: IVersion): string => {
+    const runs = one.durations.length > 0 && took(one.durations, trans);
+    const facts = [trans.__('version %1', one.version), moment(one.when, 'medium'), outcomeName(one, trans), runs];
+    return [...facts, withMarks(one.result)].filter(fact => fact).join(' · ');
+  };
+  return (
+    <div className="jp-Memory-versions">
+      {told.notice && <p>{withMarks(told.notice)}</p>}
+      {told.versions.map(one => (
+        <Block
+          key={one.version}
+          head={head(one)}
+          cell={{ index: 0, offset: 0, isCode: true, source: one.text }}
+          {...{ actions, trans }}
+        >
+          {withMarks(one.diff.split('\n').slice(3).join('\n') || one.text)}
+        </Block>
+      ))}
+    </div>
+  );
+}
+
+interface IBlockProps extends Pick<IWholeTextProps, 'actions' | 'trans'> {
+  head: string;
+  cell: ICellNearby;
+  children: ReactNode;
+}
+
+/** A cell that can be inserted: one beside the cell that was found, or a version of that. */
+function Block({ head, cell, actions, trans, children }: IBlockProps): JSX.Element {
+  return (
+    <div className={cell.isCode ? 'jp-Memory-nearby jp-mod-code' : 'jp-Memory-nearby'}>
+      <p className="jp-Memory-cell">
+        <span>{head}</span>
+        {actions.hasNotebook && (
+          <TextButton look="action" label={trans.__('Insert')} run={() => void actions.insertCells([cell])} />
+        )}
+      </p>
+      <div dir={cell.isCode ? 'ltr' : 'auto'}>{children}</div>
+    </div>
+  );
+}
+
+type IPeekProps = IProps<SearchModel> & Pick<IWholeTextProps, 'found' | 'actions' | 'onLeave'>;
+
 /** The whole text of a hit for as long as somebody rests on it; its card stays folded. */
-export function Peek({
-  model,
-  ...props
-}: IProps<SearchModel> & Pick<IWholeTextProps, 'found' | 'actions' | 'onLeave'>) {
+export function Peek({ model, ...props }: IPeekProps): JSX.Element {
   const { memory_id } = props.found.hit;
   const { hits, peeks } = model;
   const words = useMemo(() => matchedWords(hits.map(one => one.hit)), [hits]);
@@ -156,6 +254,95 @@ export function Peek({
   }, [peeks, memory_id]);
   const pictureOf = (id: string, at: number): string => model.picture(id, at);
   return <WholeText {...props} texts={peeks} row={null} selected={false} {...{ words, pictureOf }} />;
+}
+
+/** Milliseconds of rest until it is shown, and until it changes or goes: the mouse may be on its way into it. */
+const CALM = 600;
+const GOING = 250;
+
+/** Pixels: narrower than `LEAST` it would help nobody. */
+const LEAST = 240;
+const MOST = 520;
+const GAP = 4;
+
+interface IShown {
+  option: string;
+  style: CSSProperties;
+}
+
+export function useHoverPreview(isOn: boolean) {
+  const [shown, show] = useState<IShown | null>(null);
+  const timer = useRef<ReturnType<typeof setTimeout>>();
+  // A hit that is clicked or dragged was read already.
+  const pressed = useRef<Element | null>(null);
+  const turn = (to: Element | null, delay: number): void => {
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => show(to && { option: to.id, style: beside(to) }), delay);
+  };
+  const partAt = (target: EventTarget): Element | null =>
+    (target as Element).closest('[role="option"], .jp-Memory-beside');
+  const hide = ({ target }: { target: EventTarget }): void => {
+    if (!partAt(target)?.matches('.jp-Memory-beside')) {
+      pressed.current = partAt(target);
+      turn(null, 0);
+    }
+  };
+  useEffect(() => {
+    const onKey = ({ key }: { key: string }): void => (key === 'Escape' ? turn(null, 0) : undefined);
+    document.addEventListener('keydown', onKey, true);
+    return () => {
+      document.removeEventListener('keydown', onKey, true);
+      clearTimeout(timer.current);
+    };
+  }, []);
+  const on = {
+    onPointerOver: ({ target, pointerType, buttons }: PointerEvent) => {
+      const part = partAt(target);
+      if (part && part === pressed.current) {
+        return;
+      }
+      pressed.current = null;
+      if (part?.matches('.jp-Memory-beside') || (shown && part?.id === shown.option)) {
+        clearTimeout(timer.current);
+      } else {
+        turn(pointerType === 'mouse' && !buttons ? part : null, shown ? GOING : CALM);
+      }
+    },
+    onPointerLeave: () => turn(null, GOING),
+    onPointerDown: hide,
+    onWheel: hide
+  };
+  return isOn ? { shown, on } : { shown: null, on: {} };
+}
+
+/** Where the page has more room, at the height of a hit. */
+function beside(option: Element): CSSProperties {
+  const { left, right, top, bottom } = option.getBoundingClientRect();
+  const isRight = window.innerWidth - right > left;
+  const room = (isRight ? window.innerWidth - right : left) - 2 * GAP;
+  const isLow = top + bottom > window.innerHeight;
+  return {
+    display: room < LEAST ? 'none' : undefined,
+    width: Math.min(room, MOST),
+    maxHeight: isLow ? bottom - GAP : window.innerHeight - top - GAP,
+    [isRight ? 'left' : 'right']: (isRight ? right : window.innerWidth - left) + GAP,
+    [isLow ? 'bottom' : 'top']: isLow ? window.innerHeight - bottom : top
+  };
+}
+
+/** The preview of the hit on which the mouse has come to rest, beside the panel. */
+export function HoverPreview({ style, ...props }: IPeekProps & { style: CSSProperties }): JSX.Element {
+  const box = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    // Above everything: the panel cuts off what is larger than it.
+    box.current!.popover = 'manual';
+    box.current!.showPopover?.();
+  }, []);
+  return (
+    <div ref={box} className="jp-Memory-results jp-Memory-peek jp-Memory-beside" style={style}>
+      <Peek {...props} />
+    </div>
+  );
 }
 
 export function wholeTextId(id: string): string {
@@ -198,22 +385,15 @@ interface INearbyProps extends Pick<IWholeTextProps, 'actions' | 'words' | 'tran
   lang: string;
 }
 
-/** The beginning of a cell before or after the one that was found. */
 function Nearby({ cell, lang, words, actions, trans }: INearbyProps): JSX.Element {
   const { index, isCode, source } = cell;
   const text = source.trim().split('\n').slice(0, NEARBY_LINES).join('\n');
   const tokens = useTokens(actions.highlight, isCode ? text : null, lang === 'markdown' ? 'python' : lang);
   const parts = markWords(text, words);
   return (
-    <div className={isCode ? 'jp-Memory-nearby jp-mod-code' : 'jp-Memory-nearby'}>
-      <p className="jp-Memory-cell">
-        <span>{trans.__('cell %1', index + 1)}</span>
-        {actions.hasNotebook && (
-          <TextButton look="action" label={trans.__('Insert')} run={() => void actions.insertCells([cell])} />
-        )}
-      </p>
-      <div dir={isCode ? 'ltr' : 'auto'}>{marked(isCode ? coloured(parts, tokens) : withoutMarkdown(parts))}</div>
-    </div>
+    <Block head={trans.__('cell %1', index + 1)} {...{ cell, actions, trans }}>
+      {marked(isCode ? coloured(parts, tokens) : withoutMarkdown(parts))}
+    </Block>
   );
 }
 

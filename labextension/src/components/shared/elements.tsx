@@ -2,7 +2,7 @@
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { closeIcon, type LabIcon } from '@jupyterlab/ui-components';
-import { Component, createRef, type ReactNode } from 'react';
+import { Component, createRef, type ReactNode, useEffect, useRef } from 'react';
 
 import {
   type ApiError,
@@ -96,6 +96,44 @@ export function Action(props: IAction & { iconOnly?: boolean; skipsTab?: boolean
     >
       {props.iconOnly ? <Icon tag="span" /> : props.label}
     </button>
+  );
+}
+
+interface ISureProps {
+  label: string;
+  children: ReactNode;
+  no: string;
+  yes: string;
+  look: 'jp-mod-warn' | 'jp-mod-accept';
+  isBusy?: boolean;
+  onYes(): void;
+  onNo(): void;
+}
+
+/** A question before something that takes long or cannot be undone; at first the focus is on No. */
+export function Sure(props: ISureProps): JSX.Element {
+  const no = useRef<HTMLButtonElement>(null);
+  useEffect(() => no.current?.focus(), []);
+  return (
+    <div
+      className="jp-Memory-sure"
+      role="group"
+      aria-label={props.label}
+      onKeyDown={event => event.key === 'Escape' && props.onNo()}
+    >
+      <span>{props.children}</span>
+      <button className="jp-Memory-button" ref={no} onClick={props.onNo}>
+        {props.no}
+      </button>
+      {/* Not `disabled`, which would take the focus away. */}
+      <button
+        className={`jp-Memory-button ${props.look}`}
+        aria-disabled={props.isBusy}
+        onClick={() => !props.isBusy && props.onYes()}
+      >
+        {props.yes}
+      </button>
+    </div>
   );
 }
 

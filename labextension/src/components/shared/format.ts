@@ -77,8 +77,8 @@ export function day(iso: string | null, now = new Date()): string {
   return formatted(iso, { day: 'numeric', month: 'short', year });
 }
 
-export function moment(iso: string | null): string {
-  return formatted(iso, { dateStyle: 'full', timeStyle: 'short' });
+export function moment(iso: string | null, dateStyle: 'full' | 'medium' = 'full'): string {
+  return formatted(iso, { dateStyle, timeStyle: 'short' });
 }
 
 function formatted(iso: string | null, options: Intl.DateTimeFormatOptions): string {
@@ -93,7 +93,6 @@ export function daysAgo(days: number, now = new Date()): string {
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }
 
-/** The local date and time of an ISO moment, as if it were in UTC. */
 function wall(moment: string): Date {
   const [day, time = '00:00:00'] = moment.replace(/(Z|[+-]\d\d:?\d\d)$/, '').split('T');
   return new Date(`${day}T${time}Z`);

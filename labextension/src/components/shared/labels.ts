@@ -6,10 +6,9 @@ import type { IFilters, IHit, IPlace, IRun, QueryClass, Verdict } from '../../ap
 import { isProse } from '../../models/cells';
 import type { Facet } from '../../models/filters';
 import type { IPlacedHit } from '../../models/hits';
-import { count, figure, moment } from './format';
+import { count, day, figure, moment } from './format';
 import { withMarks } from './text';
 
-/** The label of a kind, and what one memory of it is. */
 export function kindTexts(kind: string, trans: TranslationBundle): [label: string, one: string] {
   const kinds: Record<string, [string, string]> = {
     cell: [trans.__('Cells'), trans.__('A cell of a notebook')],
@@ -45,9 +44,16 @@ export function runTitle(run: IRun, trans: TranslationBundle): string {
   return lines.filter(line => line).join('\n');
 }
 
-/** How long the last runs of a cell took. */
 export function took(seconds: readonly number[], trans: TranslationBundle): string {
-  return trans.__('Last runs: %1', seconds.map(one => trans.__('%1 s', figure(one, 1))).join(', '));
+  const all = seconds.map(one => trans.__('%1 s', one < 0.05 ? '< 0.1' : figure(one, 1)));
+  return trans.__('Last runs: %1', all.join(', '));
+}
+
+/** How many runs the store has, and since when. */
+export function kept(runs: number, since: string | null, trans: TranslationBundle): string {
+  return since === null
+    ? trans.__('Nothing is in the store yet.')
+    : trans._n('%2 run since %3.', '%2 runs since %3.', runs, count(runs), day(since));
 }
 
 function tierName(tier: string, trans: TranslationBundle): string {
@@ -60,7 +66,6 @@ function tierName(tier: string, trans: TranslationBundle): string {
   return Object.hasOwn(known, tier) ? known[tier] : tier;
 }
 
-/** A value of a facet as its menu shows it. */
 export function valueName(facet: keyof IFilters, value: string, trans: TranslationBundle): string {
   return facet === 'tier' ? tierName(value, trans) : withMarks(facet === 'kind' ? kindTexts(value, trans)[0] : value);
 }
@@ -69,7 +74,6 @@ export function facetName(facet: Facet, trans: TranslationBundle): string {
   return { kind: trans.__('Kind'), lang: trans.__('Language'), tier: trans.__('Tier'), tag: trans.__('Tag') }[facet];
 }
 
-/** The label of a verdict, and what it means. */
 export function verdictTexts(verdict: Verdict, trans: TranslationBundle): [label: string, meaning: string] {
   return {
     strong: [trans.__('found'), trans.__('The first results very likely answer this')],
@@ -78,17 +82,14 @@ export function verdictTexts(verdict: Verdict, trans: TranslationBundle): [label
   }[verdict] as [string, string];
 }
 
-export function classTitle(kind: QueryClass, trans: TranslationBundle): string {
-  return { keyword: trans.__('keyword'), balanced: trans.__('balanced'), semantic: trans.__('semantic') }[kind];
-}
-
-/** What the class of a query says: its length, and nothing about the rank. */
-export function classMeaning(kind: QueryClass, trans: TranslationBundle): string {
-  return {
-    keyword: trans.__('One to three words. This describes the question; it does not change the ranking.'),
-    balanced: trans.__('Four to six words. This describes the question; it does not change the ranking.'),
-    semantic: trans.__('Seven words or more. This describes the question; it does not change the ranking.')
+/** The class of a query, and what it says: its length, and nothing about the rank. */
+export function classTexts(kind: QueryClass, trans: TranslationBundle): [label: string, meaning: string] {
+  const [label, length] = {
+    keyword: [trans.__('keyword'), trans.__('One to three words.')],
+    balanced: [trans.__('balanced'), trans.__('Four to six words.')],
+    semantic: [trans.__('semantic'), trans.__('Seven words or more.')]
   }[kind];
+  return [label, `${length} ${trans.__('This describes the question; it does not change the ranking.')}`];
 }
 
 /** The label of a term, and what its raw value means. A term of a user's own profile keeps its name. */

@@ -9,11 +9,10 @@ import { Debugger, debuggerSection } from '../../../components/debugger/debugger
 import { SectionWidget } from '../../../components/panel';
 import { DebuggerModel } from '../../../models/debuggerModel';
 import { SearchModel } from '../../../models/searchModel';
-import { answer, hit, place, profiles, recent, ROOT, settle, status, trans } from '../../helpers/samples';
+import { answer, hit, place, profiles, recent, ROOT, settle, status, trans, picks } from '../../helpers/samples';
 
 const missed: IExplanation = {
   memory_id: 'cc03',
-  rank: null,
   hit: null,
   reasons: [
     'Neither the search by words nor the one by meaning found it, so it was not ranked.',
@@ -46,19 +45,20 @@ async function searched(query = 'how did we normalise the prices last month'): P
   model: DebuggerModel;
 }> {
   const api = server();
-  const search = new SearchModel({ api: api as unknown as MemoryApi, delay: 0 });
+  const search = new SearchModel({ api: api as unknown as MemoryApi });
+  search.answers.configure({ delay: 0 });
   const model = new DebuggerModel(search, api);
   model.isOpen = true;
   await act(async () => {
-    search.setQuery(query);
-    await search.search({ now: true });
+    search.answers.setQuery(query);
+    await search.answers.search({ now: true });
     await settle();
   });
   return { api, search, model };
 }
 
 /** The debugger as it is shown, and again after each change. */
-function shown(model: DebuggerModel, pickFile?: () => Promise<string>): void {
+function shown(model: DebuggerModel, pickFile: () => Promise<string | null> = picks.pickFile): void {
   const props = { model, trans, pickFile };
   render(<UseSignal signal={model.stateChanged}>{() => <Debugger {...props} />}</UseSignal>);
 }
@@ -84,10 +84,11 @@ describe('the debugger', () => {
 
   it('asks for lists only while it can be seen', async () => {
     const api = server();
-    const search = new SearchModel({ api: api as unknown as MemoryApi, delay: 0 });
+    const search = new SearchModel({ api: api as unknown as MemoryApi });
+    search.answers.configure({ delay: 0 });
     const model = new DebuggerModel(search, api);
-    search.setQuery('prices λ');
-    await search.search({ now: true });
+    search.answers.setQuery('prices λ');
+    await search.answers.search({ now: true });
     expect(api.search).toHaveBeenLastCalledWith(expect.objectContaining({ lists: false }), expect.anything());
     expect(api.recent).not.toHaveBeenCalled();
     model.isOpen = true;
@@ -95,14 +96,14 @@ describe('the debugger', () => {
     expect(api.search).toHaveBeenLastCalledWith(expect.objectContaining({ lists: true }), expect.anything());
     expect(search.answer?.lists?.keyword).toHaveLength(3);
     model.isOpen = false;
-    await search.search({ now: true });
+    await search.answers.search({ now: true });
     expect(api.search).toHaveBeenLastCalledWith(expect.objectContaining({ lists: false }), expect.anything());
   });
 
   it('explains the selected hit with the ranks of the lists, without asking again', async () => {
     const { api, search, model } = await searched();
     shown(model);
-    act(() => search.select('bb02'));
+    act(() => search.selection.select('bb02'));
     const table = screen.getByRole('table', { name: 'Why rank 2: Log-scale the prices' });
     expect(within(table).getByRole('row', { name: /^its meaning/ }).textContent).toContain('2 places worse');
     expect(api.explain).not.toHaveBeenCalled();
@@ -132,7 +133,7 @@ describe('the debugger', () => {
   it('shows the points of a memory that was ranked below the answer', async () => {
     const { api, model } = await searched();
     const far = hit({ rank: 57, memory_id: 'cc03', title: 'Price outliers' });
-    api.explain.mockResolvedValueOnce({ ...missed, rank: 57, hit: far, reasons: ['Rank 57.'], without: { tier: 60 } });
+    api.explain.mockResolvedValueOnce({ ...missed, hit: far, reasons: ['Rank 57.'], without: { tier: 60 } });
     shown(model);
     act(() => model.choose('cc03'));
     await act(settle);
@@ -202,7 +203,7 @@ describe('the debugger', () => {
     await act(() => model.loadRecent());
     expect(screen.getByRole('alert')).toBeTruthy();
     await act(async () => {
-      await model.search.search({ now: true });
+      await model.search.answers.search({ now: true });
       await settle();
     });
     expect(screen.queryByRole('alert')).toBeNull();
@@ -213,8 +214,8 @@ describe('the debugger', () => {
     const { api, search, model } = await searched();
     model.choose('cc03');
     await settle();
-    search.setQuery('outliers');
-    await search.search({ now: true });
+    search.answers.setQuery('outliers');
+    await search.answers.search({ now: true });
     await settle();
     expect(api.explain).toHaveBeenLastCalledWith(
       expect.objectContaining({ memory_id: 'cc03', query: 'outliers' }),
@@ -225,14 +226,14 @@ describe('the debugger', () => {
   it('lets the results have the last word on what is chosen', async () => {
     const { search, model } = await searched();
     model.choose('cc03');
-    search.select('aa01');
+    search.selection.select('aa01');
     expect(model.chosen).toBe('aa01');
   });
 
   it('tells a hit in words when asked', async () => {
     const { api, search, model } = await searched();
     shown(model);
-    act(() => search.select('aa01'));
+    act(() => search.selection.select('aa01'));
     const details = screen.getByText('In words').closest('details')!;
     details.open = true;
     fireEvent(details, new Event('toggle'));
@@ -251,14 +252,14 @@ describe('the debugger', () => {
       fireEvent.change(select, { target: { value: 'trovella' } });
       await settle();
     });
-    expect(search.profile).toBe('trovella');
+    expect(search.question.profile).toBe('trovella');
     expect(search.answer?.profile).toBe('trovella');
     expect(screen.getByLabelText('Formula of the score').textContent).toBe(profiles[1].formula);
     await act(async () => {
       fireEvent.change(select, { target: { value: 'auto' } });
       await settle();
     });
-    expect(search.profile).toBe('');
+    expect(search.question.profile).toBe('');
   });
 
   it('lists recent searches, also those of %memsearch, and runs one as it was run', async () => {
@@ -271,7 +272,7 @@ describe('the debugger', () => {
       fireEvent.click(button);
       await settle();
     });
-    expect(search.query).toBe('Zürich λ prices');
+    expect(search.question.query).toBe('Zürich λ prices');
     expect(api.search).toHaveBeenCalledTimes(2);
     expect(api.search).toHaveBeenLastCalledWith(
       expect.objectContaining({ query: 'Zürich λ prices', profile: 'trovella', prefix: false }),
@@ -309,7 +310,7 @@ describe('the debugger', () => {
       fireEvent.click(within(list).getByRole('button', { name: /net prices/ }));
       await settle();
     });
-    expect(search.query).toBe('net prices');
+    expect(search.question.query).toBe('net prices');
   });
 
   it('clears the recent searches', async () => {
@@ -371,15 +372,15 @@ describe('the widget of the debugger', () => {
     const { search, model } = await searched();
     const changed = jest.fn();
     model.stateChanged.connect(changed);
-    search.setQuery('Zürich λ');
+    search.answers.setQuery('Zürich λ');
     expect(changed).not.toHaveBeenCalled();
-    search.select('bb02');
+    search.selection.select('bb02');
     expect(changed).toHaveBeenCalledTimes(1);
 
-    const widget = new SectionWidget(debuggerSection({ model: search, api: server(), trans }));
+    const widget = new SectionWidget(debuggerSection({ model: search, api: server(), trans, ...picks }));
     widget.hide();
     act(() => Widget.attach(widget, document.body));
-    act(() => search.select('aa01'));
+    act(() => search.selection.select('aa01'));
     act(() => MessageLoop.flush());
     expect(widget.node.textContent).toBe('');
     widget.show();
@@ -390,8 +391,9 @@ describe('the widget of the debugger', () => {
 
   it('is open while it is shown', () => {
     const api = server();
-    const search = new SearchModel({ api: api as unknown as MemoryApi, delay: 0 });
-    const widget = new SectionWidget(debuggerSection({ model: search, api, trans }));
+    const search = new SearchModel({ api: api as unknown as MemoryApi });
+    search.answers.configure({ delay: 0 });
+    const widget = new SectionWidget(debuggerSection({ model: search, api, trans, ...picks }));
     widget.hide();
     act(() => Widget.attach(widget, document.body));
     expect(search.answers.lists).toBe(false);

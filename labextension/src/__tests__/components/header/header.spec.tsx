@@ -63,7 +63,7 @@ describe('the keyboard', () => {
     const { box, model } = await shown();
     await type(box, 'prices');
     await act(async () => {
-      model.answers.setProfile('trovella');
+      model.answers.narrow({ profile: 'trovella' });
       await advance();
     });
     const chip = screen.getByRole('button', { name: 'profile trovella' });
@@ -136,7 +136,7 @@ describe('a profile that was chosen under Advanced', () => {
     const { model } = await shown();
     act(() => model.restore({ profile: 'my λ' }));
     await click('profile my λ');
-    expect(model.profile).toBe('');
+    expect(model.question.profile).toBe('');
     expect(screen.queryByRole('button', { name: /^profile/ })).toBeNull();
   });
 });
@@ -188,7 +188,7 @@ describe('the chips', () => {
       fireEvent.keyDown(radio('This file'), { key: 'ArrowRight' });
       await advance();
     });
-    expect([paths(), model.scope]).toEqual([undefined, null]);
+    expect([paths(), model.question.scope]).toEqual([undefined, null]);
   });
 
   it('have the values of a facet behind them', async () => {
@@ -253,7 +253,7 @@ describe('the chips', () => {
     expect([chip.className.includes('jp-mod-on'), document.activeElement]).toEqual([true, chip]);
     await click(/2026/);
     await click('Any time');
-    expect(model.since).toBeNull();
+    expect(model.question.since).toBeNull();
   });
 
   it('close their menu by Escape, by a press elsewhere and by another question', async () => {
@@ -284,11 +284,11 @@ describe('the chips', () => {
     const { box, model } = await shown();
     await type(box, 'price');
     await act(async () => {
-      model.answers.setFilters({ path: ['notebooks/zürich/pricing_model.ipynb'] });
+      model.answers.narrow({ filters: { path: ['notebooks/zürich/pricing_model.ipynb'] } });
       await advance();
     });
     await click('pricing_model.ipynb');
-    expect(model.filters).toEqual({});
+    expect(model.question.filters).toEqual({});
   });
 });
 

@@ -2,7 +2,7 @@ import { act, fireEvent, render, screen, within } from '@testing-library/react';
 import { UseSignal } from '@jupyterlab/ui-components';
 
 import type { IHistory } from '../../../api/types';
-import { Recording } from '../../../components/header/recording';
+import { Recording } from '../../../components/header/header';
 import { SearchModel } from '../../../models/searchModel';
 import { status, trans } from '../../helpers/samples';
 import { advance, Server } from '../../helpers/server';
@@ -55,7 +55,7 @@ describe('the sign of the history', () => {
       fireEvent.click(screen.getByRole('button', { name: 'Show what you ran' }));
       await advance(300);
     });
-    expect([model.query, model.filters]).toEqual(['', { kind: ['history'] }]);
+    expect([model.question.query, model.question.filters]).toEqual(['', { kind: ['history'] }]);
     expect(server.bodies('POST browse').at(-1)).toMatchObject({ filters: { kind: ['history'] } });
     expect(screen.queryByRole('group', { name: 'History' })).toBeNull();
   });

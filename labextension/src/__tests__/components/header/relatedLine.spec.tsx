@@ -1,7 +1,7 @@
 import { act, fireEvent, render, screen } from '@testing-library/react';
 
 import { Header } from '../../../components/header/header';
-import { RelatedToggle } from '../../../components/results/toolbar';
+import { RelatedToggle } from '../../../components/results/results';
 import { UseSignal } from '@jupyterlab/ui-components';
 import { RelatedCells } from '../../../models/relatedCells';
 import { SearchModel } from '../../../models/searchModel';

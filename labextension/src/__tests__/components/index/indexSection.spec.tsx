@@ -8,7 +8,7 @@ import { shortName } from '../../../components/index/folders';
 import { Index, indexSection } from '../../../components/index/indexSection';
 import { SectionWidget } from '../../../components/panel';
 import { IndexModel } from '../../../models/indexModel';
-import { folder, indexApi, job, ROOT, settle, status, trans } from '../../helpers/samples';
+import { folder, indexApi, job, ROOT, settle, status, trans, picks } from '../../helpers/samples';
 
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
@@ -21,7 +21,11 @@ async function shown(
   api = indexApi(first)
 ): Promise<{ api: typeof api; model: IndexModel }> {
   const model = new IndexModel({ api });
-  render(<UseSignal signal={model.stateChanged}>{() => <Index model={model} trans={trans} {...more} />}</UseSignal>);
+  render(
+    <UseSignal signal={model.stateChanged}>
+      {() => <Index model={model} trans={trans} {...picks} {...more} />}
+    </UseSignal>
+  );
   act(() => void (model.isOpen = true));
   await done(10);
   return { api, model };
@@ -333,7 +337,7 @@ describe('the widget of the index', () => {
   it('keeps its model up to date while it is shown, and tells in its title what goes on', async () => {
     const api = indexApi(status({ jobs: [job()] }));
     const model = new IndexModel({ api });
-    const widget = new SectionWidget(indexSection({ model, trans }));
+    const widget = new SectionWidget(indexSection({ model, trans, ...picks }));
     act(() => Widget.attach(widget, document.body));
     expect(model.isOpen).toBe(true);
     await done(10);

@@ -5,7 +5,7 @@ import { act, fireEvent, render, screen, within } from '@testing-library/react';
 import { Snippet, telling } from '../../../components/results/snippet';
 import { inLines, pieces } from '../../../components/shared/text';
 import { press, renderResults } from '../../helpers/renderResults';
-import { hit } from '../../helpers/samples';
+import { hit, place } from '../../helpers/samples';
 import { found, notebook } from '../../helpers/server';
 
 beforeEach(() => jest.useFakeTimers());
@@ -42,7 +42,7 @@ describe('the prose of a row', () => {
   ])('keeps %s in sight, and is cut at words', (word, shown) => {
     const text = 'We read the file of Zürich again: decimal commas, and the hour was in local time';
     const at = text.indexOf(word);
-    const props = { code: false, markdown: false, columns: 22, dense: true, lang: '', highlight: null };
+    const props = { found: { hit: hit(), place }, columns: 22, dense: true, highlight: null };
     const { container } = render(<Snippet {...props} pieces={pieces(text, [[at, at + word.length]])} />);
     expect(container.textContent).toBe(shown);
   });
@@ -58,7 +58,8 @@ describe('the colours of code', () => {
       ]
     ];
     const highlight = jest.fn(async () => tokens);
-    const props = { code: true, markdown: false, columns: 40, lang: 'python', highlight };
+    const python = { hit: hit(), place: { ...place, lang: 'python' } };
+    const props = { found: python, columns: 40, dense: false, highlight };
     const { container } = render(<Snippet {...props} pieces={pieces(`${text}\nOut:\n3`, [[6, 9]])} />);
     expect(container.querySelector('.keyword')).toBeNull();
     await act(async () => undefined);
@@ -90,7 +91,7 @@ describe('a section', () => {
       'cell 15',
       'Meters'
     ]);
-    act(() => model.select('c4'));
+    act(() => model.selection.select('c4'));
     fireEvent.click(toggle);
     expect([options().length, model.selected]).toEqual([2, 'c1']);
     press(list, 'ArrowRight');
@@ -100,9 +101,9 @@ describe('a section', () => {
     press(list, 'ArrowLeft');
     expect([options().length, model.selected]).toEqual([2, 'c1']);
     // Whatever selects a hit shows it.
-    act(() => model.select('c4'));
+    act(() => model.selection.select('c4'));
     expect(options()).toHaveLength(4);
-    act(() => model.selection.setDense(false));
+    act(() => model.selection.set({ dense: false }));
     expect(options()).toHaveLength(4);
     expect(screen.queryByRole('button', { name: /more cells of/ })).toBeNull();
   });
@@ -111,7 +112,7 @@ describe('a section', () => {
 describe('the icons of a row', () => {
   it('are named, stand outside of the list and lead to its menu', async () => {
     const { model, options, actions } = await renderResults(found(), 'price', true);
-    act(() => model.select('bb02'));
+    act(() => model.selection.select('bb02'));
     const icons = screen.getByRole('group', { name: 'Actions for Cleaning › Prices' });
     expect(icons.closest('[role="listbox"]')).toBeNull();
     fireEvent.click(within(icons).getByRole('button', { name: 'Insert' }));

@@ -97,9 +97,9 @@ describe('where there are no results', () => {
     server.on('POST search', () => found({ hits: [], places: [] }));
     const { model } = await shown(server);
     await act(async () => {
-      model.setQuery('prices last month kind:cell');
-      model.answers.setFilters({ tag: ['λ'] });
-      model.answers.setSince('2026-11-15');
+      model.answers.setQuery('prices last month kind:cell');
+      model.answers.narrow({ filters: { tag: ['λ'] } });
+      model.answers.narrow({ since: '2026-11-15' });
       model.answers.setHere({ notebook: 'notebooks/a.ipynb', folder: 'notebooks' });
       model.answers.setScope('notebook');
       await advance(300);
@@ -121,7 +121,7 @@ describe('where there are no results', () => {
     server.on('POST search', () => found({ hits: [], places: [], query_class: 'keyword', time_read: null }));
     const { model } = await shown(server);
     await act(async () => {
-      model.setQuery('std::sort');
+      model.answers.setQuery('std::sort');
       model.setStatus(status({ jobs: [job()] }));
       await advance(300);
     });

@@ -11,7 +11,7 @@ afterEach(() => jest.useRealTimers());
 describe('the actions', () => {
   async function selected(at = 1, more: Partial<IPlace> = {}): Promise<IRendered & { row: HTMLElement }> {
     const all = await renderResults(found({ places: [place, { ...notebook, ...more }] }));
-    act(() => all.model.select(all.model.hits[at].hit.memory_id));
+    act(() => all.model.selection.select(all.model.hits[at].hit.memory_id));
     return { ...all, row: screen.getByRole('group', { name: /^Actions for/ }) };
   }
 

@@ -36,7 +36,7 @@ describe('the list', () => {
   it('opens, opens to the side, inserts, copies and forgets with keys', async () => {
     const { list, model, actions } = await renderResults();
     const [, cell] = model.hits;
-    act(() => model.select('bb02'));
+    act(() => model.selection.select('bb02'));
     press(list, 'Enter');
     press(list, 'Enter', { shiftKey: true });
     expect(actions.open.mock.calls).toEqual([
@@ -86,7 +86,7 @@ describe('the list', () => {
     act(() => model.selection.setGrouped(true));
     const groups = within(list).getAllByRole('group');
     expect(groups.map(group => group.getAttribute('aria-label'))).toEqual(['In no file, 1', 'pricing_model.ipynb, 1']);
-    act(() => model.select('bb02'));
+    act(() => model.selection.select('bb02'));
     // The name of the file stands for the result that is folded away with it.
     const chosen = (): (string | null)[] => [...list.querySelectorAll('.jp-mod-chosen')].map(one => one.textContent);
     expect(chosen()).toEqual([]);
@@ -99,7 +99,7 @@ describe('the list', () => {
     press(list, 'ArrowLeft');
     press(list, 'ArrowDown');
     expect(model.selected).toBe('aa01');
-    act(() => model.select('bb02'));
+    act(() => model.selection.select('bb02'));
     press(list, 'ArrowUp');
     expect(model.selected).toBe('aa01');
     fireEvent.click(screen.getByText('pricing_model.ipynb'));

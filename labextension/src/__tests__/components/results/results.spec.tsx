@@ -52,7 +52,7 @@ describe('around the list', () => {
     });
     expect(screen.getByText(/It may lie outside of notebooks\./)).toBeTruthy();
     fireEvent.click(screen.getByRole('button', { name: 'Search everywhere' }));
-    expect(model.scope).toBeNull();
+    expect(model.question.scope).toBeNull();
   });
 
   it('shows one line of notices, and all of them behind “more”', async () => {
@@ -73,7 +73,7 @@ describe('around the list', () => {
     const { server, model, options } = await renderResults();
     server.on('POST search', () => new RawResponse(503, { message: 'The memory is locked.', reason: 'StoreLocked' }));
     await act(async () => {
-      model.setQuery('prices');
+      model.answers.setQuery('prices');
       await advance(300);
     });
     expect(screen.getByRole('alert').textContent).toContain('The memory is locked.');
@@ -101,12 +101,12 @@ describe('around the list', () => {
     server.on('GET status', () => status({ store: { ...status().store, memories: 0 }, jobs: [] }));
     server.on('POST search', () => new RawResponse(409, { message: 'There is no store yet.', reason: 'NoStore' }));
     await act(async () => {
-      model.setQuery('prices');
+      model.answers.setQuery('prices');
       await advance(300);
     });
     // The first refusal says that the file is gone; from then on there is no answer left.
     await act(async () => {
-      model.setQuery('prices of');
+      model.answers.setQuery('prices of');
       await advance(300);
     });
     expect(model.problem?.reason).toBe('NoStore');
@@ -124,7 +124,7 @@ describe('around the list', () => {
         await advance();
       });
     };
-    act(() => model.select('aa01'));
+    act(() => model.selection.select('aa01'));
     await choose('Forget');
     expect([document.activeElement === list, model.selected]).toEqual([true, 'bb02']);
     await choose('Undo');
@@ -172,10 +172,10 @@ describe('in a browser whose scrolling is a promise', () => {
     const scrolled = jest.fn(async () => undefined);
     scrolling.forEach(name => Object.assign(Element.prototype, { [name]: scrolled }));
     const { model } = await renderResults(found(), 'prices');
-    act(() => model.select('bb02'));
-    act(() => model.select('aa01'));
+    act(() => model.selection.select('bb02'));
+    act(() => model.selection.select('aa01'));
     await act(async () => {
-      model.setQuery('λ');
+      model.answers.setQuery('λ');
       await advance(300);
     });
     cleanup();

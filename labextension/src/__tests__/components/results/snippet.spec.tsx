@@ -2,17 +2,16 @@ import { render } from '@testing-library/react';
 
 import { Snippet } from '../../../components/results/snippet';
 import { inLines, pieces } from '../../../components/shared/text';
+import { hit, place } from '../../helpers/samples';
 
 /** What a snippet is shown as. */
 function shown(text: string, ranges: [number, number][] = [], code = true): HTMLElement {
   return render(
     <Snippet
       pieces={pieces(text, ranges)}
-      code={code}
+      found={{ hit: hit(), place: { ...place, lang: code ? 'python' : 'text' } }}
       columns={24}
       dense={false}
-      markdown={false}
-      lang=""
       highlight={null}
     />
   ).container;

@@ -1,6 +1,6 @@
 import { act, fireEvent, render, screen } from '@testing-library/react';
 
-import { ToolbarButtons } from '../../../components/results/toolbar';
+import { ToolbarButtons } from '../../../components/results/results';
 import { renderResults } from '../../helpers/renderResults';
 import { trans } from '../../helpers/samples';
 import { found } from '../../helpers/server';
@@ -22,7 +22,7 @@ describe('the signs in the title', () => {
     fireEvent.click(sign);
     expect(actions.toNotebook).toHaveBeenCalledTimes(1);
 
-    act(() => model.setQuery('  '));
+    act(() => model.answers.setQuery('  '));
     rerender(<ToolbarButtons model={model} actions={actions} trans={trans} />);
     expect(screen.queryByRole('button', { name: 'Insert the search as %memsearch' })).toBeNull();
   });

@@ -249,7 +249,7 @@ describe('unfolded cards', () => {
     expect(JSON.stringify(model)).not.toContain('log1p');
     server.on('POST search', () => found());
     await act(async () => {
-      model.setQuery('price of λ');
+      model.answers.setQuery('price of λ');
       await advance(300);
     });
     expect(state()).toEqual(['false', 'false']);
@@ -277,7 +277,7 @@ describe('without a mouse', () => {
     press(list, ' ');
     expect(screen.getByText(/^Folded: /)).toBeTruthy();
     await act(async () => {
-      model.setQuery('price of λ');
+      model.answers.setQuery('price of λ');
       await advance(300);
     });
     expect(model.hits).toHaveLength(2);
@@ -305,7 +305,7 @@ describe('without a mouse', () => {
     expect(model.selected).toBeNull();
     fireEvent.keyDown(texts()[0], { key: 'Escape' });
     expect([model.selected, document.activeElement]).toEqual(['bb02', list]);
-    act(() => model.select('aa01'));
+    act(() => model.selection.select('aa01'));
     fireEvent.keyDown(signs()[1], { key: 'Escape' });
     expect(model.selected).toBe('bb02');
   });
@@ -314,7 +314,7 @@ describe('without a mouse', () => {
     const { list, model, options } = await read();
     act(() => {
       model.selection.setGrouped(true);
-      model.select('bb02');
+      model.selection.select('bb02');
     });
     press(list, 'ArrowRight');
     await act(() => advance());
@@ -329,7 +329,7 @@ describe('without a mouse', () => {
   it('Tab stops at the sign and the text of the selected card and of those unfolded', async () => {
     const { model } = await read();
     expect(signs().map(sign => sign.tabIndex)).toEqual([-1, -1]);
-    act(() => model.select('aa01'));
+    act(() => model.selection.select('aa01'));
     await turn(1);
     expect(signs().map(sign => sign.tabIndex)).toEqual([0, 0]);
     // In the order of the screen: sign, actions, sign, text.
@@ -366,7 +366,7 @@ describe('Markdown', () => {
       return answer;
     });
     await act(async () => {
-      model.setQuery('price of λ');
+      model.answers.setQuery('price of λ');
       await advance(300);
     });
     await turn(0);
