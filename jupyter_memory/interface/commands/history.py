@@ -17,11 +17,6 @@ from jupyter_memory.text.paths import DatabaseAddress, make_private
 from jupyter_memory.text.unicode import json_text
 from jupyter_memory.types import Answer, Fix, Run
 
-_OFFER = (
-    "%memfix finds more if your runs are kept: of each cell its code, when it ran, how it ended and its errors, but no "
-    "outputs. They stay in {where} on this machine, without secrets. To start: %memory history on. To stop: %memory "
-    "history off. To forget them: %memory history clear."
-)
 NOTHING_ALIKE = "No earlier error is like this one."
 _LONGEST_SHOWN = 3_000
 _OUTPUTS = (
@@ -226,13 +221,6 @@ def fix(front: Front, call: Call) -> None:
         front.say("\n\n".join(said))
     else:
         front.note(nothing_found(run, fixes.similar(run)))
-
-
-def offer_history(front: Front) -> None:
-    """Say once what the history would keep, where, and how to start and stop it; nothing while it is on or refused."""
-    where, is_on = store_path(front.settings), front.recorder is not None and front.recorder.is_on
-    if not is_on and not refusal(where) and ((store := front.store_if_any) is None or store.history.offered()):
-        front.note(_OFFER.format(where=where))
 
 
 def ran_with(packages: str) -> str:
