@@ -19,7 +19,7 @@ import nbformat
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.embedders import open_embedder
 from jupyter_memory.errors import InputError
-from jupyter_memory.evaluation.datasets import Document, JudgedSet, Question, read_set
+from jupyter_memory.evaluation.datasets import JudgedSet, Question, read_set
 from jupyter_memory.evaluation.metrics import DEPTH, METRICS, interval, p_value
 from jupyter_memory.runtime import shown
 from jupyter_memory.search.context import RETRIEVERS
@@ -69,7 +69,20 @@ def beds(
             # Default settings, so that numbers can be compared between machines.
             store = opened.enter_context(MemoryStore(path, embedder=embedder, settings=JupyterMemory()))
             if sources is None:
-                named = _fill(store, documents, progress)
+                records = [
+                    {
+                        "text": one.text if one.text.strip() else one.title,
+                        "title": one.title,
+                        "source": one.id,
+                        "event_at": one.date,
+                        "session": one.session,
+                    }
+                    for one in documents
+                    if one.text.strip() or one.title.strip()
+                ]
+                # What is known comes back as it is stored, so a bed that was built before is only read.
+                memories = store.add_many(shown(records, progress, "Remembering"), progress=False)
+                named = {memory.id: memory.source for memory in memories}
             else:
                 report = store.index(sources, progress=progress)
                 if report.failed:
@@ -77,23 +90,6 @@ def beds(
                 named = (_cells if judged.unit == "cell" else _files)(store, sources, judged, group)
             found[group] = Bed(store, named)
         yield found
-
-
-def _fill(store: MemoryStore, documents: tuple[Document, ...], progress: bool) -> dict[str, str]:
-    records = [
-        {
-            "text": document.text if document.text.strip() else document.title,
-            "title": document.title,
-            "source": document.id,
-            "event_at": document.date,
-            "session": document.session,
-        }
-        for document in documents
-        if document.text.strip() or document.title.strip()
-    ]
-    # What is known comes back as it is stored, so a bed that was built before is only read.
-    memories = store.add_many(shown(records, progress, "Remembering"), progress=False)
-    return {memory.id: memory.source for memory in memories}
 
 
 def _sources(judged: JudgedSet, group: str, notebooks: Path | None, files: Path | None) -> Path | None:
