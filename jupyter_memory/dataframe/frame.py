@@ -387,7 +387,7 @@ class Fixes(pd.DataFrame):
         shown = []
         for rank, row in self._ranked():
             what, place, code, _ = self._told(rank, row)
-            shown.append(f"{rank}  {' · '.join(filter(None, (what, place)))}\n\n{indent(code, '    ')}")
+            shown.append(f"{rank}  {DOT.join(filter(None, (what, place)))}\n\n{indent(code, '    ')}")
         return "\n\n".join(shown)
 
     def _repr_html_(self) -> str | None:  # type: ignore[override,unused-ignore]
@@ -415,8 +415,10 @@ class Fixes(pd.DataFrame):
 
     def _told(self, rank: Hashable, row: Mapping[Hashable, Any]) -> tuple[str, str, str, str]:
         # What it is, when and where, its code, and what a button inserts: a note is no code.
-        code = "\n".join(_changed(row["diff"])) or row["fix"]
-        return row["error"], _fix_place(row), code, "" if row["kind"] == "note" else row["fix"]
+        changed = [line for line in row["diff"].split("\n")[2:] if not line.startswith("@@")]
+        when = row["when"].to_pydatetime(warn=False).astimezone()
+        place = DOT.join(filter(None, (f"{when:%Y-%m-%d %H:%M}", PurePath(row["notebook"]).name)))
+        return row["error"], place, "\n".join(changed) or row["fix"], "" if row["kind"] == "note" else row["fix"]
 
     def _ranked(self) -> Iterator[tuple[Hashable, Mapping[Hashable, Any]]]:
         yield from zip(self.index, self.to_dict("records"), strict=True)
@@ -458,13 +460,3 @@ def versions_frame(versions: Sequence[Version], *, every_run: bool) -> Versions:
     frame["seconds"] = frame["seconds"].astype("float64")
     frame.attrs["versions"] = {str(one.number): (one.told, one.code) for one in versions}
     return frame
-
-
-def _fix_place(row: Mapping[Hashable, Any]) -> str:
-    when = row["when"].to_pydatetime(warn=False).astimezone()
-    facts = (f"{when:%Y-%m-%d %H:%M}", PurePath(row["notebook"]).name)
-    return " · ".join(fact for fact in facts if fact)
-
-
-def _changed(diff: str) -> list[str]:
-    return [line for line in diff.split("\n")[2:] if not line.startswith("@@")]

@@ -254,7 +254,6 @@ class MemFix:
                 session.note_once("empty history", empty)
             session.offer_history()
             return None
-        # Imported late: a kernel without errors need not wait for pandas.
         from jupyter_memory.dataframe.frame import fixes_frame
 
         store = session.store_at_once

@@ -40,7 +40,6 @@ class Links(list[str]):
     """The files of memories; a notebook shows links, which the panel in JupyterLab opens at the cell."""
 
     def __init__(self, memories: Sequence[Memory], locations: Mapping[str, str]) -> None:
-        # Imported late, here and below: a kernel that never searches need not wait for pandas and the store.
         from jupyter_memory.dataframe.html import Place, open_link
 
         places = [

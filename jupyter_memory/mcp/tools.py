@@ -264,17 +264,6 @@ _INSTEAD = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
-    """A tool as a program sees it, and the method that answers it."""
-
-    name: str
-    about: str
-    arguments: type[Arguments]
-    result: type[Result]
-    writes: bool = False
-
-
 class _Part(NamedTuple):
     store: MemoryStore
     within: Filters
@@ -300,60 +289,6 @@ class Outcome:
     error: str = ""
 
 
-TOOLS: Mapping[str, Tool] = {
-    tool.name: tool
-    for tool in (
-        Tool(
-            "memory_search",
-            "Search the user's notebooks, notes and files by meaning and exact words. Use it first for whatever "
-            "the user may have done, decided or noted before: data, code, results, errors.",
-            SearchArguments,
-            results.SearchResult,
-        ),
-        Tool(
-            "memory_get",
-            "Read memories by id, whole or the part around some words. Use it when a snippet is not enough.",
-            GetArguments,
-            results.GetResult,
-        ),
-        Tool(
-            "memory_related",
-            "Memories like one. Use it to see more on the topic of a good hit.",
-            RelatedArguments,
-            results.SearchResult,
-        ),
-        Tool(
-            "memory_fix",
-            "How an error like one was fixed before, as diffs. Use it on a traceback before you look for a fix.",
-            FixArguments,
-            results.GetResult,
-        ),
-        Tool(
-            "memory_remember",
-            "Store a short note that stays useful: a decision, a fact, a fix. Use it when the user asks you "
-            "to remember, or when you found out what later sessions need.",
-            RememberArguments,
-            results.RememberResult,
-            writes=True,
-        ),
-        Tool(
-            "memory_forget",
-            "Remove notes that you stored. Use it when one is wrong or out of date.",
-            ForgetArguments,
-            results.ForgetResult,
-            writes=True,
-        ),
-        Tool(
-            "memory_status",
-            "What the memory holds and allows: kinds, languages, tags, folders. Use it to choose filters, or "
-            "when a search finds nothing.",
-            Arguments,
-            results.StatusResult,
-        ),
-    )
-}
-
-
 # Seconds, and how many writes they may see: no agent has that much to say, but one in a loop has.
 _LIMITS = ((60.0, 20), (3600.0, 200))
 
@@ -372,15 +307,6 @@ class Tools:
         # More are not expected while another program holds the lock of the store.
         self._unnoted: deque[tuple[Recent, list[str]]] = deque(maxlen=1_000)
         self._parts: dict[str, _Part] = {}
-        self._run: Mapping[str, Callable[[Any, Call], Result]] = {
-            "memory_search": self._search,
-            "memory_get": self._get,
-            "memory_related": self._related,
-            "memory_fix": self._fix,
-            "memory_remember": self._remember,
-            "memory_forget": self._forget,
-            "memory_status": self._status,
-        }
 
     @property
     def offered(self) -> Sequence[Tool]:
@@ -396,7 +322,7 @@ class Tools:
         try:
             if tool.writes and not self.bound.writing:
                 raise ToolError("This memory is read-only for you: the user started it with --read-only.")
-            return Outcome(self._run[name](tool.arguments.read(arguments), call))
+            return Outcome(tool.run(self, tool.arguments.read(arguments), call))
         except JupyterMemoryError as error:
             return Outcome(error=sentence(error))
         except Exception as error:  # noqa: BLE001  a program must get an answer, and no text of the user in it
@@ -428,7 +354,11 @@ class Tools:
         except (JupyterMemoryError, OSError) as error:
             log.info("not warmed: %s", type(error).__name__)
 
-    def _search(self, asked: SearchArguments, call: Call) -> results.SearchResult:
+    def memory_search(self, asked: SearchArguments, call: Call) -> results.SearchResult:
+        """Search the user's notebooks, notes and files by meaning and exact words. Use it first for whatever the user
+        may have done, decided or noted before: data, code, results, errors.
+        """
+
         call.about = asked.query or ""
         if asked.cursor is not None:
             page = self._pages.at(asked.cursor)
@@ -451,7 +381,8 @@ class Tools:
                 page = self._pages.first(replace(answer, hits=()), (_NOTHING, *filter(None, said)))
         return self._page(page, asked.limit, asked.mode == "full", asked.max_tokens, call)
 
-    def _related(self, asked: RelatedArguments, call: Call) -> results.SearchResult:
+    def memory_related(self, asked: RelatedArguments, call: Call) -> results.SearchResult:
+        """Memories like one. Use it to see more on the topic of a good hit."""
         if asked.cursor is not None:
             page = self._pages.at(asked.cursor)
             call.about = page.query
@@ -473,7 +404,8 @@ class Tools:
         call.shown += [hit.id for hit in result.hits]
         return result
 
-    def _get(self, asked: GetArguments, call: Call) -> results.GetResult:
+    def memory_get(self, asked: GetArguments, call: Call) -> results.GetResult:
+        """Read memories by id, whole or the part around some words. Use it when a snippet is not enough."""
         memories = self._seen(asked.ids, call.client)
         missing = [id_ for id_ in dict.fromkeys(asked.ids) if id_ not in {one.id for one in memories}]
         if not memories:
@@ -492,7 +424,8 @@ class Tools:
         call.shown += [one.id for one in result.memories]
         return result
 
-    def _fix(self, asked: FixArguments, call: Call) -> results.GetResult:
+    def memory_fix(self, asked: FixArguments, call: Call) -> results.GetResult:
+        """How an error like one was fixed before, as diffs. Use it on a traceback before you look for a fix."""
         part = self._part(call.client)
         fixes = part.store.fixes.within(part.searches, part.within)
         try:
@@ -512,7 +445,11 @@ class Tools:
             update={"memories": [one.model_copy(update={"next_offset": None}) for one in result.memories]}
         )
 
-    def _remember(self, asked: RememberArguments, call: Call) -> results.RememberResult:
+    def memory_remember(self, asked: RememberArguments, call: Call) -> results.RememberResult:
+        """Store a short note that stays useful: a decision, a fact, a fix. Use it when the user asks you to remember,
+        or when you found out what later sessions need.
+        """
+
         from jupyter_memory.ingest.redaction.redactor import redact
 
         call.about = asked.title
@@ -531,7 +468,8 @@ class Tools:
         hidden = sum(redact(text)[1] for text in told)
         return priced(results.RememberResult(id=memory.id, redacted=hidden, tokens=0), 999)
 
-    def _forget(self, asked: ForgetArguments, call: Call) -> results.ForgetResult:
+    def memory_forget(self, asked: ForgetArguments, call: Call) -> results.ForgetResult:
+        """Remove notes that you stored. Use it when one is wrong or out of date."""
         memories = self._seen(asked.ids, call.client, all_of=True)
         own = [memory for memory in memories if memory.source == source_of(call.client) and not memory.pinned]
         if not self.bound.forgetting_any and len(own) < len(memories):
@@ -543,7 +481,11 @@ class Tools:
             forgotten = self.provider.store().forget([memory.id for memory in memories])
         return priced(results.ForgetResult(forgotten=forgotten, tokens=0), 999)
 
-    def _status(self, _: Arguments, call: Call) -> results.StatusResult:
+    def memory_status(self, _: Arguments, call: Call) -> results.StatusResult:
+        """What the memory holds and allows: kinds, languages, tags, folders. Use it to choose filters, or when a search
+        finds nothing.
+        """
+
         searches = self._part(call.client).searches
         return status_result(searches.facets(), searches.folders(), self.bound)
 
@@ -583,3 +525,33 @@ class Tools:
             within = store.memories.bound(self.bound.filters(client))
             known = self._parts[client] = _Part(store, within, store.part(within))
         return known
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool: the method that answers it, whose name and docstring a program sees."""
+
+    run: Callable[[Tools, Any, Call], Result]
+    arguments: type[Arguments]
+    result: type[Result]
+    writes: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.run.__name__
+
+    @property
+    def about(self) -> str:
+        return " ".join((self.run.__doc__ or "").split())
+
+
+_TOOLS = (
+    Tool(Tools.memory_search, SearchArguments, results.SearchResult),
+    Tool(Tools.memory_get, GetArguments, results.GetResult),
+    Tool(Tools.memory_related, RelatedArguments, results.SearchResult),
+    Tool(Tools.memory_fix, FixArguments, results.GetResult),
+    Tool(Tools.memory_remember, RememberArguments, results.RememberResult, writes=True),
+    Tool(Tools.memory_forget, ForgetArguments, results.ForgetResult, writes=True),
+    Tool(Tools.memory_status, Arguments, results.StatusResult),
+)
+TOOLS: Mapping[str, Tool] = {tool.name: tool for tool in _TOOLS}

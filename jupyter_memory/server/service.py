@@ -213,16 +213,14 @@ class Service:
         self.publish("index", {"job_id": job.job_id, "phase": job.state, "done": job.done, "total": job.total})
 
     def _do(self, job: Job, progress: Progress) -> IndexReport | str:
-        if job.model:
-            return self._use_model(job, progress)
-        store = self.provider.store(create=True)
-        report = store.index(job.path, progress=progress)
-        if job.watch is not None:
-            store.watch(job.path, job.watch)
-        return report
+        if not job.model:
+            store = self.provider.store(create=True)
+            report = store.index(job.path, progress=progress)
+            if job.watch is not None:
+                store.watch(job.path, job.watch)
+            return report
 
-    def _use_model(self, job: Job, progress: Progress) -> str:
-        # While it runs, the summary says which of the steps is counted.
+        # While a model is changed, the summary says which of the steps is counted.
         from jupyter_memory.embedders.download import install_extra
         from jupyter_memory.interface import models
         from jupyter_memory.interface.commands.command import as_typed

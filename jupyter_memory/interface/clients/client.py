@@ -151,13 +151,10 @@ class Target:
         """Return whether it has our entry, or our skill if that is all it gets."""
         return self._edits[0].is_there
 
-    def connection(self) -> list[ConfigChange]:
-        """Return the changes that connect it."""
-        return [change for edit in self._edits if (change := edit.added())]
-
-    def removal(self) -> list[ConfigChange]:
-        """Return the changes that end the connection."""
-        return [change for edit in self._edits if (change := edit.removed())]
+    def changes(self, *, remove: bool = False) -> list[ConfigChange]:
+        """Return the changes that connect it, or that end the connection."""
+        made = (edit.removed() if remove else edit.added() for edit in self._edits)
+        return [change for change in made if change is not None]
 
     @property
     def _edits(self) -> Sequence[Entry | Skill]:

@@ -70,7 +70,6 @@ def on(front: Front, call: Call) -> None:
     if why := refusal(store_path(front.settings)):
         raise InputError(why)
     if call.values["always"]:
-        # Imported late, here and below: a kernel need not wait for what edits files of settings.
         from jupyter_memory.interface.clients.client import setting
 
         entry = setting("history")
@@ -135,7 +134,6 @@ def import_(front: Front, call: Call) -> None:
 
 
 def _of_ipython() -> Path | None:
-    # Imported late: a terminal that asks for something else need not wait for IPython.
     from IPython.paths import locate_profile
 
     try:
@@ -185,7 +183,6 @@ def _versions(front: Front, call: Call, *, every_run: bool) -> object:
     elif front.recorder is None:
         front.say("\n\n".join(f"{one.number}  {one.told}\n\n{_cut(one.code)}" for one in found))
     else:
-        # Imported late: only a notebook shows tables.
         from jupyter_memory.dataframe.frame import versions_frame
 
         if every_run and front.recorder.is_on and history.offers_outputs():
