@@ -334,7 +334,7 @@ class Recorder:
             self.stop()
             self._say(why)
         else:
-            self._writer.rotate(_START)
+            self._writer.catch_up(_START, self._writer.journals.rotate)
 
     def _before(self, info: ExecutionInfo) -> None:
         writer = self._writer

@@ -247,14 +247,10 @@ class Writer:
         """Return whether its thread runs; in a forked child it does not."""
         return self._thread.is_alive()
 
-    def open(self, patience: float) -> bool:
-        """Make the journals, and load what notes need; return whether that took at most so many seconds."""
-
-        def prepare() -> None:
-            self._checked(Run("", datetime.fromtimestamp(0, UTC), "", 0), ())
-            self.journals.rotate()
-
-        return self._done_within(prepare, patience)
+    def open(self, patience: float) -> None:
+        """Load what notes need, and make the journals; wait for it at most so many seconds."""
+        self._put(partial(self._tried, partial(self._checked, Run("", datetime.fromtimestamp(0, UTC), "", 0), ())))
+        self.catch_up(patience, self.journals.rotate)
 
     def begin(self, run: Run, tags: Sequence[str]) -> None:
         """Note a run that is about to begin, so that the note outlives this process."""
@@ -282,13 +278,12 @@ class Writer:
         else:
             self._tried(partial(self._note_end, run, self._later))
 
-    def rotate(self, patience: float) -> bool:
-        """Begin new journals, and close those before; return whether that was done within so many seconds."""
-        return self._done_within(self.journals.rotate, patience)
-
-    def catch_up(self, patience: float) -> bool:
-        """Wait until all is noted that happened by now; return whether that was within so many seconds."""
-        return self._done_within(lambda: None, patience)
+    def catch_up(self, patience: float, then: Callable[[], object] = lambda: None) -> None:
+        """Wait, at most so many seconds, until all is noted that happened by now, and ``then`` is done."""
+        done = Event()
+        self._put(partial(self._tried, then))
+        self._put(done.set)
+        done.wait(patience)
 
     def stop(self, patience: float) -> bool:
         """Close the journals and end the thread; return whether that was done within so many seconds."""
@@ -352,18 +347,6 @@ class Writer:
         self._in_haste = True
         self._work_arrived.wake()
 
-    def _done_within(self, work: Callable[[], None], patience: float) -> bool:
-        done = Event()
-
-        def do() -> None:
-            try:
-                self._tried(work)
-            finally:
-                done.set()
-
-        self._put(do)
-        return done.wait(patience)
-
     def _work(self) -> None:
         while True:
             if not self._queue:
@@ -378,7 +361,7 @@ class Writer:
             work()
         self.journals.close()
 
-    def _tried(self, work: Callable[[], None]) -> None:
+    def _tried(self, work: Callable[[], object]) -> None:
         try:
             work()
         except OSError as error:
@@ -424,11 +407,11 @@ class Absorber:
         self._thread = Thread(target=self._work, name="jupyter-memory history", daemon=True)
         self._thread.start()
 
-    def absorb(self, patience: float) -> bool:
-        """Take in all that has ended; return whether that was tried within so many seconds."""
+    def absorb(self, patience: float) -> None:
+        """Take in all that has ended; wait for it at most so many seconds."""
         done = Event()
         self._asked.put(done)
-        return done.wait(patience)
+        done.wait(patience)
 
     def stop(self, patience: float) -> bool:
         """Take in all that the stopped writer left, and end; return whether that was done within so many seconds."""
@@ -467,7 +450,7 @@ class Absorber:
             while True:
                 # The current ones are closed if they hold something.
                 if not self._journals.closed and self._journals.finished and self._writer.is_alive:
-                    self._writer.rotate(_ROTATION)
+                    self._writer.catch_up(_ROTATION, self._journals.rotate)
                 if not self._journals.closed:
                     break
                 place, journals = self._journals.closed[0]
