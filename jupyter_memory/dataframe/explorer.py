@@ -257,20 +257,17 @@ class _Controls:
             )
             ipywidgets.link((slider, "value"), (self.fields[term.name], "value"), transform=(_neat, float))
         self.table, self.formula, self.code = ipywidgets.HTML(), ipywidgets.HTML(), ipywidgets.HTML()
-        self.code.layout.display = "none"
         self.again = ipywidgets.Button(description="Reset weights", tooltip=f"The weights of {pooled.profile.name}")
-        self.open = ipywidgets.ToggleButton(description="Show code", tooltip="Python and TOML of this profile")
-        self.open.observe(self._show_code, "value")
+        self.open = ipywidgets.ToggleButton(tooltip="Python and TOML of this profile")
+        pressed = (self.open, "value")
+        ipywidgets.dlink(pressed, (self.open, "description"), lambda shown: "Hide code" if shown else "Show code")
+        ipywidgets.dlink(pressed, (self.code.layout, "display"), lambda shown: None if shown else "none")
 
         columns = "repeat(auto-fill, minmax(24em, 1fr))"
         rows = [ipywidgets.HBox([self.fields[name], slider]) for name, slider in self.sliders.items()]
         grid = ipywidgets.GridBox(rows, layout={"grid_template_columns": columns})
         grid.add_class("jp-MemoryExplorer-sliders")  # by which the panel knows them: outputs.ts
         self.rows = [grid, ipywidgets.HBox([self.again, self.open]), self.code, self.formula, self.table]
-
-    def _show_code(self, _change: object) -> None:
-        self.open.description = "Hide code" if self.open.value else "Show code"
-        self.code.layout.display = None if self.open.value else "none"
 
 
 def _neat(weight: float) -> float:
@@ -290,8 +287,7 @@ def _range_of(weight: float) -> tuple[float, float, float]:
     return -high if weight < 0 else 0.0, high, float(f"{high / _STEPS:.6g}")
 
 
-# VS Code gives JupyterLab's names of colours those of a light page in every theme. So text has the colour of the page,
-# lines and grounds are a grey that is seen on light and on dark, and bars alone have JupyterLab's colours.
+# Colours as those of a result (`html`): lines and grounds are a grey that is seen on light and on dark.
 _STYLE = """<style>
 .jp-MemoryExplorer { color: inherit; line-height: 1.45; overflow-x: auto; font-size: var(--jp-ui-font-size1, 13px); }
 .jp-MemoryExplorer p { margin: 0 0 4px; }

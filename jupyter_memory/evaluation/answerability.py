@@ -104,9 +104,7 @@ def answerability(
     indexed = [next(left, None) if judged.unit == "cell" else None for judged in sets]
     for judged in sets:
         if len(judged.groups) < 2 and len(sets) < 2 and not judged.unanswerable:
-            raise InputError(
-                f"{judged.name} is one collection: name a second set, whose store its questions cannot be answered by."
-            )
+            raise InputError(f"{judged.name} is one collection: name a second set, to ask it the same questions.")
     with ExitStack() as opened:
         stores = [
             opened.enter_context(beds(judged, embedder, notebooks=folder, files=files, work=work, progress=progress))
@@ -120,9 +118,7 @@ def answerability(
                 asked = [(one, _asked(own[one.group], one)) for one in every]
                 for half in HALVES:
                     of_half = [(bool(one.grades), hits) for one, hits in asked if one.half == half]
-                    right, other = (
-                        [hits for kind, hits in of_half if kind == answerable] for answerable in (True, False)
-                    )
+                    right, other = ([hits for kind, hits in of_half if kind == wanted] for wanted in (True, False))
                     rows.append(Answerability(judged.name, right, other, half))
             else:
                 groups, after = judged.groups, (place + 1) % len(sets)
@@ -142,10 +138,9 @@ def answerability(
 
 
 def table(found: Sequence[Answerability]) -> str:
-    """Return the rows as text in columns."""
     head = ("set", "queries", "AUROC", "ECE", "by rank", "unanswerable called strong", "none", "right called none")
     shares = ("unanswerable_strong", "unanswerable_none", "found_none", "found_strong")
-    rows = [(*head, "strong")]
+    rows: list[tuple[str, ...]] = [(*head, "strong")]
     for one in found:
         told = one.figures
         rows.append(

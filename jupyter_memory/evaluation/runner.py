@@ -66,7 +66,6 @@ def beds(
             for one in documents:
                 digest.update(json.dumps([one.id, one.title, one.text, one.date, one.session]).encode())
             path = folder / f"{judged.name}-{digest.hexdigest()}.sqlite"
-            # Default settings, so that numbers can be compared between machines.
             store = opened.enter_context(MemoryStore(path, embedder=embedder, settings=JupyterMemory()))
             if sources is None:
                 records = [
@@ -97,9 +96,7 @@ def _sources(judged: JudgedSet, group: str, notebooks: Path | None, files: Path 
         return None
     if judged.unit == "cell":
         if notebooks is None:
-            raise InputError(
-                f"{judged.name} judges notebook cells: say where the notebooks are with --notebooks FOLDER."
-            )
+            raise InputError(f"{judged.name} judges notebook cells: name their folder with --notebooks FOLDER.")
         return notebooks
     if files is None:
         raise InputError(f"{judged.name} judges files: say where they are with --files FOLDER.")
@@ -121,9 +118,7 @@ def _files(store: MemoryStore, folder: Path, judged: JudgedSet, group: str) -> d
     }
     paths = [f"/{path.relative_to(folder.parent).as_posix()}" for path in folder.rglob("*") if path.is_file()]
     if missing := [end for end, last in ends.items() if not any(path.endswith(last) for path in paths)]:
-        raise InputError(
-            f"{folder} does not hold {missing[0]}, which {group}.json judges: is it the version that was judged?"
-        )
+        raise InputError(f"{folder} does not hold {missing[0]}, which {group}.json judges: is it another version?")
     named = {}
     for hit in store.browsed(limit=10**9).hits:
         source = Path(hit.memory.source).as_posix()
@@ -255,7 +250,6 @@ def rows(
 
 
 def table(found: Sequence[Row]) -> str:
-    """Return the rows as text in columns."""
     kinds = len({row.type for row in found}) > 1
     compared = any(row.against for row in found)
     head = ["set", "profile", *(["type"] if kinds else []), "queries", *METRICS, "p50 ms"]

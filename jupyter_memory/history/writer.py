@@ -8,7 +8,7 @@ import errno
 import os
 import select
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -17,7 +17,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Event, Lock, RLock, Thread
 from time import monotonic, sleep
-from types import MappingProxyType
+from typing import Literal
 from weakref import finalize
 
 from jupyter_memory.errors import JupyterMemoryError
@@ -136,57 +136,42 @@ class RecordingProblems:
     """The runs of one kernel that were lost or have to wait: the kernel says each new problem once, after a cell."""
 
     def __init__(self) -> None:
+        self.lost: Counter[str] = Counter()  # runs by the reason why they are not remembered
         self._lock = Lock()
-        self._lost: Counter[str] = Counter()
-        # What was said: why runs are lost, why they wait, and in which folders journals stay.
-        self._losing, self._delaying, self._leaving = set[str](), set[str](), set[str]()
+        self._said: dict[str, set[str]] = {"lost": set(), "delayed": set(), "left": set()}
         self._news: list[str] = []
-
-    @property
-    def lost(self) -> Mapping[str, int]:
-        """Return how many runs were lost for which reason."""
-        with self._lock:
-            return MappingProxyType(dict(self._lost))
 
     def lose(self, reason: str, number: int = 1) -> None:
         """Count runs that are not remembered; ``reason`` is the end of a sentence."""
         with self._lock:
-            self._lost[reason] += number
-            notice = f"The history is not being recorded: {reason}. Your cells run as usual; "
-            notice += "`%memory history status` shows how many runs were lost."
-            self._begin(self._losing, reason, notice)
+            self.lost[reason] += number
+        notice = f"The history is not being recorded: {reason}. Your cells run as usual; "
+        self._begin("lost", reason, f"{notice}`%memory history status` shows how many runs were lost.")
 
     def delay(self, reason: str) -> None:
         """Note that runs wait in the journal; ``reason`` is one or more sentences."""
-        with self._lock:
-            self._begin(self._delaying, reason, f"Your runs wait in a file until the store can be written. {reason}")
+        self._begin("delayed", reason, f"Your runs wait in a file until the store can be written. {reason}")
 
     def leave(self, path: Path) -> None:
         """Note that a journal stays although the store has its runs."""
-        with self._lock:
-            notice = f"The store has your runs, but the file they waited in cannot be removed. Delete it: {path}"
-            self._begin(self._leaving, str(path.parent), notice)
+        notice = f"The store has your runs, but the file they waited in cannot be removed. Delete it: {path}"
+        self._begin("left", str(path.parent), notice)
 
-    def noted(self) -> None:
-        """Note that a run reached the disk: the next loss is news."""
+    def end(self, problem: Literal["lost", "delayed"]) -> None:
+        """Note that a run reached the disk, or the store took what was delayed: the next problem is news."""
         with self._lock:
-            self._losing.clear()
-
-    def stored(self) -> None:
-        """Note that the store took what waited: the next delay is news."""
-        with self._lock:
-            self._delaying.clear()
+            self._said[problem].clear()
 
     def news(self) -> list[str]:
-        """Return what has not been said yet."""
         with self._lock:
             news, self._news = self._news, []
         return news
 
-    def _begin(self, known: set[str], reason: str, notice: str) -> None:
-        if reason not in known:
-            known.add(reason)
-            self._news.append(notice)
+    def _begin(self, problem: str, reason: str, notice: str) -> None:
+        with self._lock:
+            if reason not in self._said[problem]:
+                self._said[problem].add(reason)
+                self._news.append(notice)
 
 
 # A lock of Python wakes a thread while the caller still holds the interpreter, so on a busy machine both can stall for
@@ -336,7 +321,7 @@ class Writer:
             if not in_memory:
                 self._problems.lose(_said(error))
             return in_memory
-        self._problems.noted()
+        self._problems.end("lost")
         return True
 
     def _lose(self) -> None:
@@ -460,7 +445,7 @@ class Absorber:
                 for journal in journals:
                     if not journal.remove():
                         self._problems.leave(journal.path)
-                self._problems.stored()
+                self._problems.end("delayed")
         except (JupyterMemoryError, OSError) as error:
             self._problems.delay(str(error))
             return False

@@ -35,7 +35,6 @@ class StoreProvider:
 
     @property
     def path(self) -> StorePath:
-        """Return where the store is, whether there is one or not."""
         return store_at(store_path(self.settings))
 
     @property
@@ -64,7 +63,6 @@ class StoreProvider:
         return store
 
     def interrupt(self, thread: int) -> None:
-        """Interrupt the query of a thread."""
         # Without the lock: the loop of the server must not wait for a store that is being opened.
         store = self._store
         if store is not None:
@@ -175,7 +173,6 @@ class FolderWatch:
 
     @property
     def runs(self) -> bool:
-        """Return whether its thread still runs."""
         return self._thread is not None and self._thread.is_alive()
 
     def start(self) -> Self:

@@ -164,7 +164,6 @@ class MemFix:
         session.shell.events.register("post_run_cell", self._after)
 
     def stop(self) -> None:
-        """Keep no more exceptions."""
         events = self._session.shell.events
         for event, callback in (("pre_run_cell", self._before), ("post_run_cell", self._after)):
             if callback in events.callbacks[event]:
@@ -224,7 +223,6 @@ class MemFix:
             return
 
     def run(self, line: Line) -> pd.DataFrame | None:
-        """Run a line of the magic."""
         session = self._session
         if line.words:
             raise UsageError(f"%memfix takes options alone; there is: {line.text}")
@@ -329,7 +327,6 @@ class MemoryMagics(Magics):
         return None if silent else found
 
     def _query(self, line: Line, cell: str | None, known: Mapping[str, Any]) -> tuple[str, bool]:
-        # From the line, the cell's body or a known variable.
         given = [source for source in (line.words, cell, line.values["var"]) if source]
         if len(given) > 1:
             raise UsageError("The query is given twice: write it once, in the line, below it, or as --var NAME.")

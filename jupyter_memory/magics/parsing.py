@@ -110,7 +110,6 @@ class LineParser:
 
     @property
     def help(self) -> str:
-        """Return the description with the usage and the options."""
         return str(self._parser.format_help())
 
     def parse(self, source: str) -> Line:
@@ -248,7 +247,6 @@ class Subcommands(Generic[F]):
         return "\n".join(lines).lstrip("\n") + f"\n\n`%{self.magic} NAME --help` shows its help."
 
     def _guess(self, name: str) -> str:
-        # No guess names a command that destroys something.
         if self.magic == "memory" and name in _DESTROYING:
             return f" That is {_DESTROYING[name]}."
         if self.magic == "memory" and name in _ELSEWHERE:

@@ -148,14 +148,12 @@ class Session(Front):
 
     @property
     def golden_file(self) -> Path:
-        """Return the file of the golden set, which is beside the store."""
         from jupyter_memory.evaluation.golden import golden_path
 
         return golden_path(companion(store_path(self.settings)))
 
     @property
     def questions(self) -> list[GoldenQuestion]:
-        """Return the questions of the golden set."""
         from jupyter_memory.evaluation.golden import load
 
         return load(self.golden_file)

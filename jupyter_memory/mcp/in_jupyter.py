@@ -69,13 +69,11 @@ async def _answer(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
     def answer() -> dict[str, Any]:
         # Switching it off counts at once, though the functions stay listed until Jupyter is started anew.
         if not _settings().jupyter_mcp:
-            raise ToolError(
-                "This memory is closed to agents in Jupyter. The person opens it with `jupyter-memory connect jupyter`."
-            )
-        outcome = _tools().call(name, arguments, "jupyter")
-        if outcome.result is None:
-            raise ToolError(outcome.error)
-        return outcome.result.values()
+            raise ToolError("This memory is closed to agents in Jupyter: `jupyter-memory connect jupyter` opens it.")
+        found = _tools().call(name, arguments, "jupyter")
+        if isinstance(found, str):
+            raise ToolError(found)
+        return found.values()
 
     return await asyncio.to_thread(answer)
 

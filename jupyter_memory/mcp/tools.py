@@ -23,17 +23,7 @@ from jupyter_memory.interface.commands.history import NOTHING_ALIKE
 from jupyter_memory.interface.options import period_of
 from jupyter_memory.mcp import results
 from jupyter_memory.mcp.bound import NOT_HERE, UNEXPECTED, Bound, ToolError, sentence, source_of
-from jupyter_memory.mcp.results import (
-    Page,
-    Pages,
-    Part,
-    Result,
-    get_result,
-    page_result,
-    parts_of,
-    priced,
-    status_result,
-)
+from jupyter_memory.mcp.results import Page, Part, Result, priced
 from jupyter_memory.search.prompt import quotes_for
 from jupyter_memory.text.code import is_code
 from jupyter_memory.types import Filters, Memory
@@ -141,7 +131,6 @@ class Arguments(BaseModel):
 
     @classmethod
     def input_schema(cls) -> dict[str, Any]:
-        """Return the arguments as a short JSON schema."""
         found: dict[str, Any] = lean(cls.model_json_schema())
         return found
 
@@ -174,7 +163,6 @@ class FilterArguments(Arguments):
     outcome: Annotated[list[Ending], BeforeValidator(_several)] | None = Field(None, description="of cells and runs")
 
     def filters(self) -> Filters:
-        """Return them as filters."""
         given = {"since": self.since, "until": self.until}
         times = period_of(given, datetime.now(UTC), lambda name, why: ToolError(f"filters.{name}: {why}."))
         if not all(path.strip() for path in self.path or ()):
@@ -275,18 +263,9 @@ class Call:
     """One call of a tool while it is answered: what it is about, and the memories that the program was shown."""
 
     client: str
-    tool: str
     about: str = ""
     shown: list[str] = field(default_factory=list)
     at: datetime = field(default_factory=lambda: datetime.now(UTC))
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a call came to: a result, or the sentence of an error."""
-
-    result: Result | None = None
-    error: str = ""
 
 
 # Seconds, and how many writes they may see: no agent has that much to say, but one in a loop has.
@@ -302,7 +281,7 @@ class Tools:
         self._clock = clock
         self._writes: deque[float] = deque(maxlen=max(most for _, most in _LIMITS))
         self._writing = threading.Lock()
-        self._pages = Pages()
+        self._pages = results.Pages()
         self._lock = threading.Lock()
         # More are not expected while another program holds the lock of the store.
         self._unnoted: deque[tuple[Recent, list[str]]] = deque(maxlen=1_000)
@@ -313,38 +292,35 @@ class Tools:
         """Return the tools that there are: without writing, only those that read."""
         return [tool for tool in TOOLS.values() if self.bound.writing or not tool.writes]
 
-    def call(self, name: str, arguments: dict[str, Any] | None, client: str) -> Outcome:
-        """Answer a call of the program ``client``, and note it."""
+    def call(self, name: str, arguments: dict[str, Any] | None, client: str) -> Result | str:
+        """Return the answer to a call of the program ``client``, or the sentence of an error; the call is noted."""
         tool = TOOLS.get(name)
         if tool is None:
-            return Outcome(error=f"There is no such tool. There are: {', '.join(one.name for one in self.offered)}.")
-        call = Call(client, name)
+            return f"There is no such tool. There are: {', '.join(one.name for one in self.offered)}."
+        call = Call(client)
         try:
             if tool.writes and not self.bound.writing:
                 raise ToolError("This memory is read-only for you: the user started it with --read-only.")
-            return Outcome(tool.run(self, tool.arguments.read(arguments), call))
+            return tool.run(self, tool.arguments.read(arguments), call)
         except JupyterMemoryError as error:
-            return Outcome(error=sentence(error))
+            return sentence(error)
         except Exception as error:  # noqa: BLE001  a program must get an answer, and no text of the user in it
             # After the client left, calls that are still in threads find the store closed.
             if not self.provider.closed:
                 place = "".join(traceback.format_tb(error.__traceback__))
                 log.error("%s in %s\n%s", type(error).__name__, name, place)
-            return Outcome(error=UNEXPECTED)
+            return UNEXPECTED
         finally:
+            noted = Recent(uuid4().hex, call.about[:500], "auto", call.at, "mcp", len(call.shown), client, name)
             try:
-                self._note(self.provider.store(), call)
+                store = self.provider.store()
+                self._unnoted.append((noted, call.shown))
+                # What a busy store does not take waits for the next call.
+                with self._lock:
+                    while self._unnoted and store.note_call(*self._unnoted[0]):
+                        self._unnoted.popleft()
             except (JupyterMemoryError, OSError) as error:
                 log.info("a call was not noted: %s", type(error).__name__)
-
-    # What a busy store does not take waits for the next call.
-    def _note(self, store: MemoryStore, call: Call) -> None:
-        shown = list(call.shown)
-        noted = Recent(uuid4().hex, call.about[:500], "auto", call.at, "mcp", len(shown), call.client, call.tool)
-        self._unnoted.append((noted, shown))
-        with self._lock:
-            while self._unnoted and store.note_call(*self._unnoted[0]):
-                self._unnoted.popleft()
 
     def warm(self) -> None:
         """Open the store and search it once, so that the first call need not wait; that call reports what fails."""
@@ -358,7 +334,6 @@ class Tools:
         """Search the user's notebooks, notes and files by meaning and exact words. Use it first for whatever the user
         may have done, decided or noted before: data, code, results, errors.
         """
-
         call.about = asked.query or ""
         if asked.cursor is not None:
             page = self._pages.at(asked.cursor)
@@ -398,7 +373,7 @@ class Tools:
 
     def _page(self, page: Page, limit: int, full: bool, max_tokens: int, call: Call) -> results.SearchResult:
         memories = self._seen([hit.memory.id for hit in page.hits[page.start :]], call.client)
-        result, quotes = page_result(page, memories, limit, full, max_tokens)
+        result, quotes = results.page_result(page, memories, limit, full, max_tokens)
         if page.start == 0:
             self._pages.quoted(page, quotes)
         call.shown += [hit.id for hit in result.hits]
@@ -419,8 +394,8 @@ class Tools:
                 else one
                 for one in memories
             ]
-        parts, note = parts_of(memories, asked.around, asked.offset)
-        result = get_result(parts, missing, note, asked.max_tokens)
+        parts, note = results.parts_of(memories, asked.around, asked.offset)
+        result = results.get_result(parts, missing, note, asked.max_tokens)
         call.shown += [one.id for one in result.memories]
         return result
 
@@ -438,7 +413,7 @@ class Tools:
         memories = [replace(one, text=texts[one.id]) for one in self._seen([*found], call.client)]
         if not memories:
             return priced(results.GetResult(memories=[], note=NOTHING_ALIKE, rule=quotes_for(()).rule, tokens=0), 999)
-        result = get_result([Part(one) for one in memories], (), None, asked.max_tokens)
+        result = results.get_result([Part(one) for one in memories], (), None, asked.max_tokens)
         call.shown += [one.id for one in result.memories]
         # Offsets are of the memory's own text.
         return result.model_copy(
@@ -449,7 +424,6 @@ class Tools:
         """Store a short note that stays useful: a decision, a fact, a fix. Use it when the user asks you to remember,
         or when you found out what later sessions need.
         """
-
         from jupyter_memory.ingest.redaction.redactor import redact
 
         call.about = asked.title
@@ -485,9 +459,8 @@ class Tools:
         """What the memory holds and allows: kinds, languages, tags, folders. Use it to choose filters, or when a search
         finds nothing.
         """
-
         searches = self._part(call.client).searches
-        return status_result(searches.facets(), searches.folders(), self.bound)
+        return results.status_result(searches.facets(), searches.folders(), self.bound)
 
     # Whatever clients call themselves, what is done within counts as one write, unless it fails.
     @contextmanager
@@ -498,9 +471,8 @@ class Tools:
                 first = times[-most] if len(times) >= most else None
                 if first is not None and (wait := first + seconds - now) > 0:
                     every = "a minute" if seconds == 60 else "an hour"
-                    raise ToolError(
-                        f"Nothing was changed: at most {most} changes in {every}. Try again in {round(wait) + 1} s."
-                    )
+                    said = f"Nothing was changed: at most {most} changes in {every}."
+                    raise ToolError(f"{said} Try again in {round(wait) + 1} s.")
             self._writes.append(now)
         try:
             yield

@@ -41,7 +41,6 @@ def history(front: Front, call: Call) -> None:
 
         %memory history on
         %memory history on --always
-        %memory history status
         %memsearch kind:history how did I read the prices
         %memory history import
         %memory history clear
@@ -51,7 +50,7 @@ def history(front: Front, call: Call) -> None:
     if (recorder := front.recorder) is not None:
         noted, left_out = count_of(recorder.noted, "run"), f"{recorder.excluded:,} left out"
         rows.append(("this kernel", f"on: {noted} noted, {left_out}" if recorder.is_on else "off"))
-        lost = [(why, number) for why, number in recorder.problems.lost.items() if number]
+        lost = [(why, number) for why, number in list(recorder.problems.lost.items()) if number]
         rows += [("lost", f"{count_of(number, 'run')}: {why}") for why, number in lost]
     rows += [
         ("new kernels", "on" if load_config(on_problem=lambda problem: None).history else "off"),
@@ -226,7 +225,6 @@ def ran_with(packages: str) -> str:
     >>> ran_with("nowhere 1.0")
     'ran with nowhere 1.0; here is none'
     """
-    # Imported late: it loads the package email.
     from importlib.metadata import PackageNotFoundError, version
 
     told = {}
@@ -254,9 +252,7 @@ def nothing_found(run: Run, similar: Sequence[Run]) -> str:
     if not similar:
         return NOTHING_ALIKE
     met = similar[0]
-    return (
-        f"No fix was found. A similar error happened on {_day(met)}{_place(met)}, and nothing that ran later fixed it."
-    )
+    return f"No fix was found. A similar error happened on {_day(met)}{_place(met)}, and no later run fixed it."
 
 
 def headline(fixes: Sequence[Fix]) -> str:

@@ -51,26 +51,24 @@ def picked(front: Front, words: Sequence[str]) -> list[tuple[Memory, int | None]
         first, last = int(found["first"]), int(found["last"] or found["first"])
         if first > last:
             raise WrongUsage(f"{word} runs backwards: write {last}-{first}.")
-        for rank in (first, last):
-            if not 1 <= rank <= len(shown.ids):
-                raise InputError(_no_rank(shown.what, len(shown.ids), rank))
+        if wrong := [rank for rank in (first, last) if not 1 <= rank <= len(shown.ids)]:
+            raise InputError(_no_rank(shown.what, len(shown.ids), wrong[0]))
         ids |= dict.fromkeys(shown.ids[first - 1 : last])
-    return [_memory(front, one, shown.ids if shown is not None else ()) for one in ids]
-
-
-def _memory(front: Front, memory_id: str, shown: Sequence[str]) -> tuple[Memory, int | None]:
-    rank = shown.index(memory_id) + 1 if memory_id in shown else None
-    try:
-        return front.store.get(memory_id), rank
-    except UnknownMemory:
-        if rank is not None:
-            raise InputError(
-                f"Rank {rank} of the last results ({memory_id}) is gone: it was forgotten, or its file has changed. "
-                "Search again."
-            ) from None
-        if _ID.fullmatch(memory_id):
-            raise
-        raise InputError(f"{memory_id!r} is neither a rank, such as 1 or 1-3, nor the id of a memory.") from None
+    ranks = {} if shown is None else {memory_id: rank for rank, memory_id in enumerate(shown.ids, start=1)}
+    picks: list[tuple[Memory, int | None]] = []
+    for memory_id in ids:
+        try:
+            picks.append((front.store.get(memory_id), ranks.get(memory_id)))
+        except UnknownMemory:
+            if memory_id in ranks:
+                raise InputError(
+                    f"Rank {ranks[memory_id]} of the last results ({memory_id}) is gone: it was forgotten, or its file "
+                    "has changed. Search again."
+                ) from None
+            if _ID.fullmatch(memory_id):
+                raise
+            raise InputError(f"{memory_id!r} is neither a rank, such as 1 or 1-3, nor the id of a memory.") from None
+    return picks
 
 
 def _is_rank(word: str) -> bool:
@@ -116,7 +114,6 @@ def text(front: Front, call: Call) -> object:
 
         %memory text 3
         %memory text 3 --runnable
-        %memory text 1 3 5
         %memory text 1-3
         whole = %memory text 1
     """
@@ -144,7 +141,6 @@ def insert(front: Front, call: Call) -> None:
 
     Examples::
 
-        %memory insert 1
         %memory insert 1 --effects
     """
     picks = picked(front, call.words)
@@ -204,7 +200,6 @@ def related(front: Front, call: Call) -> object:
     Examples::
 
         %memory related 1
-        %memory related 1 -n 5
         %memory related 3f2a9c1b2d4e5f60
     """
     picks = picked(front, call.words)
@@ -378,7 +373,6 @@ def explain(front: Front, call: Call) -> None:
         %memory explain 3
         %memory explain 3 --all
         %memory explain "how were prices normalised" 2
-        %memory explain "how were prices normalised" 3f2a9c1b2d4e5f60
     """
     *query, word = call.words or ("",)
     rank = int(word) if _RANKS.fullmatch(word) and word.isdecimal() else None
@@ -411,7 +405,6 @@ def context(front: Front, call: Call) -> PromptText:
 
     Examples::
 
-        %memory context 2000
         prompt = %memory context
     """
     return front.store.context(_last(front), _tokens(call.words[0]) if call.words else BUDGET)
@@ -481,7 +474,6 @@ def forget(front: Front, call: Call) -> object:
     Examples::
 
         %memory forget 3f2a9c1b2d4e5f60
-        %memory forget --source reports/old.ipynb
         %memory forget --tag draft --until "last year" --dry-run
         %memory forget --searches
         %memory forget --now
@@ -516,7 +508,6 @@ def forget(front: Front, call: Call) -> object:
         front.hint(f"Nothing was forgotten. Without --dry-run these would go: {what}.")
         if selection.filters or selection.everything:
             return front.show_list(store.browsed(limit=number or 1, filters=selection.filters))
-        # Those named by ids, in the words of the other commands.
         front.say("\n".join(named(store.get(one), "would forget") for one in selection.ids))
         return None
     if (number > 1 and not chosen["ids"]) or chosen["everything"]:
@@ -621,9 +612,7 @@ def line_of(hit: Hit) -> str:
     except OSError:
         return hit.location
     first = int(hit.location)
-    return next(
-        (str(number) for number, line in enumerate(lines[first - 1 :], first) if line.strip() == said), str(first)
-    )
+    return next((str(at) for at, line in enumerate(lines[first - 1 :], first) if line.strip() == said), str(first))
 
 
 def _editing(editor: str, path: str, place: str) -> list[str]:

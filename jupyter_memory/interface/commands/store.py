@@ -115,7 +115,6 @@ def autoload(front: Front, call: Call) -> None:
 
         %memory autoload on
         %memory autoload off
-        %memory autoload status
     """
     folder = front.startup_folder
     if folder is None:
@@ -185,7 +184,6 @@ def import_(front: Front, call: Call) -> None:
 
     Examples::
 
-        %memory import ~/memory-export
         %memory import --update ~/memory-export
     """
     report = front.store_to_fill.import_(call.words[0], update=call.values["update"], progress=front.progress)
@@ -229,7 +227,6 @@ def profile(front: Front, call: Call) -> None:
     Examples::
 
         %memory profile
-        %memory profile covalence
         %memory profile show covalence
         %memory profile save mine.toml
         %memory profile ./mine.toml
@@ -293,7 +290,6 @@ def model(front: Front, call: Call) -> None:
     Examples::
 
         %memory model
-        %memory model use nomic
         %memory model use nomic --dims 512 --yes
         %memory model use nomic --from ~/nomic-embed-text-v1.5
         %memory model drop
@@ -475,7 +471,6 @@ def in_notebook(front: Front, call: Call) -> None:
     Examples::
 
         %memory watch ~/notebooks
-        %memory watch
         %memory watch --off ~/notebooks
     """
     if (folders := _watched(front, call)) is None:

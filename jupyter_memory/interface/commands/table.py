@@ -56,7 +56,7 @@ COMMANDS: tuple[Command[Front], ...] = (
         terminal_help=_SEARCH_HELP,
     ),
     Command("fix", history.fix, (_MAYBE_FILE,), (options.LIMIT, options.JSON), offered="terminal"),
-    Command("list", memories.list_, options=options.BROWSE, terminal_options=(options.WHOLE_JSON,)),
+    Command("list", memories.list_, options=options.BROWSE, terminal_options=(options.JSON,)),
     Command(
         "explain",
         memories.explain,
