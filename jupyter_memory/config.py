@@ -28,9 +28,7 @@ _MONTH = 43_200.0  # minutes; a timer that should wait for centuries fails
 class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
     """The settings of jupyter-memory, from ``jupyter_memory_config.{json,py}`` in Jupyter's config path."""
 
-    path = Unicode(
-        "", help="The store: a file, or postgresql://HOST/DATABASE; empty: memory.sqlite in Jupyter's data folder."
-    )
+    path = Unicode("", help="A file, or postgresql://HOST/DATABASE; empty: memory.sqlite in Jupyter's data folder.")
     space = Unicode("", help="The space to search and to add to; empty: all of them.")
     profile = Unicode("auto", help="How results are ranked: see `%memory profile`.")
     embedder = Unicode("auto", help="What turns text into vectors: see `%memory model`.")
@@ -43,22 +41,16 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
     history = Bool(False, help="Remember what every kernel runs: see `%memory history`.")
     history_days = Float(0.0, min=0, help="Days that the history is kept; 0: for ever.")
     history_runs = Int(100_000, min=0, help="How many runs the history keeps; 0: all of them.")
-    history_outputs = Bool(
-        False, help="Keep with a run the numbers and short texts that it showed: see `%memory runs`."
-    )
+    history_outputs = Bool(False, help="Keep the numbers and short texts that a run showed: see `%memory runs`.")
     history_ignore = List(Unicode(), help="Lines whose cells stay out of the history, such as '%sql *'.")
-    fix_hint = Bool(
-        None, allow_none=True, help="Say after an exception that a fix is known; None: while the history is on."
-    )
+    fix_hint = Bool(None, allow_none=True, help="Say after an error that a fix is known; None: if the history is on.")
     jupyter_mcp = Bool(False, help="Let agents in Jupyter read this memory: `jupyter-memory connect jupyter`.")
     limit = Int(10, min=1, max=10_000, help="How many results a search gives.")
     redact = Bool(True, help="Replace passwords, tokens and keys before storing.")
     ignore = List(Unicode(), help="Files never to index: patterns as in .gitignore.")
     thumbnails = Bool(True, help="Keep the pictures in notebooks as thumbnails; off: the next `index` removes them.")
     thumbnails_max_mb = Float(200.0, min=0, help="What all thumbnails of a store may take; more are left out.")
-    max_store_mb = Float(
-        0.0, min=0, help="The size that the store should not exceed, with a notice at 90%; 0: any size."
-    )
+    max_store_mb = Float(0.0, min=0, help="The size that the store should not exceed, with a notice at 90%; 0: any.")
     max_file_mb = Float(20.0, min=0.001, help="Larger files are not indexed. Pictures of a notebook do not count.")
     undo_minutes = Float(
         0.0,

@@ -1,27 +1,11 @@
 """Everything that can go wrong, each error with what to do about it.
 
 JupyterMemoryError
-├── QueryError              nothing to search for, or a filter that cannot be read
-├── ClientConfigError       the configuration of an agent's client cannot be read or changed safely
-├── InputError              a value that cannot be stored: empty text, unknown tier, a path that is not there
-├── UnknownMemory           no memory has this id
-├── UnknownProfile          no profile has this name
-├── Interrupted             another thread stopped a search
+├── QueryError, ClientConfigError, InputError, UnknownMemory, UnknownProfile, Interrupted, MissingExtra
 ├── StoreError
-│   ├── NoStore             there is no store at the path that was named
-│   ├── StoreDamaged        the file is not a store, or SQLite finds it broken
-│   ├── StoreTooNew         written by a newer major version
-│   ├── StoreReadOnly       the disk or the file cannot be written
-│   ├── StoreLocked         another process kept the write lock too long
-│   ├── StoreFull           no room left on the disk
-│   ├── StoreOpen           the operation needs the store to be closed first
-│   └── StoreClosed         the store was closed
-├── EmbedderError
-│   ├── UnknownEmbedder     no embedder has this name
-│   ├── EmbedderUnavailable the model cannot run here (platform, missing package, missing file)
-│   ├── FetchError          a model's files could not be fetched or put in place
-│   └── EmbeddingMismatch   the store was written with another model
-└── MissingExtra            an optional package is needed
+│   └── NoStore, StoreDamaged, StoreTooNew, StoreReadOnly, StoreLocked, StoreFull, StoreOpen, StoreClosed
+└── EmbedderError
+    └── UnknownEmbedder, EmbedderUnavailable, FetchError, EmbeddingMismatch
 """
 
 from __future__ import annotations
@@ -46,7 +30,7 @@ class ClientConfigError(JupyterMemoryError):
 
 
 class InputError(JupyterMemoryError, ValueError):
-    """A value that cannot be stored or used."""
+    """A value that cannot be stored or used: empty text, unknown tier, a path that is not there."""
 
 
 class UnknownMemory(JupyterMemoryError, KeyError):

@@ -33,7 +33,6 @@ def connect(front: Front, call: Call) -> None:
     Without a CLIENT, list those that are found here, and ask about each that is not connected. The change of each file
     is shown before it is made, and a copy of the file stays beside it.
     """
-    # Imported late, here and below: a search needs nothing of them.
     from jupyter_memory.interface.clients.client import CLIENTS, Target
 
     values, remove = call.values, call.values["remove"]
@@ -109,7 +108,7 @@ def _found(front: Front, every: Sequence[Target], values: Mapping[str, Any]) -> 
 
 def _carry_out(front: Front, target: Target, values: Mapping[str, Any]) -> bool:
     remove = values["remove"]
-    changes = target.removal() if remove else target.connection()
+    changes = target.changes(remove=remove)
     if not changes:
         front.say(f"{target.title}: nothing to {'remove' if remove else 'change'}.")
         return False

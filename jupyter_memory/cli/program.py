@@ -25,7 +25,6 @@ from jupyter_memory.text.unicode import marked
 _AS_IN_JSON = "jupyter_memory.as_in_json"
 
 
-# Builds the command of click for a row of a table of commands.
 def _click_command(command: Command[Front]) -> click.Command:
     help_text = command.terminal_help or command.summary
     if command.below:
@@ -91,14 +90,25 @@ def _option(option: Option) -> click.Option:
     return click.Option(flags, type=kind, metavar=option.metavar, multiple=many, help=option.help, **default)
 
 
-# Commands that are made from their rows when they are asked for.
+# Commands, in groups, that are made from their rows when they are asked for.
 class _Rows(click.Group):
     def __init__(self, *arguments: Any, rows: Mapping[str, Command[Front]], **more: Any) -> None:
         super().__init__(*arguments, **more)
         self._rows = rows
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(self._rows)
+        return [one.name for group in table.grouped(self._rows).values() for one in group]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        # In full: click cuts off what each command does.
+        groups = table.grouped(self._rows)
+        width = max(len(row.name) for of_it in groups.values() for row in of_it)
+        for title, of_it in groups.items():
+            with formatter.section(title or "Commands"):
+                told = [
+                    (row.name.ljust(width), (row.terminal_help or row.summary).partition("\n\n")[0]) for row in of_it
+                ]
+                formatter.write_dl(told)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         row = self._rows.get(cmd_name)
@@ -107,7 +117,6 @@ class _Rows(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        # The guess at what was meant names no command that destroys something.
         name = args[0]
         if name not in self._rows and not name.startswith("-"):
             near = table.nearest_command(name, self._rows)
@@ -116,7 +125,6 @@ class _Rows(click.Group):
         return super().resolve_command(ctx, args)
 
 
-# A command whose words are its arguments.
 class _Plain(click.Command):
     def __init__(self, *arguments: Any, table: Sequence[Option], missing: str = "", **more: Any) -> None:
         super().__init__(*arguments, **more)
@@ -124,7 +132,6 @@ class _Plain(click.Command):
         self._table = (*table, Option(("-h", "--help"), ""))
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        # A guess at a misspelt option names none that destroys.
         try:
             return super().parse_args(ctx, args)
         except click.MissingParameter:
@@ -153,22 +160,8 @@ class _Query(_Plain):
         return super().parse_args(ctx, shielded)
 
 
-# All commands, in groups; `head` may stop reading them.
+# All commands; `head` may stop reading them.
 class _Commands(_Rows):
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return [one.name for group in table.grouped(self._rows).values() for one in group]
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        # In full: click cuts off what each command does.
-        groups = table.grouped(self._rows)
-        width = max(len(row.name) for of_it in groups.values() for row in of_it)
-        for title, of_it in groups.items():
-            with formatter.section(title):
-                told = [
-                    (row.name.ljust(width), (row.terminal_help or row.summary).partition("\n\n")[0]) for row in of_it
-                ]
-                formatter.write_dl(told)
-
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:

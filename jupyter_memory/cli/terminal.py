@@ -118,9 +118,7 @@ class Terminal(Front):
         if not self.settings.log_searches:
             return "Ranks are not known, since the setting log_searches is off: name memories by their ids."
         if not self.store.activity.is_kept:
-            return (
-                "You may only read this store, so searches are not kept and have no ranks: name memories by their ids."
-            )
+            return "You may only read this store, so searches are not kept: name memories by their ids."
         return (
             "No search of the command line is kept, so there are no ranks: run jupyter-memory search first, or name a "
             "memory by its id. A search is forgotten with what it showed."
@@ -131,7 +129,6 @@ class Terminal(Front):
         return sys.stderr.isatty()
 
     def close(self) -> None:
-        """Close the store if it was opened."""
         if self._store is not None:
             self._store.close()
 

@@ -109,13 +109,18 @@ class MemoryAccessor:
         self._note_access(row)
         return WholeText.of(found.text, "history", store.get(str(row["memory_id"])).lang)
 
-    def versions(self, rank: Rank = 1) -> pd.DataFrame:
+    def versions(self, rank: Rank = 1, *, every_run: bool = False) -> pd.DataFrame:
         """Return every text that ran in the cell of a row, the newest first, with what it changed."""
-        return self._versions(rank)
+        row = self._row(rank)
+        history = _store(search_of(row, self._searches)).history
+        found = history.versions(str(row["memory_id"]), every_run=every_run)
+        if not found:
+            raise InputError(history.nothing_ran)
+        return versions_frame(found, every_run=every_run)
 
     def runs(self, rank: Rank = 1) -> pd.DataFrame:
         """Return every run of the cell of a row, the newest first, with what changed since the one before."""
-        return self._versions(rank, every_run=True)
+        return self.versions(rank, every_run=True)
 
     def open(self, rank: Rank = 1) -> Place:
         """Return where the memory of a row comes from: in a notebook a link that opens it at the cell."""
@@ -127,9 +132,7 @@ class MemoryAccessor:
         else:
             memory = _store(search_of(row, self._searches)).get(str(row["memory_id"]))
             if not memory.source:
-                raise InputError(
-                    f"Rank {rank} is a {memory.kind} without a source; df.memory.text({rank}) shows it whole."
-                )
+                raise InputError(f"Rank {rank} is a {memory.kind} without a source; df.memory.text({rank}) shows it.")
             place = Place(memory.source, memory.place(), memory.kind, memory.cell)
         self._note_access(row)
         return place
@@ -206,14 +209,6 @@ class MemoryAccessor:
             )
         )
 
-    def _versions(self, rank: Rank, *, every_run: bool = False) -> pd.DataFrame:
-        row = self._row(rank)
-        history = _store(search_of(row, self._searches)).history
-        found = history.versions(str(row["memory_id"]), every_run=every_run)
-        if not found:
-            raise InputError(history.nothing_ran)
-        return versions_frame(found, every_run=every_run)
-
     def _note_access(self, row: pd.Series[Any]) -> None:
         # A row that names its source can be opened without its store.
         with suppress(JupyterMemoryError):
@@ -232,9 +227,7 @@ class MemoryAccessor:
         found = frame[frame.index == rank]
         if found["memory_id"].nunique() > 1:
             examples = " or ".join(repr(one) for one in found["memory_id"].unique()[:2])
-            raise InputError(
-                f"Several rows of this DataFrame have the rank {rank}: name the memory by its id, such as {examples}."
-            )
+            raise InputError(f"Several rows have the rank {rank}: name the memory by its id, such as {examples}.")
         return _only(found, f"rank {rank}", "Ranks", frame.index)
 
     def _ranked(self) -> pd.DataFrame:

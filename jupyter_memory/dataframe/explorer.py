@@ -49,7 +49,7 @@ class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
         self._name = base.name if base.name.startswith("my-") else f"my-{base.name}"
         # The field of the profile that holds the terms in use.
         self._field = "keyword_only" if base.keyword_only and not pooled.scored.hybrid else "terms"
-        self._before = pooled.ranks(base)
+        self._before = pooled.ranks(base)  # to compare with
         self._own = weights_of(pooled.terms)
         self._columns = [term.name for term in pooled.terms if pooled.speaks(term)]
         self._id = uuid4().hex
@@ -169,12 +169,39 @@ class MemoryExplorer(ipywidgets.VBox):  # type: ignore[misc]
             f'<div class="jp-MemoryExplorer"><p>Python</p><pre>{python}</pre><p>TOML</p><pre>{toml}</pre></div>'
         )
 
+    # A table with a column a term.
     def _html(self) -> str:
-        notices = "".join(f"<p>{html(notice)}</p>" for notice in self.answer.notices)
+        answer, terms, rows = self.answer, self._columns, list[str]()
+        query = answer.query.written or answer.query.text
+        most = max((abs(hit.signals[name].contribution) for hit in answer.hits for name in terms), default=0.0)
+        best = max((abs(hit.score) for hit in answer.hits), default=0.0)
+        caption = f"No memories for “{query}”."
+        if answer.hits:
+            caption = (
+                f"The first {len(answer.hits)} of {answer.counts['fused']:,} candidates for “{query}”, "
+                f"by {answer.profile}. A score is the sum of the columns behind it."
+            )
+        for hit in answer.hits:
+            memory, moved, was = hit.memory, "", self._before.get(hit.memory.id, hit.rank)
+            if was != hit.rank:
+                sign, way = ("▲", "up") if hit.rank < was else ("▼", "down")
+                label = f"{abs(was - hit.rank)} {way} from {was}"
+                named = f'role="img" aria-label="{label}" title="{label}"'
+                moved = f' <span class="jp-MemoryExplorer-moved" {named}>{sign}{abs(was - hit.rank)}</span>'
+            about = (hit.badges, memory.kind, iso_day(memory.event_at), PurePath(memory.source).name)
+            details = html(" · ".join(filter(None, (*about, ", ".join(memory.tags)))))
+            title = f"<strong>{html(without_file(hit.title, memory.source))}</strong><br>" if memory.title else ""
+            seen = picture(memory.id, memory.title) if memory.thumbnails else ""
+            told = f"{title}<div>{with_marks(*hit.plain_snippet())}</div>{seen}<small>{details}</small>"
+            rows.append(
+                f'<tr><th scope="row">{hit.rank}{moved}</th><td class="jp-mod-text jp-mod-snippet">{told}</td>'
+                f"{_bar(hit.score, best)}{''.join(_bar(hit.signals[name].contribution, most) for name in terms)}</tr>"
+            )
+        notices = "".join(f"<p>{html(notice)}</p>" for notice in answer.notices)
         # It scrolls sideways where it is narrow, by keyboard too; its name distinguishes it from another search's.
-        query = html(self.answer.query.written or self.answer.query.text)
-        region = f'class="jp-MemoryExplorer" role="region" aria-label="Results for “{query}”" tabindex="0"'
-        return f"<div {region}>{notices}{_table(self.answer, self._columns, self._before)}</div>"
+        region = f'class="jp-MemoryExplorer" role="region" aria-label="Results for “{html(query)}”" tabindex="0"'
+        shown = table(("rank", "memory", "score", *terms), rows, f"<caption>{html(caption)}</caption>")
+        return f"<div {region}>{notices}{shown}</div>"
 
     @property
     def _sum(self) -> str:
@@ -230,20 +257,17 @@ class _Controls:
             )
             ipywidgets.link((slider, "value"), (self.fields[term.name], "value"), transform=(_neat, float))
         self.table, self.formula, self.code = ipywidgets.HTML(), ipywidgets.HTML(), ipywidgets.HTML()
-        self.code.layout.display = "none"
         self.again = ipywidgets.Button(description="Reset weights", tooltip=f"The weights of {pooled.profile.name}")
-        self.open = ipywidgets.ToggleButton(description="Show code", tooltip="Python and TOML of this profile")
-        self.open.observe(self._show_code, "value")
+        self.open = ipywidgets.ToggleButton(tooltip="Python and TOML of this profile")
+        pressed = (self.open, "value")
+        ipywidgets.dlink(pressed, (self.open, "description"), lambda shown: "Hide code" if shown else "Show code")
+        ipywidgets.dlink(pressed, (self.code.layout, "display"), lambda shown: None if shown else "none")
 
         columns = "repeat(auto-fill, minmax(24em, 1fr))"
         rows = [ipywidgets.HBox([self.fields[name], slider]) for name, slider in self.sliders.items()]
         grid = ipywidgets.GridBox(rows, layout={"grid_template_columns": columns})
         grid.add_class("jp-MemoryExplorer-sliders")  # by which the panel knows them: outputs.ts
         self.rows = [grid, ipywidgets.HBox([self.again, self.open]), self.code, self.formula, self.table]
-
-    def _show_code(self, _change: object) -> None:
-        self.open.description = "Hide code" if self.open.value else "Show code"
-        self.code.layout.display = None if self.open.value else "none"
 
 
 def _neat(weight: float) -> float:
@@ -263,8 +287,7 @@ def _range_of(weight: float) -> tuple[float, float, float]:
     return -high if weight < 0 else 0.0, high, float(f"{high / _STEPS:.6g}")
 
 
-# VS Code gives JupyterLab's names of colours those of a light page in every theme. So text has the colour of the page,
-# lines and grounds are a grey that is seen on light and on dark, and bars alone have JupyterLab's colours.
+# Colours as those of a result (`html`): lines and grounds are a grey that is seen on light and on dark.
 _STYLE = """<style>
 .jp-MemoryExplorer { color: inherit; line-height: 1.45; overflow-x: auto; font-size: var(--jp-ui-font-size1, 13px); }
 .jp-MemoryExplorer p { margin: 0 0 4px; }
@@ -277,36 +300,6 @@ _STYLE = """<style>
   font-family: var(--jp-code-font-family, monospace); font-size: var(--jp-code-font-size, 13px);
   color: inherit; background: #8881; border: 1px solid #8886; }
 </style>"""
-
-
-# A column a term; ``before`` are ranks to compare with, by the memory's id.
-def _table(answer: Answer, terms: Sequence[str], before: Mapping[str, int]) -> str:
-    most = max((abs(hit.signals[name].contribution) for hit in answer.hits for name in terms), default=0.0)
-    best = max((abs(hit.score) for hit in answer.hits), default=0.0)
-    query, rows = answer.query.written or answer.query.text, []
-    caption = f"No memories for “{query}”."
-    if answer.hits:
-        caption = (
-            f"The first {len(answer.hits)} of {answer.counts['fused']:,} candidates for “{query}”, "
-            f"by {answer.profile}. A score is the sum of the columns behind it."
-        )
-    for hit in answer.hits:
-        memory, moved, was = hit.memory, "", before.get(hit.memory.id, hit.rank)
-        if was != hit.rank:
-            sign, way = ("▲", "up") if hit.rank < was else ("▼", "down")
-            label = f"{abs(was - hit.rank)} {way} from {was}"
-            named = f'role="img" aria-label="{label}" title="{label}"'
-            moved = f' <span class="jp-MemoryExplorer-moved" {named}>{sign}{abs(was - hit.rank)}</span>'
-        about = (hit.badges, memory.kind, iso_day(memory.event_at), PurePath(memory.source).name)
-        details = html(" · ".join(filter(None, (*about, ", ".join(memory.tags)))))
-        title = f"<strong>{html(without_file(hit.title, memory.source))}</strong><br>" if memory.title else ""
-        shown = picture(memory.id, memory.title) if memory.thumbnails else ""
-        told = f"{title}<div>{with_marks(*hit.plain_snippet())}</div>{shown}<small>{details}</small>"
-        rows.append(
-            f'<tr><th scope="row">{hit.rank}{moved}</th><td class="jp-mod-text jp-mod-snippet">{told}</td>'
-            f"{_bar(hit.score, best)}{''.join(_bar(hit.signals[name].contribution, most) for name in terms)}</tr>"
-        )
-    return table(("rank", "memory", "score", *terms), rows, f"<caption>{html(caption)}</caption>")
 
 
 def _bar(value: float, most: float) -> str:

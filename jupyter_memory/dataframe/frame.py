@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_string_dtype
 
-from jupyter_memory.dataframe.html import DOT, Place, Row, insert_button, picture, results
+from jupyter_memory.dataframe.html import DOT, Place, Row, insert_button, picture, results, table
 from jupyter_memory.text.dates import age
 from jupyter_memory.text.display import Paint, coloured, has_colours, html, listing, percent, unpainted
 from jupyter_memory.text.identifiers import without_file
@@ -43,7 +43,6 @@ Search = Mapping[str, Any]
 
 
 def recent_answer(search: Search) -> Answer | None:
-    """Return the answer of a recent search, None if it is no longer kept."""
     return _RECENT.get(search["query_id"])
 
 
@@ -177,11 +176,11 @@ class Results(pd.DataFrame):
         plain.assign(**{str(name): zoned[name].dt.tz_localize(None) for name in zoned}).to_excel(*args, **options)
 
     def __repr__(self) -> str:
-        return _text(self, _cells(), unpainted) if _is_result(self) else marked(super().__repr__())
+        return _text(self, unpainted) if _is_result(self) else marked(super().__repr__())
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         paint = coloured if _is_result(self) and has_colours(sys.stdout, os.environ) else None
-        printer.text(repr(self) if paint is None else _text(self, _cells(), paint))
+        printer.text(repr(self) if paint is None else _text(self, paint))
 
     def _repr_html_(self) -> str | None:  # type: ignore[override,unused-ignore]
         if not (_is_result(self) and pd.get_option("display.notebook_repr_html")):
@@ -194,13 +193,10 @@ class Results(pd.DataFrame):
         return results(_shown_rows(self, datetime.now(UTC)), _verdict(self), footer)
 
 
-def _text(frame: pd.DataFrame, cells: int, paint: Paint) -> str:
+def _text(frame: pd.DataFrame, paint: Paint) -> str:
+    cells = max(60, min(120, get_terminal_size((80, 24)).columns))
     rows = [row.entry for row in _shown_rows(frame, datetime.now(UTC))]
     return "\n\n".join(part for part in (_verdict(frame), listing(rows, cells, paint), _footer(frame)) if part)
-
-
-def _cells() -> int:
-    return max(60, min(120, get_terminal_size((80, 24)).columns))
 
 
 def _footer(frame: pd.DataFrame) -> str:
@@ -299,13 +295,17 @@ def _objects(values: Iterable[Any]) -> np.ndarray[Any, np.dtype[np.object_]]:
 
 
 _SHOWN = ("title", "snippet", "badges", "score", "kind", "tags", "event_at", "token_estimate", "memory_id")
+# Columns that are left out if no row has a value in them.
+_BLANK: dict[str, Callable[[Any], Any]] = {
+    "score": lambda column: column.isna(),
+    "badges": lambda column: column == "",
+    "tags": lambda column: column.map(len) == 0,
+}
 # Half transparent, so that the words on a bar can be read on a light and on a dark page.
 _BAR = "#3572b066"
 # A bar lies behind its number, however many lines the row has.
 _BEHIND = "background-size: 100% 1.9em; background-position: 0 0; background-repeat: no-repeat;"
 _LEFT = "text-align: left; vertical-align: top;"
-# JupyterLab gives every column of a table the same width and sets it flush right. VS Code gives JupyterLab's names of
-# colours those of a light page in every theme: a line is grey.
 _STYLES: list[tuple[str, str]] = [
     ("", "table-layout: auto; width: 100%; border-collapse: collapse;"),
     ("th, td", f"{_LEFT} padding: 4px 8px;"),
@@ -328,7 +328,8 @@ _OF_COLUMN = {
 
 def styled(frame: pd.DataFrame, *, evidence: bool = False) -> Styler:
     """Return a result as a styled table, every text escaped; with ``evidence`` all numbers, a bar a contribution."""
-    shown = list(frame.columns) if evidence else _worth_showing(frame)
+    blank = {name for name, of in _BLANK.items() if name in frame.columns and len(frame) and of(frame[name]).all()}
+    shown = list(frame.columns) if evidence else [one for one in _SHOWN if one in frame.columns and one not in blank]
     contributions = [name for name in shown if name.startswith("contrib_")]
     table = pd.DataFrame(frame[shown]).rename_axis(None)
     forms: dict[str, Any] = {name: "{:.4f}" for name in shown if table[name].dtype == "float64"}
@@ -342,7 +343,6 @@ def styled(frame: pd.DataFrame, *, evidence: bool = False) -> Styler:
                 # Each picture belongs to one row, which a form for the whole column would not know.
                 cell = f"{html(str(title))}{picture(str(memory_id), str(title))}".replace("{", "{{").replace("}", "}}")
                 styler = styler.format(cell, subset=([label], ["title"]))
-    # Prices in dollars are no formulas.
     styler = styler.set_table_attributes('class="tex2jax_ignore mathjax_ignore"')
     styler = styler.set_table_styles([{"selector": selector, "props": props} for selector, props in _STYLES])
     of_columns = {name: [{"selector": "td", "props": props}] for name, props in _OF_COLUMN.items() if name in shown}
@@ -356,26 +356,15 @@ def styled(frame: pd.DataFrame, *, evidence: bool = False) -> Styler:
     return styler
 
 
-def _worth_showing(frame: pd.DataFrame) -> list[str]:
-    known = [name for name in _SHOWN if name in frame.columns]
-    empty = {
-        "score": lambda column: column.isna().all(),
-        "badges": lambda column: not column.astype(bool).any(),
-        "tags": lambda column: not column.map(len).any(),
-    }
-    return [name for name in known if len(frame) == 0 or name not in empty or not empty[name](frame[name])]  # type: ignore[no-untyped-call,unused-ignore]
-
-
 _FIX_TEXTS = ("memory_id", "error", "failed", "fix", "diff", "kind", "notebook", "failed_id")
 _FIX_SHOWN = {"error", "strength", "fix", "diff", "kind", "notebook", "when", "memory_id"}
-# Half transparent, so that it can be read on a light and on a dark page.
 _DIFF = {"+": "background: #2da44e33;", "-": "background: #cf222e26;"}
-_FIX_CELL = "text-align: left; vertical-align: top; padding: 4px 8px;"
-_FIX_CODE = "margin: 0 0 4px; white-space: pre-wrap; overflow-wrap: anywhere; background: none;"
 
 
 class Fixes(pd.DataFrame):
     """A DataFrame of fixes; a part of its columns is shown as any other."""
+
+    _what = "error"
 
     @property
     def _constructor(self) -> Callable[..., pd.DataFrame]:
@@ -387,27 +376,26 @@ class Fixes(pd.DataFrame):
         shown = []
         for rank, row in self._ranked():
             what, place, code, _ = self._told(rank, row)
-            shown.append(f"{rank}  {' · '.join(filter(None, (what, place)))}\n\n{indent(code, '    ')}")
+            shown.append(f"{rank}  {DOT.join(filter(None, (what, place)))}\n\n{indent(code, '    ')}")
         return "\n\n".join(shown)
 
     def _repr_html_(self) -> str | None:  # type: ignore[override,unused-ignore]
         if not (self._is_whole and pd.get_option("display.notebook_repr_html")):
             plain: str | None = super()._repr_html_()  # type: ignore[misc,operator,unused-ignore]
             return plain
-        rows = ""
+        rows = []
         for rank, row in self._ranked():
             what, place, code, inserted = self._told(rank, row)
             button = insert_button(inserted, row["memory_id"]) if inserted else ""
             looks = {} if code in (inserted, row.get("fix")) else _DIFF  # a whole text has no signs
             lines = [f'<span style="{looks.get(line[:1], "")}">{html(line)}</span>' for line in code.split("\n")]
             shown = "\n".join(lines)
-            rows += (
-                f'<tr style="border-bottom: 1px solid #8883;"><th style="{_FIX_CELL}">{html(str(rank))}</th>'
-                f'<td style="{_FIX_CELL} min-width: 14em;">{html(what)}<br>'
-                f"<small>{html(place)}</small></td>"
-                f'<td style="{_FIX_CELL} width: 75%;"><pre style="{_FIX_CODE}">{shown}</pre>{button}</td></tr>'
+            rows.append(
+                f'<tr><th scope="row">{html(str(rank))}</th>'
+                f'<td class="jp-mod-text">{html(what)}<br><small>{html(place)}</small></td>'
+                f'<td class="jp-mod-text jp-mod-snippet"><pre>{shown}</pre>{button}</td></tr>'
             )
-        return f'<table style="table-layout: auto; width: 100%; border-collapse: collapse;">{rows}</table>'
+        return table(("", self._what, "code"), rows)
 
     @property
     def _is_whole(self) -> bool:
@@ -415,8 +403,10 @@ class Fixes(pd.DataFrame):
 
     def _told(self, rank: Hashable, row: Mapping[Hashable, Any]) -> tuple[str, str, str, str]:
         # What it is, when and where, its code, and what a button inserts: a note is no code.
-        code = "\n".join(_changed(row["diff"])) or row["fix"]
-        return row["error"], _fix_place(row), code, "" if row["kind"] == "note" else row["fix"]
+        changed = [line for line in row["diff"].split("\n")[2:] if not line.startswith("@@")]
+        when = row["when"].to_pydatetime(warn=False).astimezone()
+        place = DOT.join(filter(None, (f"{when:%Y-%m-%d %H:%M}", PurePath(row["notebook"]).name)))
+        return row["error"], place, "\n".join(changed) or row["fix"], "" if row["kind"] == "note" else row["fix"]
 
     def _ranked(self) -> Iterator[tuple[Hashable, Mapping[Hashable, Any]]]:
         yield from zip(self.index, self.to_dict("records"), strict=True)
@@ -440,6 +430,8 @@ def fixes_frame(fixes: Sequence[Fix], store: str) -> Fixes:
 class Versions(Fixes):
     """A DataFrame of what ran in a cell; a part of its columns is shown as any other."""
 
+    _what = "version"
+
     @property
     def _is_whole(self) -> bool:
         return "versions" in self.attrs and {"diff", "text", "memory_id"} <= set(self.columns)
@@ -458,13 +450,3 @@ def versions_frame(versions: Sequence[Version], *, every_run: bool) -> Versions:
     frame["seconds"] = frame["seconds"].astype("float64")
     frame.attrs["versions"] = {str(one.number): (one.told, one.code) for one in versions}
     return frame
-
-
-def _fix_place(row: Mapping[Hashable, Any]) -> str:
-    when = row["when"].to_pydatetime(warn=False).astimezone()
-    facts = (f"{when:%Y-%m-%d %H:%M}", PurePath(row["notebook"]).name)
-    return " · ".join(fact for fact in facts if fact)
-
-
-def _changed(diff: str) -> list[str]:
-    return [line for line in diff.split("\n")[2:] if not line.startswith("@@")]

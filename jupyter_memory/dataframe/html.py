@@ -77,13 +77,11 @@ class Row:
 
     @property
     def facts(self) -> str:
-        """Return what is known about the memory, in one line."""
         facts = (self.place.name if self.place else "", self.tags, self.tokens, self.memory_id)
         return DOT.join(fact for fact in facts if fact)
 
     @property
     def entry(self) -> Entry:
-        """Return the row as it is listed in a terminal."""
         likely = (self.strength, self.age)
         return Entry(self.rank, self.title, self.snippet, self.marks, self.badges, likely, self.facts)
 

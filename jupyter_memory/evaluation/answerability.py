@@ -49,63 +49,33 @@ class Answerability:
         return [_first(one)[0] for one in self.others]
 
     @property
-    def auroc(self) -> float:
-        """Return how often a question has the greater strength where it is answered; ties count half."""
-        return auroc(self.right, self.other)
+    def figures(self) -> dict[str, Any]:
+        """Return the measures by name: the area under the ROC curve, errors of calibration, and shares by verdict.
 
-    @property
-    def calibration_error(self) -> float:
-        """Return how far strength is from the probability that the first hit is right."""
-        return self.rank_errors[0]
-
-    @property
-    def rank_errors(self) -> list[float]:
-        """Return, for each rank, how far the strength of its hits is from the probability that they are right."""
+        An error of calibration is how far strength is from the probability that a hit is right: of the first hits, and
+        for each rank.
+        """
         every = [*self.answers, *self.others]
         ranks = [[one[rank] for one in every if len(one) > rank] for rank in range(_RANKS)]
         ranks[0] = list(map(_first, every))
-        return [calibration_error(*zip(*ones, strict=True)) for ones in ranks if ones]
-
-    @property
-    def false_strong(self) -> float:
-        """Return the share of unanswerable questions that are called ``strong``."""
-        return _share(self.other, "strong")
-
-    @property
-    def false_none(self) -> float:
-        """Return the share of questions with a right first hit that are called ``none``."""
-        return _share(self._found, "none")
-
-    @property
-    def lost(self) -> float:
-        """Return the share of answerable questions that are called ``none``."""
-        return _share(self.right, "none")
-
-    @property
-    def trusted(self) -> float:
-        """Return the share of questions with a right first hit that are called ``strong``."""
-        return _share(self._found, "strong")
-
-    @property
-    def _found(self) -> list[float]:
-        return [strength for strength, found in map(_first, self.answers) if found]
+        errors = [calibration_error(*zip(*ones, strict=True)) for ones in ranks if ones]
+        found = [strength for strength, is_right in map(_first, self.answers) if is_right]
+        return {
+            "queries": len(self.right),
+            "found": len(found),
+            "unanswerable": len(self.other),
+            "auroc": auroc(self.right, self.other),
+            "calibration_error": errors[0],
+            "rank_errors": errors,
+            "answerable_none": _share(self.right, "none"),
+            "found_none": _share(found, "none"),
+            "found_strong": _share(found, "strong"),
+            "unanswerable_none": _share(self.other, "none"),
+            "unanswerable_strong": _share(self.other, "strong"),
+        }
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "set": self.set,
-            "half": self.half,
-            "queries": len(self.right),
-            "found": len(self._found),
-            "unanswerable": len(self.other),
-            "auroc": self.auroc,
-            "calibration_error": self.calibration_error,
-            "rank_errors": self.rank_errors,
-            "answerable_none": self.lost,
-            "found_none": self.false_none,
-            "found_strong": self.trusted,
-            "unanswerable_none": _share(self.other, "none"),
-            "unanswerable_strong": self.false_strong,
-        }
+        return {"set": self.set, "half": self.half, **self.figures}
 
 
 def answerability(
@@ -134,9 +104,7 @@ def answerability(
     indexed = [next(left, None) if judged.unit == "cell" else None for judged in sets]
     for judged in sets:
         if len(judged.groups) < 2 and len(sets) < 2 and not judged.unanswerable:
-            raise InputError(
-                f"{judged.name} is one collection: name a second set, whose store its questions cannot be answered by."
-            )
+            raise InputError(f"{judged.name} is one collection: name a second set, to ask it the same questions.")
     with ExitStack() as opened:
         stores = [
             opened.enter_context(beds(judged, embedder, notebooks=folder, files=files, work=work, progress=progress))
@@ -150,9 +118,7 @@ def answerability(
                 asked = [(one, _asked(own[one.group], one)) for one in every]
                 for half in HALVES:
                     of_half = [(bool(one.grades), hits) for one, hits in asked if one.half == half]
-                    right, other = (
-                        [hits for kind, hits in of_half if kind == answerable] for answerable in (True, False)
-                    )
+                    right, other = ([hits for kind, hits in of_half if kind == wanted] for wanted in (True, False))
                     rows.append(Answerability(judged.name, right, other, half))
             else:
                 groups, after = judged.groups, (place + 1) % len(sets)
@@ -172,30 +138,21 @@ def answerability(
 
 
 def table(found: Sequence[Answerability]) -> str:
-    """Return the rows as text in columns."""
-    head = (
-        "set",
-        "queries",
-        "AUROC",
-        "ECE",
-        "by rank",
-        "unanswerable called strong",
-        "none",
-        "right called none",
-        "strong",
-    )
-    rows = [
-        (
-            f"{one.set}, {one.half}" if one.half else one.set,
-            f"{len(one.right)}+{len(one.other)}",
-            f"{one.auroc:.3f}",
-            f"{one.calibration_error:.3f}",
-            f"{fmean(one.rank_errors):.3f}",
-            *(f"{share:.1%}" for share in (one.false_strong, _share(one.other, "none"), one.false_none, one.trusted)),
+    head = ("set", "queries", "AUROC", "ECE", "by rank", "unanswerable called strong", "none", "right called none")
+    shares = ("unanswerable_strong", "unanswerable_none", "found_none", "found_strong")
+    rows: list[tuple[str, ...]] = [(*head, "strong")]
+    for one in found:
+        told = one.figures
+        rows.append(
+            (
+                f"{one.set}, {one.half}" if one.half else one.set,
+                f"{told['queries']}+{told['unanswerable']}",
+                *(f"{told[name]:.3f}" for name in ("auroc", "calibration_error")),
+                f"{fmean(told['rank_errors']):.3f}",
+                *(f"{told[name]:.1%}" for name in shares),
+            )
         )
-        for one in found
-    ]
-    return columns([head, *rows])
+    return columns(rows)
 
 
 def _asked(bed: Bed, question: Question) -> Judged:

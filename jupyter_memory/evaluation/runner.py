@@ -19,7 +19,7 @@ import nbformat
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.embedders import open_embedder
 from jupyter_memory.errors import InputError
-from jupyter_memory.evaluation.datasets import Document, JudgedSet, Question, read_set
+from jupyter_memory.evaluation.datasets import JudgedSet, Question, read_set
 from jupyter_memory.evaluation.metrics import DEPTH, METRICS, interval, p_value
 from jupyter_memory.runtime import shown
 from jupyter_memory.search.context import RETRIEVERS
@@ -66,10 +66,22 @@ def beds(
             for one in documents:
                 digest.update(json.dumps([one.id, one.title, one.text, one.date, one.session]).encode())
             path = folder / f"{judged.name}-{digest.hexdigest()}.sqlite"
-            # Default settings, so that numbers can be compared between machines.
             store = opened.enter_context(MemoryStore(path, embedder=embedder, settings=JupyterMemory()))
             if sources is None:
-                named = _fill(store, documents, progress)
+                records = [
+                    {
+                        "text": one.text if one.text.strip() else one.title,
+                        "title": one.title,
+                        "source": one.id,
+                        "event_at": one.date,
+                        "session": one.session,
+                    }
+                    for one in documents
+                    if one.text.strip() or one.title.strip()
+                ]
+                # What is known comes back as it is stored, so a bed that was built before is only read.
+                memories = store.add_many(shown(records, progress, "Remembering"), progress=False)
+                named = {memory.id: memory.source for memory in memories}
             else:
                 report = store.index(sources, progress=progress)
                 if report.failed:
@@ -79,31 +91,12 @@ def beds(
         yield found
 
 
-def _fill(store: MemoryStore, documents: tuple[Document, ...], progress: bool) -> dict[str, str]:
-    records = [
-        {
-            "text": document.text if document.text.strip() else document.title,
-            "title": document.title,
-            "source": document.id,
-            "event_at": document.date,
-            "session": document.session,
-        }
-        for document in documents
-        if document.text.strip() or document.title.strip()
-    ]
-    # What is known comes back as it is stored, so a bed that was built before is only read.
-    memories = store.add_many(shown(records, progress, "Remembering"), progress=False)
-    return {memory.id: memory.source for memory in memories}
-
-
 def _sources(judged: JudgedSet, group: str, notebooks: Path | None, files: Path | None) -> Path | None:
     if judged.unit == "document":
         return None
     if judged.unit == "cell":
         if notebooks is None:
-            raise InputError(
-                f"{judged.name} judges notebook cells: say where the notebooks are with --notebooks FOLDER."
-            )
+            raise InputError(f"{judged.name} judges notebook cells: name their folder with --notebooks FOLDER.")
         return notebooks
     if files is None:
         raise InputError(f"{judged.name} judges files: say where they are with --files FOLDER.")
@@ -125,9 +118,7 @@ def _files(store: MemoryStore, folder: Path, judged: JudgedSet, group: str) -> d
     }
     paths = [f"/{path.relative_to(folder.parent).as_posix()}" for path in folder.rglob("*") if path.is_file()]
     if missing := [end for end, last in ends.items() if not any(path.endswith(last) for path in paths)]:
-        raise InputError(
-            f"{folder} does not hold {missing[0]}, which {group}.json judges: is it the version that was judged?"
-        )
+        raise InputError(f"{folder} does not hold {missing[0]}, which {group}.json judges: is it another version?")
     named = {}
     for hit in store.browsed(limit=10**9).hits:
         source = Path(hit.memory.source).as_posix()
@@ -259,7 +250,6 @@ def rows(
 
 
 def table(found: Sequence[Row]) -> str:
-    """Return the rows as text in columns."""
     kinds = len({row.type for row in found}) > 1
     compared = any(row.against for row in found)
     head = ["set", "profile", *(["type"] if kinds else []), "queries", *METRICS, "p50 ms"]

@@ -210,7 +210,6 @@ class _Packages:
 
     def _found(self, module: str) -> str:
         if module not in self._known:
-            # Imported late: it loads the package email.
             from importlib.metadata import PackageNotFoundError, packages_distributions, version
 
             try:
@@ -264,7 +263,6 @@ class Recorder:
 
     @property
     def noted(self) -> int:
-        """Return how many runs were noted since it was turned on."""
         return self._writer.noted if self._writer is not None else 0
 
     @property
@@ -334,7 +332,7 @@ class Recorder:
             self.stop()
             self._say(why)
         else:
-            self._writer.rotate(_START)
+            self._writer.catch_up(_START, self._writer.journals.rotate)
 
     def _before(self, info: ExecutionInfo) -> None:
         writer = self._writer
@@ -454,7 +452,6 @@ class Recorder:
         return number == running or number in self._kept
 
     def _checked(self, run: Run, tags: Sequence[str]) -> Run | None:
-        # Imported late: it takes a while, in which the kernel goes on.
         from jupyter_memory.ingest.runs import in_bounds, is_excluded
 
         if is_excluded(run.source, self._settings.history_ignore, tags):

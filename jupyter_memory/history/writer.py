@@ -8,7 +8,7 @@ import errno
 import os
 import select
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -17,7 +17,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Event, Lock, RLock, Thread
 from time import monotonic, sleep
-from types import MappingProxyType
+from typing import Literal
 from weakref import finalize
 
 from jupyter_memory.errors import JupyterMemoryError
@@ -136,57 +136,42 @@ class RecordingProblems:
     """The runs of one kernel that were lost or have to wait: the kernel says each new problem once, after a cell."""
 
     def __init__(self) -> None:
+        self.lost: Counter[str] = Counter()  # runs by the reason why they are not remembered
         self._lock = Lock()
-        self._lost: Counter[str] = Counter()
-        # What was said: why runs are lost, why they wait, and in which folders journals stay.
-        self._losing, self._delaying, self._leaving = set[str](), set[str](), set[str]()
+        self._said: dict[str, set[str]] = {"lost": set(), "delayed": set(), "left": set()}
         self._news: list[str] = []
-
-    @property
-    def lost(self) -> Mapping[str, int]:
-        """Return how many runs were lost for which reason."""
-        with self._lock:
-            return MappingProxyType(dict(self._lost))
 
     def lose(self, reason: str, number: int = 1) -> None:
         """Count runs that are not remembered; ``reason`` is the end of a sentence."""
         with self._lock:
-            self._lost[reason] += number
-            notice = f"The history is not being recorded: {reason}. Your cells run as usual; "
-            notice += "`%memory history status` shows how many runs were lost."
-            self._begin(self._losing, reason, notice)
+            self.lost[reason] += number
+        notice = f"The history is not being recorded: {reason}. Your cells run as usual; "
+        self._begin("lost", reason, f"{notice}`%memory history status` shows how many runs were lost.")
 
     def delay(self, reason: str) -> None:
         """Note that runs wait in the journal; ``reason`` is one or more sentences."""
-        with self._lock:
-            self._begin(self._delaying, reason, f"Your runs wait in a file until the store can be written. {reason}")
+        self._begin("delayed", reason, f"Your runs wait in a file until the store can be written. {reason}")
 
     def leave(self, path: Path) -> None:
         """Note that a journal stays although the store has its runs."""
-        with self._lock:
-            notice = f"The store has your runs, but the file they waited in cannot be removed. Delete it: {path}"
-            self._begin(self._leaving, str(path.parent), notice)
+        notice = f"The store has your runs, but the file they waited in cannot be removed. Delete it: {path}"
+        self._begin("left", str(path.parent), notice)
 
-    def noted(self) -> None:
-        """Note that a run reached the disk: the next loss is news."""
+    def end(self, problem: Literal["lost", "delayed"]) -> None:
+        """Note that a run reached the disk, or the store took what was delayed: the next problem is news."""
         with self._lock:
-            self._losing.clear()
-
-    def stored(self) -> None:
-        """Note that the store took what waited: the next delay is news."""
-        with self._lock:
-            self._delaying.clear()
+            self._said[problem].clear()
 
     def news(self) -> list[str]:
-        """Return what has not been said yet."""
         with self._lock:
             news, self._news = self._news, []
         return news
 
-    def _begin(self, known: set[str], reason: str, notice: str) -> None:
-        if reason not in known:
-            known.add(reason)
-            self._news.append(notice)
+    def _begin(self, problem: str, reason: str, notice: str) -> None:
+        with self._lock:
+            if reason not in self._said[problem]:
+                self._said[problem].add(reason)
+                self._news.append(notice)
 
 
 # A lock of Python wakes a thread while the caller still holds the interpreter, so on a busy machine both can stall for
@@ -247,14 +232,10 @@ class Writer:
         """Return whether its thread runs; in a forked child it does not."""
         return self._thread.is_alive()
 
-    def open(self, patience: float) -> bool:
-        """Make the journals, and load what notes need; return whether that took at most so many seconds."""
-
-        def prepare() -> None:
-            self._checked(Run("", datetime.fromtimestamp(0, UTC), "", 0), ())
-            self.journals.rotate()
-
-        return self._done_within(prepare, patience)
+    def open(self, patience: float) -> None:
+        """Load what notes need, and make the journals; wait for it at most so many seconds."""
+        self._put(partial(self._tried, partial(self._checked, Run("", datetime.fromtimestamp(0, UTC), "", 0), ())))
+        self.catch_up(patience, self.journals.rotate)
 
     def begin(self, run: Run, tags: Sequence[str]) -> None:
         """Note a run that is about to begin, so that the note outlives this process."""
@@ -282,13 +263,12 @@ class Writer:
         else:
             self._tried(partial(self._note_end, run, self._later))
 
-    def rotate(self, patience: float) -> bool:
-        """Begin new journals, and close those before; return whether that was done within so many seconds."""
-        return self._done_within(self.journals.rotate, patience)
-
-    def catch_up(self, patience: float) -> bool:
-        """Wait until all is noted that happened by now; return whether that was within so many seconds."""
-        return self._done_within(lambda: None, patience)
+    def catch_up(self, patience: float, then: Callable[[], object] = lambda: None) -> None:
+        """Wait, at most so many seconds, until all is noted that happened by now, and ``then`` is done."""
+        done = Event()
+        self._put(partial(self._tried, then))
+        self._put(done.set)
+        done.wait(patience)
 
     def stop(self, patience: float) -> bool:
         """Close the journals and end the thread; return whether that was done within so many seconds."""
@@ -341,7 +321,7 @@ class Writer:
             if not in_memory:
                 self._problems.lose(_said(error))
             return in_memory
-        self._problems.noted()
+        self._problems.end("lost")
         return True
 
     def _lose(self) -> None:
@@ -351,18 +331,6 @@ class Writer:
         self._queue.append(work)
         self._in_haste = True
         self._work_arrived.wake()
-
-    def _done_within(self, work: Callable[[], None], patience: float) -> bool:
-        done = Event()
-
-        def do() -> None:
-            try:
-                self._tried(work)
-            finally:
-                done.set()
-
-        self._put(do)
-        return done.wait(patience)
 
     def _work(self) -> None:
         while True:
@@ -378,7 +346,7 @@ class Writer:
             work()
         self.journals.close()
 
-    def _tried(self, work: Callable[[], None]) -> None:
+    def _tried(self, work: Callable[[], object]) -> None:
         try:
             work()
         except OSError as error:
@@ -424,11 +392,11 @@ class Absorber:
         self._thread = Thread(target=self._work, name="jupyter-memory history", daemon=True)
         self._thread.start()
 
-    def absorb(self, patience: float) -> bool:
-        """Take in all that has ended; return whether that was tried within so many seconds."""
+    def absorb(self, patience: float) -> None:
+        """Take in all that has ended; wait for it at most so many seconds."""
         done = Event()
         self._asked.put(done)
-        return done.wait(patience)
+        done.wait(patience)
 
     def stop(self, patience: float) -> bool:
         """Take in all that the stopped writer left, and end; return whether that was done within so many seconds."""
@@ -467,7 +435,7 @@ class Absorber:
             while True:
                 # The current ones are closed if they hold something.
                 if not self._journals.closed and self._journals.finished and self._writer.is_alive:
-                    self._writer.rotate(_ROTATION)
+                    self._writer.catch_up(_ROTATION, self._journals.rotate)
                 if not self._journals.closed:
                     break
                 place, journals = self._journals.closed[0]
@@ -477,7 +445,7 @@ class Absorber:
                 for journal in journals:
                     if not journal.remove():
                         self._problems.leave(journal.path)
-                self._problems.stored()
+                self._problems.end("delayed")
         except (JupyterMemoryError, OSError) as error:
             self._problems.delay(str(error))
             return False

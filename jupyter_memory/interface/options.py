@@ -70,7 +70,6 @@ DOMAIN = Option(("--domain",), "subject area that counts in favour (profile vaul
 SCAN = Option(("--scan",), "short rows only: title, score, first words, size")
 JSON = Option(("--json",), "as JSON")
 EVERY_REASON = Option(("--all",), "every reason, with the values behind it")
-WHOLE_JSON = Option(("--json",), "the whole answer as JSON")
 TOML = Option(("--toml",), "as a file to change and to search with: -p ./mine.toml")
 UPDATE = Option(("--update",), "let memories whose ids are known become what the folder says")
 IN_SPACE = Option(("--space",), "only this space", "SPACE")
@@ -80,14 +79,12 @@ OVERWRITE = Option(("--overwrite",), "replace the store that is there", destroys
 _TIMES = frozenset(["--since", "--until", "--on", "--event-at"])
 CONTEXT = Option(("--context",), "the results as a text for a prompt, of at most so many tokens", "TOKENS", whole=True)
 OPEN = Option(("--open",), "open the file of the result with this rank, at its place", "RANK", whole=True)
-QUIET = Option(
-    ("--quiet",), "print nothing; exit with 0 if something is found, 1 if nothing is, 2 if the search failed"
-)
+QUIET = Option(("--quiet",), "print nothing; exit with 0 if something is found, 1 if nothing is, 2 if it failed")
 FILTERS = (TAG, KIND, TIER, PATH, LANG, SPACE, SESSION, SINCE, UNTIL, ON)
 SEARCH = (LIMIT, PROFILE, *FILTERS, DOMAIN, SCAN)
 # In a terminal, with what is rarely needed last.
 TYPED_SEARCH = (
-    *(LIMIT, KIND, TAG, PATH, LANG, SINCE, UNTIL, ON, SCAN, OPEN, WHOLE_JSON, CONTEXT),
+    *(LIMIT, KIND, TAG, PATH, LANG, SINCE, UNTIL, ON, SCAN, OPEN, JSON, CONTEXT),
     *(QUIET, PROFILE, TIER, SPACE, SESSION, DOMAIN),
 )
 BROWSE = (LIMIT, *FILTERS)
@@ -105,7 +102,7 @@ EFFECTS = Option(("--effects",), "also the cells that write files, use the netwo
 REMOVE = Option(("--remove",), "take the tag off")
 FROM = Option(("--from",), "a folder that has the model's files; nothing is fetched", "PATH")
 DIMS = Option(("--dims",), "length of the vectors, such as 256", "N", whole=True)
-MODEL = (FROM, DIMS, yes("do not ask before a model is fetched or removed"), Option(("--json",), "the list as JSON"))
+MODEL = (FROM, DIMS, yes("do not ask before a model is fetched or removed"), JSON)
 OFF = Option(("--off",), "no longer watch these folders; what was indexed stays")
 # What an agent may see and do: options of the server, which the entry of a client names.
 BOUNDS = (
@@ -222,9 +219,7 @@ def forget_of(ids: Sequence[str], values: Mapping[str, Any], now: datetime) -> d
     if values.get("searches") and (part or everything):
         raise QueryError("--searches forgets no memories: leave the rest out, or leave it out.")
     if not part and not everything and not values.get("searches"):
-        raise QueryError(
-            "Say what to forget: ids, --source PATH, filters such as --tag draft, --searches, or --everything."
-        )
+        raise QueryError("Say what to forget: ids, --source PATH, filters (--tag draft), --searches or --everything.")
     if part and everything:
         raise QueryError("--everything forgets the whole store: leave the rest out, or leave it out.")
     return {"ids": list(ids) or None, "source": sources or None, "filters": filters or None, "everything": everything}
@@ -253,9 +248,7 @@ def refuse_unquoted_times(words: Sequence[str], now: datetime) -> None:
         for count in (3, 2, 1):
             more = " ".join(behind[:count])
             if len(behind) >= count and goes_on(time, more, now):
-                raise QueryError(
-                    f'{flag} takes one word or quoted ones, and got {time!r}. Quote the time: {flag} "{time} {more}".'
-                )
+                raise QueryError(f'{flag} takes one word, and got {time!r}. Quote the time: {flag} "{time} {more}".')
 
 
 def _tags(values: Mapping[str, Any]) -> tuple[str, ...]:
@@ -270,7 +263,5 @@ def _read(flag: str, text: str, read: Callable[[], _T]) -> _T:
     except QueryError:
         if text.casefold() not in _BEGINNINGS and not text.isdecimal():
             raise
-        raise QueryError(
-            f'{flag} takes one word or quoted ones, and got {text!r}. Quote the time: {flag} "last week", '
-            f'{flag} "3 days ago".'
-        ) from None
+        said = f'{flag} takes one word, and got {text!r}. Quote the time: {flag} "last week", {flag} "3 days ago".'
+        raise QueryError(said) from None

@@ -35,7 +35,6 @@ class StoreProvider:
 
     @property
     def path(self) -> StorePath:
-        """Return where the store is, whether there is one or not."""
         return store_at(store_path(self.settings))
 
     @property
@@ -52,7 +51,6 @@ class StoreProvider:
             if self._store is None and not self.closed:
                 if not create and not self.exists:
                     raise NoStore(f"There is no store at {self.path} yet. Index a folder or add a note to make it.")
-                # Imported late: this loads NumPy and SQLite, and a server without requests need not wait for them.
                 from jupyter_memory.store.store import MemoryStore
 
                 chosen, space, at = self.settings, self.settings.space or None, self._folder
@@ -65,7 +63,6 @@ class StoreProvider:
         return store
 
     def interrupt(self, thread: int) -> None:
-        """Interrupt the query of a thread."""
         # Without the lock: the loop of the server must not wait for a store that is being opened.
         store = self._store
         if store is not None:
@@ -128,7 +125,6 @@ def _look_at(store: MemoryStore, path: Path, folder: Path, ignore: Sequence[str]
     if not path.exists():
         # Saved a moment ago it may be gone already, or have another name.
         return store.forget_gone(path)
-    # Imported late: the server starts without what reads files.
     from jupyter_memory.ingest.discovery import is_wanted
 
     # A store in a folder that is watched changes whenever a change is noted.
@@ -177,7 +173,6 @@ class FolderWatch:
 
     @property
     def runs(self) -> bool:
-        """Return whether its thread still runs."""
         return self._thread is not None and self._thread.is_alive()
 
     def start(self) -> Self:
@@ -247,7 +242,6 @@ class FolderWatch:
 
 
 def _changes(folders: frozenset[Path], stop: Event) -> Iterator[set[Path]]:
-    # Imported late: most kernels and commands watch nothing, and a server starts without what reads files.
     from watchfiles import watch
 
     from jupyter_memory.ingest.discovery import is_never_wanted

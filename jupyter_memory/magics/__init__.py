@@ -20,9 +20,8 @@ def load(shell: InteractiveShell) -> None:
     """Register the magics, their completion and their settings with a shell; loading twice is loading once."""
     unload(shell)
     problems: list[str] = []
-    settings = load_config(
-        more={"IPython's configuration": shell.config}, on_problem=problems.append, check_profile=check_profile
-    )
+    more = {"IPython's configuration": shell.config}
+    settings = load_config(more=more, on_problem=problems.append, check_profile=check_profile)
     session = Session(shell, settings, problems)
     for problem in problems:
         session.note(problem)

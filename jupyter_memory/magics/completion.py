@@ -128,7 +128,6 @@ def _paths(typed: str) -> list[str]:
 
 
 def install(shell: InteractiveShell, session: Session) -> None:
-    """Add our matcher to a shell's completer."""
 
     @context_matcher(identifier=IDENTIFIER, priority=100)  # type: ignore[untyped-decorator]
     def match(context: CompletionContext) -> SimpleMatcherResult:

@@ -23,7 +23,7 @@ from jupyter_memory.config import has_store, store_path
 from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.history.recorder import last_shown
 from jupyter_memory.interface.commands.command import Halted, as_typed
-from jupyter_memory.interface.commands.history import NOTHING_ALIKE, headline, nothing_found, offer_history
+from jupyter_memory.interface.commands.history import NOTHING_ALIKE, headline, nothing_found
 from jupyter_memory.interface.commands.memories import offer_model, remember
 from jupyter_memory.interface.options import ADD, SEARCH, Option, search_of, switch_among
 from jupyter_memory.magics.memeval import MEMEVAL, MEMEVAL_HELP
@@ -164,7 +164,6 @@ class MemFix:
         session.shell.events.register("post_run_cell", self._after)
 
     def stop(self) -> None:
-        """Keep no more exceptions."""
         events = self._session.shell.events
         for event, callback in (("pre_run_cell", self._before), ("post_run_cell", self._after)):
             if callback in events.callbacks[event]:
@@ -224,7 +223,6 @@ class MemFix:
             return
 
     def run(self, line: Line) -> pd.DataFrame | None:
-        """Run a line of the magic."""
         session = self._session
         if line.words:
             raise UsageError(f"%memfix takes options alone; there is: {line.text}")
@@ -250,16 +248,16 @@ class MemFix:
             is_interrupted = failed.error is not None and failed.error.is_interruption
             if not is_interrupted and (store is None or not store.history.status().runs):
                 why = refusal(store_path(session.settings))
-                session.note(f"The history is empty, so only saved notebooks and notes were searched. {why}".rstrip())
-            offer_history(session)
+                empty = f"The history is empty, so only saved notebooks and notes were searched. {why}".rstrip()
+                session.note_once("empty history", empty)
+            session.offer_history()
             return None
-        # Imported late: a kernel without errors need not wait for pandas.
         from jupyter_memory.dataframe.frame import fixes_frame
 
         store = session.store_at_once
         session.last = session.ranked = session.latest = store.fixes.answer(self._shown)
         session.say(headline(self._shown))
-        offer_history(session)
+        session.offer_history()
         frame = fixes_frame(self._shown, str(store.path))
         return None if line.silent else frame
 
@@ -329,7 +327,6 @@ class MemoryMagics(Magics):
         return None if silent else found
 
     def _query(self, line: Line, cell: str | None, known: Mapping[str, Any]) -> tuple[str, bool]:
-        # From the line, the cell's body or a known variable.
         given = [source for source in (line.words, cell, line.values["var"]) if source]
         if len(given) > 1:
             raise UsageError("The query is given twice: write it once, in the line, below it, or as --var NAME.")

@@ -10,6 +10,7 @@ from jupyter_memory.interface.commands.command import Call, Command
 from jupyter_memory.interface.options import Option
 from jupyter_memory.magics.parsing import Subcommands
 from jupyter_memory.magics.session import Session
+from jupyter_memory.text.dates import iso_day
 from jupyter_memory.text.display import columns, count_of, fit
 
 if TYPE_CHECKING:
@@ -53,9 +54,7 @@ def list_(session: Session, call: Call) -> None:
     if not (kept := session.questions):
         session.say(_EMPTY)
         return
-    rows = [
-        (one.id, f"{len(one.right)} right", one.now.astimezone().date().isoformat(), fit(one.text, 80)) for one in kept
-    ]
+    rows = [(one.id, f"{len(one.right)} right", iso_day(one.now), fit(one.text, 80)) for one in kept]
     session.say(columns(rows))
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, partial
 from itertools import zip_longest
 from textwrap import wrap
 from typing import Any, Generic
@@ -102,7 +102,7 @@ class LineParser:
             self._parser.add_argument(
                 *option.flags,
                 action="append" if option.many else "store",
-                type=_reader(option),
+                type=partial(_value, option),
                 metavar=option.metavar,
                 dest=option.name,
                 help=option.help,
@@ -110,7 +110,6 @@ class LineParser:
 
     @property
     def help(self) -> str:
-        """Return the description with the usage and the options."""
         return str(self._parser.format_help())
 
     def parse(self, source: str) -> Line:
@@ -170,20 +169,17 @@ def unquote(text: str) -> str:
 
 
 # What argparse calls with each value of an option.
-def _reader(option: Option) -> Callable[[str], Any]:
-    def read(text: str) -> Any:
-        value = unquote(text.removeprefix(SHIELD))
-        if option.whole:
-            try:
-                return int(value)
-            except ValueError:
-                raise argparse.ArgumentTypeError(f"a whole number is needed, not {value}") from None
-        if not option.choices or value.lower() in option.choices:
-            return value.lower() if option.choices else value
-        known = f"Known: {', '.join(option.choices)}."
-        raise argparse.ArgumentTypeError(f"there is no {value!r}.{guess(value.lower(), option.choices)} {known}")
-
-    return read
+def _value(option: Option, text: str) -> Any:
+    value = unquote(text.removeprefix(SHIELD))
+    if option.whole:
+        try:
+            return int(value)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"a whole number is needed, not {value}") from None
+    if not option.choices or value.lower() in option.choices:
+        return value.lower() if option.choices else value
+    known = f"Known: {', '.join(option.choices)}."
+    raise argparse.ArgumentTypeError(f"there is no {value!r}.{guess(value.lower(), option.choices)} {known}")
 
 
 # Names that people try, and what to type instead.
@@ -251,7 +247,6 @@ class Subcommands(Generic[F]):
         return "\n".join(lines).lstrip("\n") + f"\n\n`%{self.magic} NAME --help` shows its help."
 
     def _guess(self, name: str) -> str:
-        # No guess names a command that destroys something.
         if self.magic == "memory" and name in _DESTROYING:
             return f" That is {_DESTROYING[name]}."
         if self.magic == "memory" and name in _ELSEWHERE:

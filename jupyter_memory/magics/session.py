@@ -22,6 +22,7 @@ from jupyter_memory.history.recorder import Recorder
 from jupyter_memory.interface.commands.command import Front, Shown, WrongUsage, as_typed
 from jupyter_memory.interface.commands.history import other_versions
 from jupyter_memory.interface.commands.store import STARTUP_FILE
+from jupyter_memory.storage.journal import refusal
 from jupyter_memory.text.display import html
 from jupyter_memory.text.unicode import marked
 from jupyter_memory.types.search import UNANSWERED
@@ -39,7 +40,6 @@ class Links(list[str]):
     """The files of memories; a notebook shows links, which the panel in JupyterLab opens at the cell."""
 
     def __init__(self, memories: Sequence[Memory], locations: Mapping[str, str]) -> None:
-        # Imported late, here and below: a kernel that never searches need not wait for pandas and the store.
         from jupyter_memory.dataframe.html import Place, open_link
 
         places = [
@@ -63,6 +63,11 @@ _EXPANDED = re.compile(r"\{([A-Za-z_]\w{0,99}+)\}|\$([A-Za-z_]\w{0,99}+)")
 # Questions of a golden set below which nothing is compared; of a large set only the newest are measured, so that a
 # change of settings stays quick.
 _FEWEST, _MOST = 5, 50
+_OFFER = (
+    "%memfix finds more if your runs are kept: of each cell its code, when it ran, how it ended and its errors, but no "
+    "outputs. They stay in {where} on this machine, without secrets. To start: %memory history on. To stop: %memory "
+    "history off. To forget them: %memory history clear."
+)
 
 
 class Session(Front):
@@ -78,7 +83,7 @@ class Session(Front):
         self.latest: Answer | None = None
         self.measured: list[GoldenRun] = []
         self.startup_folder = None if shell.profile_dir is None else Path(shell.profile_dir.startup_dir)
-        self._told_of_names = False
+        self._told = set[str]()
         self._opening = Lock()  # a hint is looked up in a thread of its own
         self._store: MemoryStore | None = None
         self._opened_with: tuple[Any, ...] = ()
@@ -143,14 +148,12 @@ class Session(Front):
 
     @property
     def golden_file(self) -> Path:
-        """Return the file of the golden set, which is beside the store."""
         from jupyter_memory.evaluation.golden import golden_path
 
         return golden_path(companion(store_path(self.settings)))
 
     @property
     def questions(self) -> list[GoldenQuestion]:
-        """Return the questions of the golden set."""
         from jupyter_memory.evaluation.golden import load
 
         return load(self.golden_file)
@@ -158,9 +161,9 @@ class Session(Front):
     def note_unexpanded(self, line: str, variables: Container[str], instead: str) -> None:
         """Say, once, that a name in a line stands for itself, where other magics would put in the variable's value."""
         found = next((match[0] for match in _EXPANDED.finditer(line) if (match[1] or match[2]) in variables), "")
-        if found and not self._told_of_names:
-            self._told_of_names = True
-            self.note(f"{found} is taken literally: this magic does not insert the values of variables. {instead}")
+        if found:
+            literally = f"{found} is taken literally: this magic does not insert the values of variables. {instead}"
+            self.note_once("names", literally)
 
     def close(self) -> None:
         """Close the store; the next use opens it again."""
@@ -184,6 +187,20 @@ class Session(Front):
 
     def note(self, text: str) -> None:
         sys.stderr.write(f"jupyter-memory: {marked(as_typed(text))}\n")
+
+    def note_once(self, about: str, text: str) -> None:
+        """Note something once in this session, whatever the words."""
+        if about not in self._told:
+            self._told.add(about)
+            self.note(text)
+
+    def offer_history(self) -> None:
+        """Say once what the history would keep, where, and how to start and stop it; not while it is on or refused."""
+        where = store_path(self.settings)
+        if self.recorder.is_on or refusal(where):
+            return
+        if (store := self.store_if_any) is None or store.history.offered():
+            self.note_once("history", _OFFER.format(where=where))
 
     def hint_fix(self, fix: Fix) -> None:
         """Show that a fix is known, without a word of it: outputs are saved with the notebook."""

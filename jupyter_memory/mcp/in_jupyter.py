@@ -37,8 +37,7 @@ async def memory_search(
     filters: kind (note, file, cell), tag, path, lang, since, until. mode "full" gives whole texts while they fit.
     max_tokens bounds the answer; cursor is `next` of an answer, for more.
     """
-    given = {"query": query, "filters": filters, "mode": mode, "limit": limit, "max_tokens": max_tokens}
-    return await _answer("memory_search", {**given, "cursor": cursor})
+    return await _answer("memory_search", locals())
 
 
 async def memory_get(
@@ -48,17 +47,17 @@ async def memory_get(
 
     offset is `next_offset` of an answer.
     """
-    return await _answer("memory_get", {"ids": ids, "around": around, "offset": offset, "max_tokens": max_tokens})
+    return await _answer("memory_get", locals())
 
 
 async def memory_related(id: str, limit: int = 5, max_tokens: int = 2_000, cursor: str | None = None) -> dict[str, Any]:
     """Find memories like one, to see more on the topic of a good hit."""
-    return await _answer("memory_related", {"id": id, "limit": limit, "max_tokens": max_tokens, "cursor": cursor})
+    return await _answer("memory_related", locals())
 
 
 async def memory_fix(traceback: str, limit: int = 3, max_tokens: int = 2_000) -> dict[str, Any]:
     """Tell how an error like one was fixed before, as diffs, for a traceback."""
-    return await _answer("memory_fix", {"traceback": traceback, "limit": limit, "max_tokens": max_tokens})
+    return await _answer("memory_fix", locals())
 
 
 async def memory_status() -> dict[str, Any]:
@@ -70,20 +69,17 @@ async def _answer(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
     def answer() -> dict[str, Any]:
         # Switching it off counts at once, though the functions stay listed until Jupyter is started anew.
         if not _settings().jupyter_mcp:
-            raise ToolError(
-                "This memory is closed to agents in Jupyter. The person opens it with `jupyter-memory connect jupyter`."
-            )
-        outcome = _tools().call(name, arguments, "jupyter")
-        if outcome.result is None:
-            raise ToolError(outcome.error)
-        return outcome.result.values()
+            raise ToolError("This memory is closed to agents in Jupyter: `jupyter-memory connect jupyter` opens it.")
+        found = _tools().call(name, arguments, "jupyter")
+        if isinstance(found, str):
+            raise ToolError(found)
+        return found.values()
 
     return await asyncio.to_thread(answer)
 
 
 @cache
 def _tools() -> Tools:
-    # Imported late: a server without calls need load neither a store nor pydantic.
     from jupyter_memory.interface.running import StoreProvider
     from jupyter_memory.mcp.tools import Tools
 

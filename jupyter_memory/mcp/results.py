@@ -30,7 +30,6 @@ class Result(BaseModel):
     """An answer, or a part of one; None is left out."""
 
     def values(self) -> dict[str, Any]:
-        """Return the answer as JSON values."""
         return self.model_dump(mode="json", exclude_none=True)
 
 
@@ -429,8 +428,12 @@ def stretches(text: str, words: str, tokens: int, shown: Callable[[str], str]) -
     if (at := _written(text, words)) >= 0:
         start = text.rfind("\n", 0, max(0, at - _LEAD) if at > _LEAD else at) + 1
         return _cut(text, max(start, at - _LEAD), tokens, shown)
-    asked = _asked(words)
-    start = _searched_from(text, asked)
+    asked, start = _asked(words), 0
+    if len(text) > _SEARCHED:
+        # From before the place with most of the words.
+        found = ((word.start(), word.start(), word[0].lower()[:_BEGINNING]) for word in _WORD.finditer(text))
+        places = islice((one for one in found if one[2] in asked), _MOST_PLACES)
+        start = max(0, densest(list(places), _WINDOW) - _SEARCHED // 2)
     for size in (_BLOCK, _BLOCK // 4):
         blocks = _blocks(text, start, size)
         held = [_beginnings(text[at:end].lower()) & asked for at, end in blocks]
@@ -438,8 +441,8 @@ def stretches(text: str, words: str, tokens: int, shown: Callable[[str], str]) -
         own = [sum(log(1 + len(blocks) / counts[word]) for word in words) for words in held]
         beside = [max(own[max(0, at - 1) : at] + own[at + 1 : at + 2], default=0.0) for at in range(len(blocks))]
         worth = [mine + other / 2 for mine, other in zip(own, beside, strict=True)]
-        places = sorted(range(len(blocks)), key=lambda place: (-worth[place], place))
-        best = [blocks[place] for place in places if worth[place]]
+        order = sorted(range(len(blocks)), key=lambda place: (-worth[place], place))
+        best = [blocks[place] for place in order if worth[place]]
 
         chosen: list[_Stretch] = []
         left = tokens
@@ -480,15 +483,6 @@ _STOPPED = frozenset(word[:_BEGINNING] for word in STOP_WORDS)
 def _cut(text: str, start: int, tokens: int, shown: Callable[[str], str]) -> list[_Stretch]:
     end = cut_end(text, start, tokens, shown)
     return [(start, end)] if end > start else []
-
-
-def _searched_from(text: str, asked: frozenset[str]) -> int:
-    # A very long one, from before the place with most of the words.
-    if len(text) <= _SEARCHED:
-        return 0
-    found = ((word.start(), word.start(), word[0].lower()[:_BEGINNING]) for word in _WORD.finditer(text))
-    places = islice((one for one in found if one[2] in asked), _MOST_PLACES)
-    return max(0, densest(list(places), _WINDOW) - _SEARCHED // 2)
 
 
 def _blocks(text: str, start: int, size: int) -> list[_Stretch]:

@@ -15,25 +15,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import anyio
+import mcp_types as types
 from anyio import CancelScope, get_cancelled_exc_class, to_thread
 from mcp.server import Server
 from mcp.server.context import ServerRequestContext
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
-from mcp_types import (
-    INVALID_REQUEST,
-    PARSE_ERROR,
-    CallToolRequestParams,
-    CallToolResult,
-    ErrorData,
-    JSONRPCError,
-    ListToolsResult,
-    PaginatedRequestParams,
-    TextContent,
-    ToolAnnotations,
-    jsonrpc_message_adapter,
-)
-from mcp_types import Tool as ListedTool
 
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import InputError
@@ -70,15 +57,15 @@ def server_of(tools: Tools) -> Server[None]:
             with CancelScope(shield=True):
                 await to_thread.run_sync(tools.provider.close)
 
-    async def list_tools(_: _Context, __: PaginatedRequestParams | None) -> ListToolsResult:
-        return ListToolsResult(
+    async def list_tools(_: _Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        return types.ListToolsResult(
             tools=[
-                ListedTool(
+                types.Tool(
                     name=tool.name,
                     description=tool.about,
                     input_schema=tool.arguments.input_schema(),
                     output_schema=lean(tool.result.model_json_schema()),
-                    annotations=ToolAnnotations(
+                    annotations=types.ToolAnnotations(
                         read_only_hint=not tool.writes,
                         destructive_hint=tool.name == "memory_forget" if tool.writes else None,
                         open_world_hint=False,
@@ -88,15 +75,17 @@ def server_of(tools: Tools) -> Server[None]:
             ]
         )
 
-    async def call_tool(context: _Context, called: CallToolRequestParams) -> CallToolResult:
+    async def call_tool(context: _Context, called: types.CallToolRequestParams) -> types.CallToolResult:
         params = context.session.client_params
         client = client_name(params.client_info.name if params is not None else None)
-        outcome = await _in_thread(tools, lambda: tools.call(called.name, called.arguments, client))
-        if outcome.result is None:
-            return CallToolResult(content=[TextContent(text=outcome.error)], is_error=True)
+        answer = await _in_thread(tools, lambda: tools.call(called.name, called.arguments, client))
+        if isinstance(answer, str):
+            return types.CallToolResult(content=[types.TextContent(text=answer)], is_error=True)
         # The same twice, as the protocol has it: programs show a model one of the two.
-        values = outcome.result.values()
-        return CallToolResult(content=[TextContent(text=json_text(values, compact=True))], structured_content=values)
+        values = answer.values()
+        return types.CallToolResult(
+            content=[types.TextContent(text=json_text(values, compact=True))], structured_content=values
+        )
 
     return Server(
         NAME,
@@ -130,19 +119,19 @@ async def _in_thread(tools: Tools, work: Callable[[], _T]) -> _T:
 
 
 # The SDK is silent where it cannot read a line: what is not JSON or not a request, and half of a pair of surrogates.
-def _message(line: str) -> str | JSONRPCError:
-    number, error = None, ErrorData(code=PARSE_ERROR, message="This line is not JSON.")
+def _message(line: str) -> str | types.JSONRPCError:
+    number, error = None, types.ErrorData(code=types.PARSE_ERROR, message="This line is not JSON.")
     with suppress(ValueError, RecursionError):
         given = json.loads(line, parse_int=lambda digits: int(digits[:400]))  # Python converts no number of 5,000
-        error = ErrorData(code=INVALID_REQUEST, message="This is not a request of JSON-RPC 2.0.")
+        error = types.ErrorData(code=types.INVALID_REQUEST, message="This is not a request of JSON-RPC 2.0.")
         line = encodable(json.dumps(given, ensure_ascii=False))
         is_object = isinstance(given, dict)
         if is_object and type(given.get("id")) in (str, int):
             number = given["id"]
-        jsonrpc_message_adapter.validate_json(line, by_name=False)
+        types.jsonrpc_message_adapter.validate_json(line, by_name=False)
         if number is not None or (is_object and "id" not in given):
             return line
-    return JSONRPCError(jsonrpc="2.0", id=number, error=error)
+    return types.JSONRPCError(jsonrpc="2.0", id=number, error=error)
 
 
 log = logging.getLogger(__name__)

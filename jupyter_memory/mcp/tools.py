@@ -23,17 +23,7 @@ from jupyter_memory.interface.commands.history import NOTHING_ALIKE
 from jupyter_memory.interface.options import period_of
 from jupyter_memory.mcp import results
 from jupyter_memory.mcp.bound import NOT_HERE, UNEXPECTED, Bound, ToolError, sentence, source_of
-from jupyter_memory.mcp.results import (
-    Page,
-    Pages,
-    Part,
-    Result,
-    get_result,
-    page_result,
-    parts_of,
-    priced,
-    status_result,
-)
+from jupyter_memory.mcp.results import Page, Part, Result, priced
 from jupyter_memory.search.prompt import quotes_for
 from jupyter_memory.text.code import is_code
 from jupyter_memory.types import Filters, Memory
@@ -141,7 +131,6 @@ class Arguments(BaseModel):
 
     @classmethod
     def input_schema(cls) -> dict[str, Any]:
-        """Return the arguments as a short JSON schema."""
         found: dict[str, Any] = lean(cls.model_json_schema())
         return found
 
@@ -174,7 +163,6 @@ class FilterArguments(Arguments):
     outcome: Annotated[list[Ending], BeforeValidator(_several)] | None = Field(None, description="of cells and runs")
 
     def filters(self) -> Filters:
-        """Return them as filters."""
         given = {"since": self.since, "until": self.until}
         times = period_of(given, datetime.now(UTC), lambda name, why: ToolError(f"filters.{name}: {why}."))
         if not all(path.strip() for path in self.path or ()):
@@ -264,17 +252,6 @@ _INSTEAD = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
-    """A tool as a program sees it, and the method that answers it."""
-
-    name: str
-    about: str
-    arguments: type[Arguments]
-    result: type[Result]
-    writes: bool = False
-
-
 class _Part(NamedTuple):
     store: MemoryStore
     within: Filters
@@ -286,72 +263,9 @@ class Call:
     """One call of a tool while it is answered: what it is about, and the memories that the program was shown."""
 
     client: str
-    tool: str
     about: str = ""
     shown: list[str] = field(default_factory=list)
     at: datetime = field(default_factory=lambda: datetime.now(UTC))
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a call came to: a result, or the sentence of an error."""
-
-    result: Result | None = None
-    error: str = ""
-
-
-TOOLS: Mapping[str, Tool] = {
-    tool.name: tool
-    for tool in (
-        Tool(
-            "memory_search",
-            "Search the user's notebooks, notes and files by meaning and exact words. Use it first for whatever "
-            "the user may have done, decided or noted before: data, code, results, errors.",
-            SearchArguments,
-            results.SearchResult,
-        ),
-        Tool(
-            "memory_get",
-            "Read memories by id, whole or the part around some words. Use it when a snippet is not enough.",
-            GetArguments,
-            results.GetResult,
-        ),
-        Tool(
-            "memory_related",
-            "Memories like one. Use it to see more on the topic of a good hit.",
-            RelatedArguments,
-            results.SearchResult,
-        ),
-        Tool(
-            "memory_fix",
-            "How an error like one was fixed before, as diffs. Use it on a traceback before you look for a fix.",
-            FixArguments,
-            results.GetResult,
-        ),
-        Tool(
-            "memory_remember",
-            "Store a short note that stays useful: a decision, a fact, a fix. Use it when the user asks you "
-            "to remember, or when you found out what later sessions need.",
-            RememberArguments,
-            results.RememberResult,
-            writes=True,
-        ),
-        Tool(
-            "memory_forget",
-            "Remove notes that you stored. Use it when one is wrong or out of date.",
-            ForgetArguments,
-            results.ForgetResult,
-            writes=True,
-        ),
-        Tool(
-            "memory_status",
-            "What the memory holds and allows: kinds, languages, tags, folders. Use it to choose filters, or "
-            "when a search finds nothing.",
-            Arguments,
-            results.StatusResult,
-        ),
-    )
-}
 
 
 # Seconds, and how many writes they may see: no agent has that much to say, but one in a loop has.
@@ -367,58 +281,46 @@ class Tools:
         self._clock = clock
         self._writes: deque[float] = deque(maxlen=max(most for _, most in _LIMITS))
         self._writing = threading.Lock()
-        self._pages = Pages()
+        self._pages = results.Pages()
         self._lock = threading.Lock()
         # More are not expected while another program holds the lock of the store.
         self._unnoted: deque[tuple[Recent, list[str]]] = deque(maxlen=1_000)
         self._parts: dict[str, _Part] = {}
-        self._run: Mapping[str, Callable[[Any, Call], Result]] = {
-            "memory_search": self._search,
-            "memory_get": self._get,
-            "memory_related": self._related,
-            "memory_fix": self._fix,
-            "memory_remember": self._remember,
-            "memory_forget": self._forget,
-            "memory_status": self._status,
-        }
 
     @property
     def offered(self) -> Sequence[Tool]:
         """Return the tools that there are: without writing, only those that read."""
         return [tool for tool in TOOLS.values() if self.bound.writing or not tool.writes]
 
-    def call(self, name: str, arguments: dict[str, Any] | None, client: str) -> Outcome:
-        """Answer a call of the program ``client``, and note it."""
+    def call(self, name: str, arguments: dict[str, Any] | None, client: str) -> Result | str:
+        """Return the answer to a call of the program ``client``, or the sentence of an error; the call is noted."""
         tool = TOOLS.get(name)
         if tool is None:
-            return Outcome(error=f"There is no such tool. There are: {', '.join(one.name for one in self.offered)}.")
-        call = Call(client, name)
+            return f"There is no such tool. There are: {', '.join(one.name for one in self.offered)}."
+        call = Call(client)
         try:
             if tool.writes and not self.bound.writing:
                 raise ToolError("This memory is read-only for you: the user started it with --read-only.")
-            return Outcome(self._run[name](tool.arguments.read(arguments), call))
+            return tool.run(self, tool.arguments.read(arguments), call)
         except JupyterMemoryError as error:
-            return Outcome(error=sentence(error))
+            return sentence(error)
         except Exception as error:  # noqa: BLE001  a program must get an answer, and no text of the user in it
             # After the client left, calls that are still in threads find the store closed.
             if not self.provider.closed:
                 place = "".join(traceback.format_tb(error.__traceback__))
                 log.error("%s in %s\n%s", type(error).__name__, name, place)
-            return Outcome(error=UNEXPECTED)
+            return UNEXPECTED
         finally:
+            noted = Recent(uuid4().hex, call.about[:500], "auto", call.at, "mcp", len(call.shown), client, name)
             try:
-                self._note(self.provider.store(), call)
+                store = self.provider.store()
+                self._unnoted.append((noted, call.shown))
+                # What a busy store does not take waits for the next call.
+                with self._lock:
+                    while self._unnoted and store.note_call(*self._unnoted[0]):
+                        self._unnoted.popleft()
             except (JupyterMemoryError, OSError) as error:
                 log.info("a call was not noted: %s", type(error).__name__)
-
-    # What a busy store does not take waits for the next call.
-    def _note(self, store: MemoryStore, call: Call) -> None:
-        shown = list(call.shown)
-        noted = Recent(uuid4().hex, call.about[:500], "auto", call.at, "mcp", len(shown), call.client, call.tool)
-        self._unnoted.append((noted, shown))
-        with self._lock:
-            while self._unnoted and store.note_call(*self._unnoted[0]):
-                self._unnoted.popleft()
 
     def warm(self) -> None:
         """Open the store and search it once, so that the first call need not wait; that call reports what fails."""
@@ -428,7 +330,10 @@ class Tools:
         except (JupyterMemoryError, OSError) as error:
             log.info("not warmed: %s", type(error).__name__)
 
-    def _search(self, asked: SearchArguments, call: Call) -> results.SearchResult:
+    def memory_search(self, asked: SearchArguments, call: Call) -> results.SearchResult:
+        """Search the user's notebooks, notes and files by meaning and exact words. Use it first for whatever the user
+        may have done, decided or noted before: data, code, results, errors.
+        """
         call.about = asked.query or ""
         if asked.cursor is not None:
             page = self._pages.at(asked.cursor)
@@ -451,7 +356,8 @@ class Tools:
                 page = self._pages.first(replace(answer, hits=()), (_NOTHING, *filter(None, said)))
         return self._page(page, asked.limit, asked.mode == "full", asked.max_tokens, call)
 
-    def _related(self, asked: RelatedArguments, call: Call) -> results.SearchResult:
+    def memory_related(self, asked: RelatedArguments, call: Call) -> results.SearchResult:
+        """Memories like one. Use it to see more on the topic of a good hit."""
         if asked.cursor is not None:
             page = self._pages.at(asked.cursor)
             call.about = page.query
@@ -467,13 +373,14 @@ class Tools:
 
     def _page(self, page: Page, limit: int, full: bool, max_tokens: int, call: Call) -> results.SearchResult:
         memories = self._seen([hit.memory.id for hit in page.hits[page.start :]], call.client)
-        result, quotes = page_result(page, memories, limit, full, max_tokens)
+        result, quotes = results.page_result(page, memories, limit, full, max_tokens)
         if page.start == 0:
             self._pages.quoted(page, quotes)
         call.shown += [hit.id for hit in result.hits]
         return result
 
-    def _get(self, asked: GetArguments, call: Call) -> results.GetResult:
+    def memory_get(self, asked: GetArguments, call: Call) -> results.GetResult:
+        """Read memories by id, whole or the part around some words. Use it when a snippet is not enough."""
         memories = self._seen(asked.ids, call.client)
         missing = [id_ for id_ in dict.fromkeys(asked.ids) if id_ not in {one.id for one in memories}]
         if not memories:
@@ -487,12 +394,13 @@ class Tools:
                 else one
                 for one in memories
             ]
-        parts, note = parts_of(memories, asked.around, asked.offset)
-        result = get_result(parts, missing, note, asked.max_tokens)
+        parts, note = results.parts_of(memories, asked.around, asked.offset)
+        result = results.get_result(parts, missing, note, asked.max_tokens)
         call.shown += [one.id for one in result.memories]
         return result
 
-    def _fix(self, asked: FixArguments, call: Call) -> results.GetResult:
+    def memory_fix(self, asked: FixArguments, call: Call) -> results.GetResult:
+        """How an error like one was fixed before, as diffs. Use it on a traceback before you look for a fix."""
         part = self._part(call.client)
         fixes = part.store.fixes.within(part.searches, part.within)
         try:
@@ -505,14 +413,17 @@ class Tools:
         memories = [replace(one, text=texts[one.id]) for one in self._seen([*found], call.client)]
         if not memories:
             return priced(results.GetResult(memories=[], note=NOTHING_ALIKE, rule=quotes_for(()).rule, tokens=0), 999)
-        result = get_result([Part(one) for one in memories], (), None, asked.max_tokens)
+        result = results.get_result([Part(one) for one in memories], (), None, asked.max_tokens)
         call.shown += [one.id for one in result.memories]
         # Offsets are of the memory's own text.
         return result.model_copy(
             update={"memories": [one.model_copy(update={"next_offset": None}) for one in result.memories]}
         )
 
-    def _remember(self, asked: RememberArguments, call: Call) -> results.RememberResult:
+    def memory_remember(self, asked: RememberArguments, call: Call) -> results.RememberResult:
+        """Store a short note that stays useful: a decision, a fact, a fix. Use it when the user asks you to remember,
+        or when you found out what later sessions need.
+        """
         from jupyter_memory.ingest.redaction.redactor import redact
 
         call.about = asked.title
@@ -531,7 +442,8 @@ class Tools:
         hidden = sum(redact(text)[1] for text in told)
         return priced(results.RememberResult(id=memory.id, redacted=hidden, tokens=0), 999)
 
-    def _forget(self, asked: ForgetArguments, call: Call) -> results.ForgetResult:
+    def memory_forget(self, asked: ForgetArguments, call: Call) -> results.ForgetResult:
+        """Remove notes that you stored. Use it when one is wrong or out of date."""
         memories = self._seen(asked.ids, call.client, all_of=True)
         own = [memory for memory in memories if memory.source == source_of(call.client) and not memory.pinned]
         if not self.bound.forgetting_any and len(own) < len(memories):
@@ -543,9 +455,12 @@ class Tools:
             forgotten = self.provider.store().forget([memory.id for memory in memories])
         return priced(results.ForgetResult(forgotten=forgotten, tokens=0), 999)
 
-    def _status(self, _: Arguments, call: Call) -> results.StatusResult:
+    def memory_status(self, _: Arguments, call: Call) -> results.StatusResult:
+        """What the memory holds and allows: kinds, languages, tags, folders. Use it to choose filters, or when a search
+        finds nothing.
+        """
         searches = self._part(call.client).searches
-        return status_result(searches.facets(), searches.folders(), self.bound)
+        return results.status_result(searches.facets(), searches.folders(), self.bound)
 
     # Whatever clients call themselves, what is done within counts as one write, unless it fails.
     @contextmanager
@@ -556,9 +471,8 @@ class Tools:
                 first = times[-most] if len(times) >= most else None
                 if first is not None and (wait := first + seconds - now) > 0:
                     every = "a minute" if seconds == 60 else "an hour"
-                    raise ToolError(
-                        f"Nothing was changed: at most {most} changes in {every}. Try again in {round(wait) + 1} s."
-                    )
+                    said = f"Nothing was changed: at most {most} changes in {every}."
+                    raise ToolError(f"{said} Try again in {round(wait) + 1} s.")
             self._writes.append(now)
         try:
             yield
@@ -583,3 +497,33 @@ class Tools:
             within = store.memories.bound(self.bound.filters(client))
             known = self._parts[client] = _Part(store, within, store.part(within))
         return known
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool: the method that answers it, whose name and docstring a program sees."""
+
+    run: Callable[[Tools, Any, Call], Result]
+    arguments: type[Arguments]
+    result: type[Result]
+    writes: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.run.__name__
+
+    @property
+    def about(self) -> str:
+        return " ".join((self.run.__doc__ or "").split())
+
+
+_TOOLS = (
+    Tool(Tools.memory_search, SearchArguments, results.SearchResult),
+    Tool(Tools.memory_get, GetArguments, results.GetResult),
+    Tool(Tools.memory_related, RelatedArguments, results.SearchResult),
+    Tool(Tools.memory_fix, FixArguments, results.GetResult),
+    Tool(Tools.memory_remember, RememberArguments, results.RememberResult, writes=True),
+    Tool(Tools.memory_forget, ForgetArguments, results.ForgetResult, writes=True),
+    Tool(Tools.memory_status, Arguments, results.StatusResult),
+)
+TOOLS: Mapping[str, Tool] = {tool.name: tool for tool in _TOOLS}

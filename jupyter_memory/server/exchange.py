@@ -70,9 +70,7 @@ class ClientError(HTTPError):
 def check_count(number: int, agreed: int | None) -> None:
     """Refuse to forget several memories that are not named by id, unless the client says how many they are."""
     if number > 1 and number != agreed:
-        raise ClientError(
-            409, f"This would forget {number} memories: to do it, send this number as count.", "CountDiffers"
-        )
+        raise ClientError(409, f"This would forget {number} memories: send this number as count.", "CountDiffers")
 
 
 def invalid(field: str, what: str) -> ClientError:
@@ -99,9 +97,7 @@ def validated(name: str, body: bytes) -> dict[str, Any]:
         given = json.loads(body, parse_constant=_finite, parse_float=_finite)
     except (ValueError, RecursionError):
         raise invalid("", "The body is not JSON") from None
-    wrong = min(
-        _validator(name).iter_errors(given), key=lambda error: list(map(str, error.absolute_path)), default=None
-    )
+    wrong = min(_validator(name).iter_errors(given), key=lambda one: list(map(str, one.absolute_path)), default=None)
     if wrong is None:
         valid: dict[str, Any] = given
         return valid

@@ -338,9 +338,7 @@ def _use_model(handler: _MemoryHandler, body: _Json) -> _Json:
     if costs["problem"]:
         raise ClientError(409, costs["problem"], "FetchError")
     if download != body.get("download", 0):
-        raise ClientError(
-            409, f"This would fetch {download:,} bytes: to do it, send this number as download.", "CountDiffers"
-        )
+        raise ClientError(409, f"This would fetch {download:,} bytes: send this number as download.", "CountDiffers")
     return service.jobs.add("", model=name).to_json()
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-import threading
 import traceback
+from collections import deque
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -38,11 +38,9 @@ class Watcher:
 
     def __init__(self, service: Service) -> None:
         self._service = service
-        self._changes: list[Change] = []
-        # Submitted and not begun: later changes join them, however long an indexing before them takes.
-        self._pending: list[Change] = []
+        self._changes: deque[Change] = deque()
+        # And not begun: later changes join those before them, however long an indexing takes.
         self._is_submitted = False
-        self._lock = threading.Lock()
         self._first = 0.0
         self._timer: asyncio.TimerHandle | None = None
 
@@ -53,32 +51,30 @@ class Watcher:
         path = root.within(data["path"])
         change = Change(path, root.within(data["source_path"])) if action == "rename" else Change(path)
         loop = asyncio.get_running_loop()
-        if self._timer is not None:
-            self._timer.cancel()
-        if not self._changes:
+        if self._timer is None:
             self._first = loop.time()
+        else:
+            self._timer.cancel()
         self._changes.append(change)
         self._timer = loop.call_at(min(loop.time() + QUIET, self._first + LONGEST), self._submit)
 
     def close(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self._changes = []
+        self._changes.clear()
 
     def _submit(self) -> None:
-        changes, self._changes, self._timer = self._changes, [], None
-        with self._lock:
-            self._pending += changes
-            if not self._is_submitted:
-                # Refused while very many jobs wait: then the next change submits these as well.
-                with suppress(ClientError):
-                    self._service.index_pool.put(self._apply)
-                    self._is_submitted = True
+        self._timer = None
+        if not self._is_submitted:
+            self._is_submitted = True
+            try:
+                self._service.index_pool.put(self._apply)
+            except ClientError:  # very many jobs wait: the next change submits these as well
+                self._is_submitted = False
 
     def _apply(self) -> None:
-        with self._lock:
-            changes, self._pending, self._is_submitted = self._pending, [], False
-        service = self._service
+        self._is_submitted, service = False, self._service
+        changes = [self._changes.popleft() for _ in range(len(self._changes))]
         try:
             made = apply_changes(service.provider.store(), changes, service.log_error, service.settings.ignore)
         except NoStore:
@@ -115,9 +111,7 @@ class JupyterMemoryServer(Configurable):  # type: ignore[misc,unused-ignore]
     def _a_folder(self, proposal: Bunch) -> str:
         root = str(proposal.value)
         if root and not os.path.isdir(root):  # noqa: PTH112  a folder without permission is none
-            raise TraitError(
-                f"JupyterMemoryServer.root: {root} is not a folder. Name the one that Lab's files begin at."
-            )
+            raise TraitError(f"JupyterMemoryServer.root: {root} is not a folder. Name the one where Lab's files begin.")
         return root
 
 
@@ -213,16 +207,14 @@ class Service:
         self.publish("index", {"job_id": job.job_id, "phase": job.state, "done": job.done, "total": job.total})
 
     def _do(self, job: Job, progress: Progress) -> IndexReport | str:
-        if job.model:
-            return self._use_model(job, progress)
-        store = self.provider.store(create=True)
-        report = store.index(job.path, progress=progress)
-        if job.watch is not None:
-            store.watch(job.path, job.watch)
-        return report
+        if not job.model:
+            store = self.provider.store(create=True)
+            report = store.index(job.path, progress=progress)
+            if job.watch is not None:
+                store.watch(job.path, job.watch)
+            return report
 
-    def _use_model(self, job: Job, progress: Progress) -> str:
-        # While it runs, the summary says which of the steps is counted.
+        # While a model is changed, the summary says which of the steps is counted.
         from jupyter_memory.embedders.download import install_extra
         from jupyter_memory.interface import models
         from jupyter_memory.interface.commands.command import as_typed

@@ -79,9 +79,7 @@ class Pool:
             if self._closed:
                 raise _stopping()
             if self.waiting >= self._most_waiting:
-                raise ClientError(
-                    503, "The memory is busy: too many requests are waiting. Try again in a moment.", "Busy"
-                )
+                raise ClientError(503, "The memory is busy: too many requests wait. Try again in a moment.", "Busy")
             self._queue.put(ticket)
             for number in range(len(self._threads), self._count):
                 # Daemons: a server that is stopped does not wait for a long search.

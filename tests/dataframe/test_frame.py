@@ -198,7 +198,7 @@ def test_a_name_that_no_row_or_several_have(found, other):
     with pytest.raises(InputError, match=f"name the memory by its id, such as '{found.loc[1, 'memory_id']}'"):
         both.text(1)
     turned = found.assign(memory_id=found["memory_id"].to_numpy()[::-1])
-    with pytest.raises(InputError, match="Several rows of this DataFrame have the rank 1"):
+    with pytest.raises(InputError, match="Several rows have the rank 1"):
         pd.concat([found, turned]).memory.text(1)
 
 

@@ -273,9 +273,10 @@ def fixes(*mended):
 
 def test_a_fix_is_shown_with_its_difference_and_a_button():
     page = Page(fixes(MENDED)._repr_html_())
-    [[rank, error, change]] = page.rows
+    [heads, [rank, error, change]] = page.rows
     [button] = page.all("button")
 
+    assert heads == ["", "error", "code"]
     assert (rank, error[:18]) == ("1", "KeyError: 'Genève'") and "λ & co.ipynb" in error
     assert change.split("\n") == [
         '-rate = rates["Genève"]',
@@ -285,11 +286,11 @@ def test_a_fix_is_shown_with_its_difference_and_a_button():
     assert (button["value"], button["data-memory"]) == (MENDED.source, "aa01")
     # Other columns, none at all, and no fix at all are shown by pandas.
     frame = fixes(MENDED)
-    assert "Insert" not in frame[["error", "strength"]]._repr_html_() and fixes()._repr_html_().count("<tr") == 0
+    assert "Insert" not in frame[["error", "strength"]]._repr_html_() and fixes()._repr_html_().count("<tr") == 1
     assert list(frame.index) == [1] and frame.attrs["memfix"]["fixes"][0]["fix"] == MENDED.source
     note = Fix(replace(FAILED, source=""), replace(MENDED, source="Ask <Łukasz> for the key."), 0.8, "note")
     page = Page(fixes_frame([note], "/store.sqlite")._repr_html_())
-    assert page.rows[0][2] == "Ask <Łukasz> for the key." and not page.all("button")
+    assert page.rows[1][2] == "Ask <Łukasz> for the key." and not page.all("button")
 
 
 @pytest.mark.parametrize("code", [HOSTILE, HOSTILE.replace("\n", "\r\n")])

@@ -58,27 +58,26 @@ def own(judged_folder):
 def test_each_group_is_asked_the_questions_of_another(two, tmp_path, capsys):
     """Groups are told apart, AUROC counts pairs with ties a half; the command prints a row a set and writes JSON."""
     (told,) = evaluation.answerability([two], "static")
-    assert told.auroc == 1.0 and told.lost == 0.0 and min(told.right) > max(told.other)
+    assert told.figures["auroc"] == 1.0 and told.figures["answerable_none"] == 0.0 and min(told.right) > max(told.other)
     sides = [[0.0], [1.0], [0.25, 0.5], [0.5, 0.5, 0.75], [0.0, 0.25, 0.25, 1.0]]
     for right, other in product(sides, sides):
         pairs = [(a > b) + (a == b) / 2 for a in right for b in other]
         answers, others = ([[(one, False)] for one in side] for side in (right, other))
-        assert replace(told, answers=answers, others=others).auroc == pytest.approx(sum(pairs) / len(pairs))
+        assert replace(told, answers=answers, others=others).figures["auroc"] == pytest.approx(sum(pairs) / len(pairs))
     assert main(["eval", str(two), "--strength", "--json", str(tmp_path / "out.json")]) == 0
     assert "1.000" in capsys.readouterr().out
     (row,) = json.loads((tmp_path / "out.json").read_text())
     assert (row["set"], row["queries"], row["auroc"], row["answerable_none"]) == ("two", 4, 1.0, 0.0)
 
 
-def test_a_calibration_error_is_the_gap_between_said_and_seen(two):
+def test_a_calibration_error_is_the_gap_between_said_and_seen():
     """It lies between 0 and 1, is 0 for certainty that is right, and at least the gap between the two means."""
-    (told,) = evaluation.answerability([two], "static")
 
     @given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=40))
     def hold(pairs):
         said, seen = [one for one, _ in pairs], [one for _, one in pairs]
         error, sure, wrong = (
-            replace(told, answers=[[one] for one in zip(strengths, seen, strict=True)], others=[]).calibration_error
+            evaluation.calibration_error(strengths, seen)
             for strengths in (said, list(map(float, seen)), [float(not one) for one in seen])
         )
         assert -1e-9 <= error <= 1 and error >= abs(sum(said) - sum(seen)) / len(pairs) - 1e-9
@@ -93,7 +92,7 @@ def test_a_set_of_one_collection_needs_a_second(judged_folder):
     with pytest.raises(InputError, match="week is one collection: name a second set"):
         evaluation.answerability([week], "static")
     kitchen = judged_folder("kitchen", KITCHEN, [{"_id": "q", "text": "pumpkin soup"}], [("q", "soup", 1)])
-    assert [one.auroc for one in evaluation.answerability([week, kitchen], "static")] == [1.0, 1.0]
+    assert [one.figures["auroc"] for one in evaluation.answerability([week, kitchen], "static")] == [1.0, 1.0]
 
 
 def test_unanswerable_questions_of_its_own(own):
@@ -103,16 +102,18 @@ def test_unanswerable_questions_of_its_own(own):
 
     assert [(row.set, row.half) for row in rows] == [("own", half) for half in HALVES] and judged.unjudged == 0
     for row in rows:
+        told = row.figures
         assert len(row.right) == sum(one.half == row.half for one in judged.questions) > 0
         assert len(row.other) == sum(one.half == row.half for one in judged.unanswerable) > 0
-        assert (row.auroc, row.false_strong, row.false_none) == (1.0, 0.0, 0.0) and 0 < row.calibration_error < 0.5
+        assert (told["auroc"], told["unanswerable_strong"], told["found_none"]) == (1.0, 0.0, 0.0)
+        assert 0 < told["calibration_error"] < 0.5
         # A right document counts where it is the first hit.
         strengths = [strength for (strength, right), *_ in row.answers if right]
-        assert row.trusted == sum(verdict(one) == "strong" for one in strengths) / len(strengths)
+        assert told["found_strong"] == sum(verdict(one) == "strong" for one in strengths) / len(strengths)
         # Strengths never rise down the list, and each rank has its own error.
         for hits in row.answers:
             assert [one for one, _ in hits] == sorted((one for one, _ in hits), reverse=True)
-        assert row.rank_errors[0] == row.calibration_error and len(row.rank_errors) > 1
+        assert told["rank_errors"][0] == told["calibration_error"] and len(told["rank_errors"]) > 1
     right = [hits[0][1] for row in rows for hits in row.answers]
     assert (sum(right), len(right)) == (5, 6)
     # A question is in the same half wherever it stands, and its words alone decide.

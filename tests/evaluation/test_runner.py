@@ -265,7 +265,7 @@ def test_strength_and_the_command(judged, sources, capsys):
         ({"meters": '[{"query": "Meter", "relevant": "meter.py"}]'}, (), "question 1, is not an object"),
         ({"meters": '[{"query": "Meter", "relevant": [3]}]'}, (), '"relevant", a list of files'),
         ({}, ("tariffs", "prices"), "has no folder tariffs"),
-        ({}, ("tariffs/tariff.md", "tariffs/new.md"), "is it the version that was judged?"),
+        ({}, ("tariffs/tariff.md", "tariffs/new.md"), "is it another version?"),
         # Who does not say where the files are is told to; a folder without any questions is no set.
         ({}, None, "say where they are with --files FOLDER"),
         ({"meters": None, "tariffs": None}, (), "corpus.jsonl is not there"),

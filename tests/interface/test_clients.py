@@ -112,10 +112,10 @@ def test_the_file_of_a_project_and_the_folder_of_skills(name: str, file: str | N
     else:
         assert target(name, project=Path("/work")).file == Path("/work") / file
     asked = target(name, skill=True)
-    written = [change.path for change in asked.connection() if change.path.name == "SKILL.md"]
+    written = [change.path for change in asked.changes() if change.path.name == "SKILL.md"]
     assert written == ([HOME / skills / "jupyter-memory" / "SKILL.md"] if skills else [])
     assert ("no folder of skills" in asked.caution) is (skills is None)
-    _, skill = target("claude-code", project=Path("/work"), skill=True).connection()
+    _, skill = target("claude-code", project=Path("/work"), skill=True).changes()
     assert skill.path == Path("/work/.claude/skills/jupyter-memory/SKILL.md")
 
 
@@ -281,32 +281,32 @@ def test_the_file_is_what_it_was(places: Places, name: str, text: str | None) ->
     file.parent.mkdir(parents=True, exist_ok=True)
     if text is not None:
         file.write_bytes(text.encode())
-    carried_out(plain.connection())
-    assert plain.connection() == [] and plain.is_connected
+    carried_out(plain.changes())
+    assert plain.changes() == [] and plain.is_connected
     assert file.read_bytes().startswith(b"\xef\xbb\xbf") == (text == "\ufeff{}")
-    carried_out(other.connection())
+    carried_out(other.changes())
     assert text is None or backup_of(file).read_bytes() == text.encode()
-    carried_out(plain.removal())
+    carried_out(plain.changes(remove=True))
 
     assert list(file.parent.iterdir()) == ([] if text is None else [file])
     assert text is None or file.read_bytes() == text.encode()
-    assert plain.removal() == [] and not plain.is_connected
+    assert plain.changes(remove=True) == [] and not plain.is_connected
 
 
 def test_what_the_client_wrote_meanwhile_stays(places: Places) -> None:
     """Only the entry goes, and a copy is left; each time an entry comes into a file, the copy is of that file."""
     claude = target("claude-code", places)
     claude.file.write_text(texts.PLAIN, encoding="utf-8")
-    carried_out(claude.connection())
+    carried_out(claude.changes())
     claude.file.write_text(claude.file.read_text(encoding="utf-8").replace("42", "43"), encoding="utf-8")
     before = claude.file.read_bytes()
-    carried_out(claude.removal())
+    carried_out(claude.changes(remove=True))
     assert claude.file.read_text(encoding="utf-8") == texts.PLAIN.replace("42", "43")
     assert backup_of(claude.file).read_bytes() == before
-    carried_out(claude.connection())
+    carried_out(claude.changes())
     claude.file.write_text(texts.NO_SERVERS)
-    carried_out(claude.connection())
-    carried_out(claude.removal())
+    carried_out(claude.changes())
+    carried_out(claude.changes(remove=True))
     assert claude.file.read_text() == texts.NO_SERVERS
 
 
@@ -326,7 +326,7 @@ def test_a_file_that_cannot_be_read_is_left_as_it_is(places: Places, content: by
     else:
         claude.file.write_bytes(content)
     with pytest.raises(ClientConfigError) as refused:
-        claude.connection()
+        claude.changes()
     assert str(claude.file) in str(refused.value) and said in str(refused.value)
     assert "secretname" not in str(refused.value)
     assert not claude.is_connected
@@ -340,7 +340,7 @@ def test_the_file_keeps_its_permissions_and_its_link(places: Places) -> None:
     real.write_bytes(b"{}")
     real.chmod(0o640)
     claude.file.symlink_to(real)
-    carried_out(claude.connection())
+    carried_out(claude.changes())
     assert claude.file.is_symlink() and claude.is_connected
     assert backup_of(claude.file) == real.with_name("claude.json.jupyter-memory.bak")
     assert backup_of(real).read_bytes() == b"{}"
@@ -359,7 +359,7 @@ def test_a_file_that_must_not_be_replaced_is_left_alone(places: Places, meanwhil
     """A client keeps what it wrote while the question stood, and nobody writes what is protected."""
     claude = target("claude-code", places)
     claude.file.write_bytes(b'{"numStartups": 42}')
-    [change] = claude.connection()
+    [change] = claude.changes()
     meanwhile(claude.file)
     before = claude.file.read_bytes()
     with pytest.raises(ClientConfigError, match=said):
@@ -370,7 +370,7 @@ def test_a_file_that_must_not_be_replaced_is_left_alone(places: Places, meanwhil
 
 def test_a_folder_that_cannot_be_made_is_an_error_of_ours(places: Places) -> None:
     cursor = target("cursor", places)
-    [change] = cursor.connection()
+    [change] = cursor.changes()
     cursor.file.parent.write_bytes(b"")
     with pytest.raises(ClientConfigError, match="cannot be used"):
         change.apply()
@@ -382,7 +382,7 @@ def test_the_diff_hides_secrets_and_cuts_long_lines(places: Places) -> None:
     claude = target("claude-code", places)
     long = json.dumps({"time": {"command": "x" * 5000}})
     claude.file.write_text(f'{{\n"a": 1,\n"token": "{token}",\n"mcpServers": {long}\n}}\n')
-    shown = claude.connection()[0].diff()
+    shown = claude.changes()[0].diff()
     assert token not in shown and "redacted" in shown
     assert max(map(len, shown.splitlines())) < 320
     assert shown.startswith(f"--- {claude.file}\n+++ ")
@@ -392,19 +392,19 @@ def test_the_skill_is_written_and_taken_away(tmp_path: Path) -> None:
     """The skill comes into a folder of its own, and that goes with it; one that somebody changed leaves a copy."""
     skill = Target.of_skill(tmp_path)
     for changed in (False, True):
-        carried_out(skill.connection())
-        assert skill.connection() == [] and skill.is_connected
+        carried_out(skill.changes())
+        assert skill.changes() == [] and skill.is_connected
         if changed:
             skill.file.write_text(skill.file.read_text(encoding="utf-8") + "- and say hello\n", encoding="utf-8")
-        carried_out(skill.removal())
+        carried_out(skill.changes(remove=True))
         assert backup_of(skill.file).exists() == changed
         assert skill.file.parent.exists() == changed
-    assert skill.removal() == []
+    assert skill.changes(remove=True) == []
 
 
 def test_the_skill_is_short_and_names_tools_that_exist(tmp_path: Path) -> None:
     """It begins with its name and when to use it, within what clients read of that; its tools are the server's."""
-    text = Target.of_skill(tmp_path).connection()[0].after.decode()
+    text = Target.of_skill(tmp_path).changes()[0].after.decode()
     head, body = text.split("---\n")[1:]
     fields = dict(line.split(": ", 1) for line in head.splitlines())
     assert fields["name"] == "jupyter-memory"

@@ -201,7 +201,7 @@ def test_history_is_offered_once(mended):
 
 @pytest.mark.parametrize("path", [None, "elsewhere/memory.sqlite"])
 def test_without_a_store_nothing_is_alike(shell, home, capsys, path):
-    """Before there is a store, %memfix says that it knows no such error and what to type, and makes none."""
+    """Before there is a store, %memfix says that it knows no such error and, once, what to type, and makes none."""
     if path is not None:
         shell.run(f"%config JupyterMemory.path = {str(home / path)!r}")
     shell.run("%config JupyterMemory.fix_hint = True")
@@ -210,6 +210,8 @@ def test_without_a_store_nothing_is_alike(shell, home, capsys, path):
     shell.run("%memfix")
     said = capsys.readouterr()
     assert "No earlier error is like this one." in said.out and "%memory history on" in said.err
+    shell.run("%memfix")
+    assert capsys.readouterr().err == ""
     assert shell.mistake("%memfix --insert 1") == "There is no fix 1. No earlier error is like this one."
     assert not list(home.rglob("memory.sqlite"))
 

@@ -37,8 +37,8 @@ def ask() -> Callable[..., dict[str, Any]]:
 
     def call(tools: Any, name: str, client: str = "codex", **arguments: Any) -> dict[str, Any]:
         outcome = tools.call(f"memory_{name}", arguments, client)
-        assert outcome.result is not None, outcome.error
-        return with_shared(outcome.result.values())
+        assert not isinstance(outcome, str), outcome
+        return with_shared(outcome.values())
 
     return call
 
@@ -48,7 +48,7 @@ def refused() -> Callable[..., str]:
 
     def call(tools: Any, name: str, client: str = "codex", **arguments: Any) -> str:
         outcome = tools.call(f"memory_{name}", arguments, client)
-        assert outcome.result is None and outcome.error
-        return outcome.error
+        assert isinstance(outcome, str) and outcome
+        return outcome
 
     return call

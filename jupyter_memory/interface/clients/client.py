@@ -73,18 +73,15 @@ class Client:
 
     @classmethod
     def of(cls, row: dict[str, Any]) -> Client:
-        """Read a row of the table."""
         form, file = row.pop("format", "json"), row.pop("file")
         keys, comments = tuple(row.pop("keys", ["mcpServers"])), row.pop("comments", False)
         shape = TomlTable() if form == "toml" else JsonEntry(keys, comments=comments, items=form == "json array")
         return cls(shape=shape, user_file=file, **row)
 
     def file(self, places: Places) -> Path:
-        """Return its configuration for the user."""
         return places.at(self.user_file, self.packaged)
 
     def entry(self, command: str, arguments: list[str]) -> dict[str, Any]:
-        """Return what its configuration says about the server of this command."""
         return {"command": command, "args": arguments, **self.extra}
 
     def is_here(self, places: Places) -> bool:
@@ -94,7 +91,6 @@ class Client:
             return True
         if self.package:
             return find_spec(self.package) is not None
-        # A folder that is there for this client alone.
         own_folder = file.parent != places.home and file.parent.is_dir()
         return own_folder or bool(self.program and shutil.which(self.program))
 
@@ -143,7 +139,6 @@ class Target:
 
     @property
     def file(self) -> Path:
-        """Return the file that is changed, or changed first."""
         return self._edits[0].file
 
     @property
@@ -151,13 +146,10 @@ class Target:
         """Return whether it has our entry, or our skill if that is all it gets."""
         return self._edits[0].is_there
 
-    def connection(self) -> list[ConfigChange]:
-        """Return the changes that connect it."""
-        return [change for edit in self._edits if (change := edit.added())]
-
-    def removal(self) -> list[ConfigChange]:
-        """Return the changes that end the connection."""
-        return [change for edit in self._edits if (change := edit.removed())]
+    def changes(self, *, remove: bool = False) -> list[ConfigChange]:
+        """Return the changes that connect it, or that end the connection."""
+        made = (edit.removed() if remove else edit.added() for edit in self._edits)
+        return [change for change in made if change is not None]
 
     @property
     def _edits(self) -> Sequence[Entry | Skill]:

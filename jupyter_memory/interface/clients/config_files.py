@@ -332,8 +332,6 @@ class TomlTable:
 Shape = JsonEntry | TomlTable
 
 
-# Reading, showing and replacing the files of other programs, with a copy of what was there.
-
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -353,7 +351,6 @@ class ConfigChange:
 
     def diff(self) -> str:
         """Return what changes, line by line, without the secrets of neighbouring lines."""
-        # Imported late: its patterns take a while to load, and only what is shown needs them.
         from jupyter_memory.ingest.redaction.redactor import redact
 
         sides = (self.before, self.after)
@@ -437,9 +434,6 @@ def _replace(path: Path, data: bytes, like: Path) -> None:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
-
-
-# What is ours in the files of a client.
 
 
 @dataclass(frozen=True, slots=True)

@@ -249,7 +249,6 @@ class Front(Protocol):
     def embedder_differs(self, used: str) -> None: ...
 
     def _opened(self, profile: str = "auto") -> MemoryStore:
-        # Imported late: help, completion and wrong usage need not wait for it, nor kernels that never search.
         from jupyter_memory.store.store import MemoryStore
 
         settings, path = self.settings, store_path(self.settings)

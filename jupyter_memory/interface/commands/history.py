@@ -17,11 +17,6 @@ from jupyter_memory.text.paths import DatabaseAddress, make_private
 from jupyter_memory.text.unicode import json_text
 from jupyter_memory.types import Answer, Fix, Run
 
-_OFFER = (
-    "%memfix finds more if your runs are kept: of each cell its code, when it ran, how it ended and its errors, but no "
-    "outputs. They stay in {where} on this machine, without secrets. To start: %memory history on. To stop: %memory "
-    "history off. To forget them: %memory history clear."
-)
 NOTHING_ALIKE = "No earlier error is like this one."
 _LONGEST_SHOWN = 3_000
 _OUTPUTS = (
@@ -46,7 +41,6 @@ def history(front: Front, call: Call) -> None:
 
         %memory history on
         %memory history on --always
-        %memory history status
         %memsearch kind:history how did I read the prices
         %memory history import
         %memory history clear
@@ -56,7 +50,7 @@ def history(front: Front, call: Call) -> None:
     if (recorder := front.recorder) is not None:
         noted, left_out = count_of(recorder.noted, "run"), f"{recorder.excluded:,} left out"
         rows.append(("this kernel", f"on: {noted} noted, {left_out}" if recorder.is_on else "off"))
-        lost = [(why, number) for why, number in recorder.problems.lost.items() if number]
+        lost = [(why, number) for why, number in list(recorder.problems.lost.items()) if number]
         rows += [("lost", f"{count_of(number, 'run')}: {why}") for why, number in lost]
     rows += [
         ("new kernels", "on" if load_config(on_problem=lambda problem: None).history else "off"),
@@ -75,7 +69,6 @@ def on(front: Front, call: Call) -> None:
     if why := refusal(store_path(front.settings)):
         raise InputError(why)
     if call.values["always"]:
-        # Imported late, here and below: a kernel need not wait for what edits files of settings.
         from jupyter_memory.interface.clients.client import setting
 
         entry = setting("history")
@@ -140,7 +133,6 @@ def import_(front: Front, call: Call) -> None:
 
 
 def _of_ipython() -> Path | None:
-    # Imported late: a terminal that asks for something else need not wait for IPython.
     from IPython.paths import locate_profile
 
     try:
@@ -190,7 +182,6 @@ def _versions(front: Front, call: Call, *, every_run: bool) -> object:
     elif front.recorder is None:
         front.say("\n\n".join(f"{one.number}  {one.told}\n\n{_cut(one.code)}" for one in found))
     else:
-        # Imported late: only a notebook shows tables.
         from jupyter_memory.dataframe.frame import versions_frame
 
         asks = every_run and front.recorder.is_on and not front.settings.history_outputs
@@ -229,20 +220,12 @@ def fix(front: Front, call: Call) -> None:
         front.note(nothing_found(run, fixes.similar(run)))
 
 
-def offer_history(front: Front) -> None:
-    """Say once what the history would keep, where, and how to start and stop it; nothing while it is on or refused."""
-    where, is_on = store_path(front.settings), front.recorder is not None and front.recorder.is_on
-    if not is_on and not refusal(where) and ((store := front.store_if_any) is None or store.history.offered()):
-        front.note(_OFFER.format(where=where))
-
-
 def ran_with(packages: str) -> str:
     """Return which packages a run had in other versions than this Python has now; empty if in none.
 
     >>> ran_with("nowhere 1.0")
     'ran with nowhere 1.0; here is none'
     """
-    # Imported late: it loads the package email.
     from importlib.metadata import PackageNotFoundError, version
 
     told = {}
@@ -270,9 +253,7 @@ def nothing_found(run: Run, similar: Sequence[Run]) -> str:
     if not similar:
         return NOTHING_ALIKE
     met = similar[0]
-    return (
-        f"No fix was found. A similar error happened on {_day(met)}{_place(met)}, and nothing that ran later fixed it."
-    )
+    return f"No fix was found. A similar error happened on {_day(met)}{_place(met)}, and no later run fixed it."
 
 
 def headline(fixes: Sequence[Fix]) -> str:

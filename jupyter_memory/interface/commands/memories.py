@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 from jupyter_memory.errors import InputError, UnknownMemory
@@ -23,10 +23,7 @@ from jupyter_memory.search.prompt import BUDGET, PromptText, checked_budget
 from jupyter_memory.text.code import PYTHON
 from jupyter_memory.text.display import WholeText, count_of, placed
 from jupyter_memory.text.unicode import json_text
-from jupyter_memory.types import Answer, Filters, Hit, IndexReport, Memory, Selection
-
-if TYPE_CHECKING:
-    from jupyter_memory.store.store import MemoryStore
+from jupyter_memory.types import Answer, Filters, Hit, IndexReport, Memory
 
 # An id may consist of digits; a rank is shorter.
 _RANKS = re.compile(r"(?P<first>\d{1,15})(?:[-–](?P<last>\d{1,15}))?")
@@ -54,26 +51,24 @@ def picked(front: Front, words: Sequence[str]) -> list[tuple[Memory, int | None]
         first, last = int(found["first"]), int(found["last"] or found["first"])
         if first > last:
             raise WrongUsage(f"{word} runs backwards: write {last}-{first}.")
-        for rank in (first, last):
-            if not 1 <= rank <= len(shown.ids):
-                raise InputError(_no_rank(shown.what, len(shown.ids), rank))
+        if wrong := [rank for rank in (first, last) if not 1 <= rank <= len(shown.ids)]:
+            raise InputError(_no_rank(shown.what, len(shown.ids), wrong[0]))
         ids |= dict.fromkeys(shown.ids[first - 1 : last])
-    return [_memory(front, one, shown.ids if shown is not None else ()) for one in ids]
-
-
-def _memory(front: Front, memory_id: str, shown: Sequence[str]) -> tuple[Memory, int | None]:
-    rank = shown.index(memory_id) + 1 if memory_id in shown else None
-    try:
-        return front.store.get(memory_id), rank
-    except UnknownMemory:
-        if rank is not None:
-            raise InputError(
-                f"Rank {rank} of the last results ({memory_id}) is gone: it was forgotten, or its file has changed. "
-                "Search again."
-            ) from None
-        if _ID.fullmatch(memory_id):
-            raise
-        raise InputError(f"{memory_id!r} is neither a rank, such as 1 or 1-3, nor the id of a memory.") from None
+    ranks = {} if shown is None else {memory_id: rank for rank, memory_id in enumerate(shown.ids, start=1)}
+    picks: list[tuple[Memory, int | None]] = []
+    for memory_id in ids:
+        try:
+            picks.append((front.store.get(memory_id), ranks.get(memory_id)))
+        except UnknownMemory:
+            if memory_id in ranks:
+                raise InputError(
+                    f"Rank {ranks[memory_id]} of the last results ({memory_id}) is gone: it was forgotten, or its file "
+                    "has changed. Search again."
+                ) from None
+            if _ID.fullmatch(memory_id):
+                raise
+            raise InputError(f"{memory_id!r} is neither a rank, such as 1 or 1-3, nor the id of a memory.") from None
+    return picks
 
 
 def _is_rank(word: str) -> bool:
@@ -119,7 +114,6 @@ def text(front: Front, call: Call) -> object:
 
         %memory text 3
         %memory text 3 --runnable
-        %memory text 1 3 5
         %memory text 1-3
         whole = %memory text 1
     """
@@ -147,7 +141,6 @@ def insert(front: Front, call: Call) -> None:
 
     Examples::
 
-        %memory insert 1
         %memory insert 1 --effects
     """
     picks = picked(front, call.words)
@@ -207,7 +200,6 @@ def related(front: Front, call: Call) -> object:
     Examples::
 
         %memory related 1
-        %memory related 1 -n 5
         %memory related 3f2a9c1b2d4e5f60
     """
     picks = picked(front, call.words)
@@ -222,22 +214,12 @@ def related(front: Front, call: Call) -> object:
 
 
 def good(front: Front, call: Call) -> None:
-    """Note that hits were what you looked for; the ranking of the profile `vault` learns from it.
-
-    Examples::
-
-        %memory good 3
-    """
+    """Note that hits were what you looked for; the ranking of the profile `vault` learns from it."""
     _judge(front, call, accepted=True)
 
 
 def bad(front: Front, call: Call) -> None:
-    """Note that hits were not what you looked for; the ranking of the profile `vault` learns from it.
-
-    Examples::
-
-        %memory bad 1-2
-    """
+    """Note that hits were not what you looked for; the ranking of the profile `vault` learns from it."""
     _judge(front, call, accepted=False)
 
 
@@ -312,12 +294,7 @@ def indexed(report: IndexReport) -> str:
 
 
 def update(front: Front, call: Call) -> None:
-    """Index all known folders and files again; only what has changed is read.
-
-    Examples::
-
-        %memory update
-    """
+    """Index all known folders and files again; only what has changed is read."""
     known = front.store.folders()
     if not known:
         raise WrongUsage(f"Nothing was indexed yet. Name a folder: {front.command('index ~/notebooks')}")
@@ -329,34 +306,29 @@ def update(front: Front, call: Call) -> None:
         _index(front, folder.path, call)
 
 
-def _shown_as(values: Mapping[str, Any]) -> tuple[int | None, int | None]:
-    # The tokens of a prompt, and the rank that is opened, if any.
-    tokens, rank = values["context"], values["open"]
-    if values["quiet"] and (tokens is not None or values["json"] or rank is not None):
-        raise WrongUsage("--quiet prints nothing: leave out --json, --context and --open.")
-    if rank is not None and (tokens is not None or values["json"]):
-        raise WrongUsage("--open opens a result, and --json and --context print them: leave one of them out.")
-    if tokens is not None and (other := next((name for name in ("json", "scan") if values[name]), None)):
-        raise WrongUsage(f"--context prints a text for a prompt, and --{other} a list: leave one of them out.")
-    return None if tokens is None else _tokens(str(tokens)), rank
-
-
 def search(front: Front, call: Call) -> None:
     """Search by meaning and by exact words; '"quoted words"' are looked for as a phrase."""
     with usage():
         query, arguments = call.text("The query"), search_of(call.values, datetime.now(UTC))
         check_profile(call.values["profile"])
-        tokens, rank = _shown_as(call.values)
+    tokens, rank, as_json = call.values["context"], call.values["open"], call.values["json"]
+    if call.values["quiet"] and (tokens is not None or as_json or rank is not None):
+        raise WrongUsage("--quiet prints nothing: leave out --json, --context and --open.")
+    if rank is not None and (tokens is not None or as_json):
+        raise WrongUsage("--open opens a result, and --json and --context print them: leave one of them out.")
+    if tokens is not None and (other := next((name for name in ("json", "scan") if call.values[name]), None)):
+        raise WrongUsage(f"--context prints a text for a prompt, and --{other} a list: leave one of them out.")
+    budget = None if tokens is None else _tokens(str(tokens))
     if said := switch_among(call.words, SEARCH):
         front.note(said)
-    if tokens is not None:
+    if budget is not None:
         # As many as the budget of a prompt may have room for.
         arguments.setdefault("limit", 20)
     answer = front.store.hits(query, **arguments)
     front.store.note_search(answer, "command line")
-    if tokens is not None:
-        front.say(front.store.context(answer, tokens))
-    elif call.values["json"]:
+    if budget is not None:
+        front.say(front.store.context(answer, budget))
+    elif as_json:
         front.say(json_text(answer.to_json(), indent=2))
     else:
         front.show_results(answer, short=call.values["scan"])
@@ -391,7 +363,7 @@ def list_(front: Front, call: Call) -> object:
 
 
 def explain(front: Front, call: Call) -> None:
-    """Show why a memory ranks where it does, in the last search or for a query.
+    """Show why a memory ranks where it does, or why a query does not find it.
 
     It shows the main reasons in five lines at most; with --all, each reason with the values behind it. After `related`,
     a rank is one of its results.
@@ -401,32 +373,24 @@ def explain(front: Front, call: Call) -> None:
         %memory explain 3
         %memory explain 3 --all
         %memory explain "how were prices normalised" 2
-        %memory explain "how were prices normalised" 3f2a9c1b2d4e5f60
     """
-    words = call.words
-    if len(words) == 1 and words[0].isdecimal():
-        rank = int(words[0])
-        ranked = front.ranked or _last(front)
-        if not 1 <= rank <= len(ranked.hits):
-            raise WrongUsage(_no_rank("The last search", len(ranked.hits), rank))
-        why = front.store.explain_in(ranked, ranked.hits[rank - 1].memory.id)
-    elif len(words) >= 2:
-        profile = call.values.get("profile")
-        with usage():
-            check_profile(profile)
-        # Without quotes, the query is all but the last word.
-        query = words[0] if len(words) == 2 else " ".join(words[:-1])
-        word, profile = words[-1], profile or front.settings.profile
-        if _RANKS.fullmatch(word) and word.isdecimal():
-            rank = int(word)
-            answer = front.store.hits(query, profile=profile, limit=max(front.settings.limit, min(rank, _LOOKED_AT)))
-            if not 1 <= rank <= len(answer.hits):
-                raise WrongUsage(_no_rank("This query", len(answer.hits), rank))
-            why = front.store.explain_in(answer, answer.hits[rank - 1].memory.id)
-        else:
-            why = front.store.explain(query, word, profile=profile)
-    else:
+    *query, word = call.words or ("",)
+    rank = int(word) if _RANKS.fullmatch(word) and word.isdecimal() else None
+    if rank is None and not query:
         raise WrongUsage('Name a rank of the last search, or a query and an id: %memory explain "prices" ID')
+    profile = call.values.get("profile")
+    with usage():
+        check_profile(profile)
+    # Without quotes, the query is all but the last word.
+    asked, profile = " ".join(query), profile or front.settings.profile
+    if rank is None:
+        why = front.store.explain(asked, word, profile=profile)
+    else:
+        most = max(front.settings.limit, min(rank, _LOOKED_AT))
+        answer = front.store.hits(asked, profile=profile, limit=most) if query else front.ranked or _last(front)
+        if not 1 <= rank <= len(answer.hits):
+            raise WrongUsage(_no_rank("This query" if query else "The last search", len(answer.hits), rank))
+        why = front.store.explain_in(answer, answer.hits[rank - 1].memory.id)
     if call.values.get("json"):
         front.say(json_text(why.to_json(), indent=2))
     else:
@@ -441,7 +405,6 @@ def context(front: Front, call: Call) -> PromptText:
 
     Examples::
 
-        %memory context 2000
         prompt = %memory context
     """
     return front.store.context(_last(front), _tokens(call.words[0]) if call.words else BUDGET)
@@ -460,12 +423,7 @@ def pin(front: Front, call: Call) -> None:
 
 
 def unpin(front: Front, call: Call) -> None:
-    """Remove the pin from memories.
-
-    Examples::
-
-        %memory unpin 3f2a9c1b2d4e5f60
-    """
+    """Remove the pin from memories."""
     for memory, _ in picked(front, call.words):
         front.say(named(front.store.unpin(memory.id), "unpinned"))
 
@@ -495,7 +453,6 @@ def _last(front: Front) -> Answer:
 
 def check_profile(name: str | None) -> None:
     """Raise ``UnknownProfile`` or ``InputError`` if there is no such profile."""
-    # Imported late: a kernel that never searches need not wait for the profiles.
     from jupyter_memory.search.profiles import profile_named
 
     if name is not None:
@@ -503,7 +460,7 @@ def check_profile(name: str | None) -> None:
 
 
 def forget(front: Front, call: Call) -> object:
-    """Remove memories for good, from every table and index of the store.
+    """Remove memories for good: by id, --source, filters or --everything; files stay as they are.
 
     With the setting `undo_minutes` above 0, `undo` brings them back for that time. Until then their texts are still in
     the file; with `--now` they go at once, with all that could be brought back.
@@ -511,13 +468,12 @@ def forget(front: Front, call: Call) -> object:
     Before several memories go that were not named by their ids, it says what they are and asks; `--yes` answers
     beforehand, and `--dry-run` lists them and removes nothing.
 
-    Files are not changed: the next indexing remembers them again, unless a .gitignore, a .jupytermemoryignore or the
-    setting `ignore` names them.
+    The next indexing remembers the files again, unless a .gitignore, a .jupytermemoryignore or the setting `ignore`
+    names them.
 
     Examples::
 
         %memory forget 3f2a9c1b2d4e5f60
-        %memory forget --source reports/old.ipynb
         %memory forget --tag draft --until "last year" --dry-run
         %memory forget --searches
         %memory forget --now
@@ -543,31 +499,26 @@ def forget(front: Front, call: Call) -> object:
         command = front.command(f"forget {memory.id}")
         raise WrongUsage(f"{word} is a rank, and an id is needed. {meant}: {command}")
     selection = front.store.selection(**chosen)
-    what = _selected(front.store, selection)
+    what, number, store = str(selection), len(selection), front.store
+    if selection.everything:
+        where = f"the space {store.space!r} in {store.path}" if store.space else str(store.path)
+        what = f"{'the' if number == 1 else 'all'} {count_of(number, 'memory', 'memories')} of {where}"
+        what += f" ({selection.parts})" if number else ""
     if call.values["dry_run"]:
         front.hint(f"Nothing was forgotten. Without --dry-run these would go: {what}.")
         if selection.filters or selection.everything:
-            return front.show_list(front.store.browsed(limit=len(selection) or 1, filters=selection.filters))
-        # Those named by ids, in the words of the other commands.
-        front.say("\n".join(named(front.store.get(one), "would forget") for one in selection.ids))
+            return front.show_list(store.browsed(limit=number or 1, filters=selection.filters))
+        front.say("\n".join(named(store.get(one), "would forget") for one in selection.ids))
         return None
-    if (len(selection) > 1 and not chosen["ids"]) or chosen["everything"]:
+    if (number > 1 and not chosen["ids"]) or chosen["everything"]:
         loss, command = f"This would forget {what}", f"forget {call.source}"
         if not front.confirm(f"Forget {what}?", yes=call.values["yes"], command=command, loss=loss):
             return None
     # What was counted, and not what fits by now: the question was about those alone.
-    forgotten = front.store.forget(selection, now=call.values["now"])
+    forgotten = store.forget(selection, now=call.values["now"])
     front.say(f"forgot {count_of(forgotten, 'memory', 'memories')}")
     _say_after_forgetting(front, chosen, forgotten, now=call.values["now"])
     return None
-
-
-def _selected(store: MemoryStore, selection: Selection) -> str:
-    if not selection.everything:
-        return str(selection)
-    held = f"{'the' if len(selection) == 1 else 'all'} {count_of(len(selection), 'memory', 'memories')}"
-    where = f"the space {store.space!r} in {store.path}" if store.space else str(store.path)
-    return f"{held} of {where}" + (f" ({selection.parts})" if len(selection) else "")
 
 
 def _say_after_forgetting(front: Front, chosen: Mapping[str, Any], forgotten: int, *, now: bool) -> None:
@@ -661,9 +612,7 @@ def line_of(hit: Hit) -> str:
     except OSError:
         return hit.location
     first = int(hit.location)
-    return next(
-        (str(number) for number, line in enumerate(lines[first - 1 :], first) if line.strip() == said), str(first)
-    )
+    return next((str(at) for at, line in enumerate(lines[first - 1 :], first) if line.strip() == said), str(first))
 
 
 def _editing(editor: str, path: str, place: str) -> list[str]:
@@ -683,7 +632,6 @@ def _editing(editor: str, path: str, place: str) -> list[str]:
 
 
 def _browsed(address: str) -> str:
-    # Imported late: a kernel opens no browser.
     import webbrowser
 
     return f"opened {address}" if webbrowser.open(address) else f"{address}\nNo browser was found to open it."

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import atexit
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from platform import platform
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, get_args
 
 from jupyter_memory.config import models_folder, settings, store_path
 from jupyter_memory.errors import InputError, NoStore, UnknownProfile
@@ -28,17 +28,12 @@ if TYPE_CHECKING:
 
 def status(front: Front, call: Call) -> None:
     """Show what the store holds: where it is, its memories by kind, its size, its model."""
-    # Imported late, here and below: a kernel that only searches need not wait for models and their downloads.
     from jupyter_memory.embedders.static import arithmetic
 
     stats = front.store.stats(sizes=True)
     if call.values.get("json"):
         front.say(json_text(stats, indent=2))
-    else:
-        front.say(front.with_commands(_held(stats, arithmetic())))
-
-
-def _held(stats: Mapping[str, Any], arithmetic: str) -> str:
+        return
     held, pictures = StoreSize(stats["sizes"], stats["budget"]), stats["thumbnails"]
     share = "" if held.budget is None else f"{held.held / held.budget:.0%} of max_store_mb ({size(held.budget)})"
     undo = ""
@@ -79,9 +74,9 @@ def _held(stats: Mapping[str, Any], arithmetic: str) -> str:
         ("history", "; ".join(history)),
         ("spaces", ", ".join(spaces)),
         ("model", ", ".join(models) or "none yet: it is chosen when the first memory is stored"),
-        ("arithmetic", arithmetic),
+        ("arithmetic", arithmetic()),
     ]
-    return columns([row for row in rows if row[1]])
+    front.say(front.with_commands(columns([row for row in rows if row[1]])))
 
 
 def config(front: Front, call: Call) -> None:
@@ -120,7 +115,6 @@ def autoload(front: Front, call: Call) -> None:
 
         %memory autoload on
         %memory autoload off
-        %memory autoload status
     """
     folder = front.startup_folder
     if folder is None:
@@ -162,12 +156,7 @@ def doctor(front: Front, call: Call) -> None:
 
 
 def backup(front: Front, call: Call) -> None:
-    """Copy the store into a new file, as it is at this moment.
-
-    Examples::
-
-        %memory backup ~/memory-2026-03.sqlite
-    """
+    """Copy the store into a new file, as it is at this moment."""
     front.say(f"copied to {front.store.backup(call.words[0])}")
 
 
@@ -183,10 +172,6 @@ def export(front: Front, call: Call) -> None:
     """Write the store into a new folder as JSON lines, with the notes as Markdown, for `import` and other programs.
 
     The texts are in clear, readable by you alone. Vectors and recent searches are left out.
-
-    Examples::
-
-        %memory export ~/memory-export
     """
     front.say(str(front.store.export(call.words[0])))
 
@@ -199,7 +184,6 @@ def import_(front: Front, call: Call) -> None:
 
     Examples::
 
-        %memory import ~/memory-export
         %memory import --update ~/memory-export
     """
     report = front.store_to_fill.import_(call.words[0], update=call.values["update"], progress=front.progress)
@@ -243,12 +227,10 @@ def profile(front: Front, call: Call) -> None:
     Examples::
 
         %memory profile
-        %memory profile covalence
         %memory profile show covalence
         %memory profile save mine.toml
         %memory profile ./mine.toml
     """
-    # Imported late, here and below: help and wrong usage need no profiles.
     from jupyter_memory.search.profiles import PROFILES, profile_named
 
     for name in call.words:
@@ -308,13 +290,11 @@ def model(front: Front, call: Call) -> None:
     Examples::
 
         %memory model
-        %memory model use nomic
         %memory model use nomic --dims 512 --yes
         %memory model use nomic --from ~/nomic-embed-text-v1.5
         %memory model drop
         %memory model remove nomic
     """
-    # Imported late, here and below: a kernel that only searches need not wait for models and their downloads.
     from jupyter_memory.interface import models
 
     stats = None if (store := front.store_if_any) is None else store.stats()
@@ -400,7 +380,6 @@ def _say(front: Front, act: Callable[[], str]) -> None:
 
 def grant(front: Front, call: Call) -> None:
     """Let roles of the database read, write or own the store, or read or write one space of it."""
-    # Imported late, here and below: a kernel, which has none of these commands, must not wait for databases.
     from jupyter_memory.storage.base import Level
 
     right, *roles = call.words
@@ -492,7 +471,6 @@ def in_notebook(front: Front, call: Call) -> None:
     Examples::
 
         %memory watch ~/notebooks
-        %memory watch
         %memory watch --off ~/notebooks
     """
     if (folders := _watched(front, call)) is None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
+from typing import Any
 
 from jupyter_memory.interface import options
 from jupyter_memory.interface.commands import history, memories, store
-from jupyter_memory.interface.commands.command import Argument, Command, F, Front
+from jupyter_memory.interface.commands.command import Argument, Call, Command, F, Front
 
-_RANK = "Name a rank of the last results, or an id: %memory {} 1"
 _MODELS = ("nomic", "static", "minilm")
 _NAME = Argument("NAME")
 _PICK, _PICKS = Argument("RANK|ID"), Argument("RANK|ID", many=True)
@@ -25,6 +25,13 @@ Examples:
   jupyter-memory search outcome:error merge --since "last week"
   jupyter-memory search --kind cell 'path:2025 /r2_score|mse/' --open 1
 """
+
+
+# A command about hits, or about one of them.
+def _of(name: str, run: Callable[[Front, Call], object], argument: Argument = _PICKS, **more: Any) -> Command[Front]:
+    missing = f"Name a rank of the last results, or an id: %memory {name} 1"
+    return Command(name, run, (argument,), values="id", missing=missing, **more)
+
 
 COMMANDS: tuple[Command[Front], ...] = (
     Command("status", store.status, terminal_options=(options.JSON,)),
@@ -49,7 +56,7 @@ COMMANDS: tuple[Command[Front], ...] = (
         terminal_help=_SEARCH_HELP,
     ),
     Command("fix", history.fix, (_MAYBE_FILE,), (options.LIMIT, options.JSON), offered="terminal"),
-    Command("list", memories.list_, options=options.BROWSE, terminal_options=(options.WHOLE_JSON,)),
+    Command("list", memories.list_, options=options.BROWSE, terminal_options=(options.JSON,)),
     Command(
         "explain",
         memories.explain,
@@ -58,26 +65,10 @@ COMMANDS: tuple[Command[Front], ...] = (
         missing='Name a query, and a rank of the last search or an id: %memory explain "prices" 1',
         notebook_words="RANK | QUERY ID",
         terminal_options=(options.PROFILE, options.JSON),
-        terminal_help="Show why a memory ranks where it does for a query, or why it is not found.",
     ),
-    Command("open", memories.open_, (_PICKS,), values="id", missing=_RANK.format("open")),
-    Command(
-        "text",
-        memories.text,
-        (_PICKS,),
-        (options.RUNNABLE, options.EFFECTS),
-        values="id",
-        missing=_RANK.format("text"),
-    ),
-    Command(
-        "insert",
-        memories.insert,
-        (_PICK,),
-        (options.EFFECTS,),
-        values="id",
-        missing=_RANK.format("insert"),
-        offered="notebook",
-    ),
+    _of("open", memories.open_),
+    _of("text", memories.text, options=(options.RUNNABLE, options.EFFECTS)),
+    _of("insert", memories.insert, _PICK, options=(options.EFFECTS,), offered="notebook"),
     Command(
         "tag",
         memories.tag,
@@ -86,22 +77,14 @@ COMMANDS: tuple[Command[Front], ...] = (
         values="id",
         missing="Name the hits, and then the tag: %memory tag 3 decision",
     ),
-    Command("versions", history.versions, (_PICK,), values="id", missing=_RANK.format("versions"), offered="notebook"),
-    Command("runs", history.runs, (_PICK,), values="id", missing=_RANK.format("runs"), offered="notebook"),
-    Command("good", memories.good, (_PICKS,), values="id", missing=_RANK.format("good")),
-    Command("bad", memories.bad, (_PICKS,), values="id", missing=_RANK.format("bad")),
-    Command(
-        "related",
-        memories.related,
-        (_PICK,),
-        (options.LIMIT,),
-        values="id",
-        missing=_RANK.format("related"),
-        terminal_help="Show the memories most like one, by its words and its meaning.",
-    ),
+    _of("versions", history.versions, _PICK, offered="notebook"),
+    _of("runs", history.runs, _PICK, offered="notebook"),
+    _of("good", memories.good),
+    _of("bad", memories.bad),
+    _of("related", memories.related, _PICK, options=(options.LIMIT,)),
     Command("context", memories.context, (Argument("TOKENS", required=False),), offered="notebook"),
-    Command("pin", memories.pin, (_PICKS,), values="id", missing=_RANK.format("pin")),
-    Command("unpin", memories.unpin, (_PICKS,), values="id", missing=_RANK.format("unpin")),
+    _of("pin", memories.pin),
+    _of("unpin", memories.unpin),
     Command(
         "forget",
         memories.forget,
@@ -109,7 +92,6 @@ COMMANDS: tuple[Command[Front], ...] = (
         options.FORGET,
         values="id",
         destroys=True,
-        terminal_help="Remove memories for good: by id, --source, filters or --everything; files stay as they are.",
     ),
     Command("undo", memories.undo),
     Command(
@@ -198,8 +180,8 @@ COMMANDS: tuple[Command[Front], ...] = (
                 destroys=True,
             ),
             Command("import", history.import_, (Argument("PATH", required=False),), values="path"),
-            Command("versions", history.versions, (_PICK,), (options.JSON,), values="id", offered="terminal"),
-            Command("runs", history.runs, (_PICK,), (options.JSON,), values="id", offered="terminal"),
+            _of("versions", history.versions, _PICK, options=(options.JSON,), offered="terminal"),
+            _of("runs", history.runs, _PICK, options=(options.JSON,), offered="terminal"),
         ),
         missing="%memory history is followed by on, off, status, clear or import.",
         notebook_words="[on | off | status | clear | import [PATH]]",
