@@ -317,8 +317,6 @@ class Engine(Protocol):
     def tidy(self, *, compact_at: float = 0.5) -> None:
         """Do what is quicker for many changes at once, and give room back if more than this part of it is free."""
 
-    @property
-    def is_small(self) -> bool: ...  # removing the traces of an edit takes no time that anybody would notice
     # Run what forgets, and keep what it removed so that it can be taken back.
     def kept(self, session: Any, until: datetime, space: str, forget: Callable[[], int], /) -> int: ...
     # Those of these spaces into which the person who opened the store may not write.

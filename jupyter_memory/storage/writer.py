@@ -177,9 +177,7 @@ class Writer(Part):
                 changes.session.lock_files([state.path for state in states], space)
                 contents = {state.path: of_it for state, of_it in some}
                 replaced = changes.replace_files(contents, changes.model(embedder), now, space)
-                # Every file that is saved comes here. In a large store, what was edited out of it waits for the next
-                # time that something is forgotten.
-                if replaced and self._engine.is_small:
+                if replaced:
                     changes.session.note_removal()
                 rows.note(changes.session, states, now, space)
 

@@ -36,7 +36,6 @@ class PostgresStorage(Storage):
     """A store in a PostgreSQL database; with a ``space``, nothing else of it is seen."""
 
     database: Database
-    is_small = False  # nothing is scrubbed on a server
 
     def __init__(self, address: DatabaseAddress, *, busy_seconds: float, space: str = "") -> None:
         database = Database(address, space=space, busy_seconds=busy_seconds)

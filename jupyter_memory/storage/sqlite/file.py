@@ -342,14 +342,24 @@ def version(connection: apsw.Connection) -> str:
     )
 
 
-def removals(connection: apsw.Connection) -> str:
-    """Return a value that differs between two states of the store, unless chunks were only added in between."""
-    return str(connection.execute("select value from counters where name = 'removals'").get)
+def removals(connection: apsw.Connection) -> tuple[str, int]:
+    """Return two values: while the first is the same, chunks were only added, or removed if the second differs."""
+    rewritten, removed = connection.execute(
+        """
+        select coalesce((select value from counters where name = 'rewritten'), 0), value
+        from counters where name = 'removals'
+        """
+    ).fetchone() or (0, 0)
+    return str(rewritten), int(removed)
 
 
-def outdate(connection: Session) -> None:
-    """Make every process read anew what it keeps of the indexes."""
+def outdate(connection: Session, *, known: bool = True) -> None:
+    """Make every process read anew what it keeps of the indexes, or only look for what of it is gone."""
     connection.changed("update counters set value = value + 1 where name = 'removals'")
+    if known:
+        connection.changed(
+            "insert into counters values ('rewritten', 1) on conflict (name) do update set value = value + 1"
+        )
 
 
 def is_cut(connection: apsw.Connection, path: Path) -> bool:

@@ -103,7 +103,7 @@ class KeywordIndex:
         # That takes away the mark that pages may be empty. A connection that read the mark before would empty pages
         # without setting it again, and others would take these for damage, if this did not make it read the mark anew.
         session.changed("insert into keyword (keyword, rank) values ('secure-delete', 1)")
-        outdate(session)
+        outdate(session, known=False)
 
     def rebuild(self, session: Session, /) -> None:
         self.finish(session)

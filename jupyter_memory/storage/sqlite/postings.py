@@ -28,13 +28,11 @@ from numpy.typing import NDArray
 from jupyter_memory.storage.base import ChunkWords
 from jupyter_memory.storage.sql import UnreadableRow
 from jupyter_memory.storage.sqlite.file import Session
-from jupyter_memory.storage.sqlite.vectors import ScoredChunks
+from jupyter_memory.storage.sqlite.vectors import BLOCK, ScoredChunks
 from jupyter_memory.storage.tables import memories
 from jupyter_memory.storage.words import stems
 from jupyter_memory.text.identifiers import COLUMNS
 
-# Chunk ids of a block. A page has a place as uint16.
-_BLOCK = 16_384
 # Postings of a page.
 _PAGE = 2_048
 # Chunks up to which new ones are merged with the newest segments; chunks below which a segment is small, and how many
@@ -91,7 +89,7 @@ class Lengths:
 
     def __init__(self, session: Session) -> None:
         rows = session.rows("select block, chunks, lengths from word_segments")
-        places = [_array(chunks, np.uint16).astype(np.int64) + block * _BLOCK for block, chunks, _ in rows]
+        places = [_array(chunks, np.uint16).astype(np.int64) + block * BLOCK for block, chunks, _ in rows]
         lengths = [_array(lengths, np.uint32) for *_, lengths in rows]
         self.ids = np.concatenate([np.zeros(0, np.int64), *places])
         self._lengths = np.concatenate([np.zeros(0, np.uint32), *lengths])
@@ -155,7 +153,7 @@ def _joined_postings(
 ) -> Postings:
     ns = np.fromiter(map(len, codes), np.int64, len(codes))
     sizes = np.fromiter(map(len, kinds), np.int64, len(kinds)) // (2 * len(COLUMNS))
-    chunks = np.repeat(np.array(blocks, np.int64) * _BLOCK, ns) + np.frombuffer(b"".join(places), np.uint16)
+    chunks = np.repeat(np.array(blocks, np.int64) * BLOCK, ns) + np.frombuffer(b"".join(places), np.uint16)
     rows = np.repeat(np.cumsum(sizes) - sizes, ns) + np.frombuffer(b"".join(codes), np.uint8)
     return Postings(chunks, rows, np.frombuffer(b"".join(kinds), np.uint16).reshape(-1, len(COLUMNS)))
 
@@ -216,7 +214,7 @@ _EMPTY = _Batch((), _NONE.chunks, _NONE.chunks.astype(np.uint16), _NONE.codes, _
 
 def put(session: Session, words: Sequence[ChunkWords]) -> None:
     """Index chunks that are not in the index."""
-    for block, some in groupby(sorted(words, key=lambda one: one.chunk), lambda one: one.chunk // _BLOCK):
+    for block, some in groupby(sorted(words, key=lambda one: one.chunk), lambda one: one.chunk // BLOCK):
         new, lengths = _tokenized(list(some))
         of_block = "select id, length(chunks) / 2 from word_segments where block = :block order by id"
         known = session.rows(of_block, block=block)
@@ -253,16 +251,16 @@ def _tokenized(words: Sequence[ChunkWords]) -> tuple[_Batch, dict[int, int]]:
     kinds = np.zeros((np.count_nonzero(first), columns), np.uint16)
     kinds[np.cumsum(first) - 1, column] = np.minimum(counts, _OFTEN)
     owners, chunks = np.divmod(pairs[first], len(words))
-    places = np.array([one.chunk % _BLOCK for one in words], np.uint16)
+    places = np.array([one.chunk % BLOCK for one in words], np.uint16)
     lengths = dict(zip(places.tolist(), np.array(sizes).reshape(-1, columns).sum(axis=1).tolist(), strict=True))
     return _Batch(list(numbers), owners, places[chunks], np.arange(len(kinds)), kinds), lengths
 
 
 def remove(session: Session, chunks: Iterable[int]) -> None:
     """Take chunks out of the index; no byte of their words stays in it."""
-    for block, some in groupby(sorted(chunks), lambda chunk: chunk // _BLOCK):
+    for block, some in groupby(sorted(chunks), lambda chunk: chunk // BLOCK):
         gone = np.zeros(1 << 16, np.bool_)
-        gone[[chunk % _BLOCK for chunk in some]] = True
+        gone[[chunk % BLOCK for chunk in some]] = True
         for segment, held, lengths in session.rows(
             "select id, chunks, lengths from word_segments where block = :block", block=block
         ):

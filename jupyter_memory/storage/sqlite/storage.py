@@ -105,7 +105,6 @@ def _errors_of(target: Path) -> Iterator[None]:
 _RESERVE = 8_000_000
 # With less than this free, a reserve is made; with twice as much, it goes.
 _LOW = 8 * _RESERVE
-_SMALL = 500_000_000  # bytes that are read in a fraction of a second
 
 
 class SqliteStorage(Storage):
@@ -167,10 +166,6 @@ class SqliteStorage(Storage):
                     # temporary file in the store's folder, writes of other threads failed as busy.
                     connection.execute("vacuum")
                 self._empty_log()
-
-    @property
-    def is_small(self) -> bool:
-        return self.path.stat().st_size < _SMALL
 
     kept = staticmethod(undo.kept)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Self
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from jupyter_memory.errors import EmbeddingMismatch
 from jupyter_memory.runtime import batches, one_core
 from jupyter_memory.storage.base import ChunkVectors, Model, Row, cut, is_settled, mismatch
-from jupyter_memory.storage.sql import SQLITE, Cache, condition
+from jupyter_memory.storage.sql import SQLITE, Cache, condition, forkable_lock
 from jupyter_memory.storage.sqlite.file import Session, outdate, removals
 from jupyter_memory.storage.tables import models
 from jupyter_memory.types import Filters, ScoredChunk
@@ -125,6 +125,8 @@ def _extended(known: NDArray[Any], new: NDArray[Any], most: int = 0) -> NDArray[
     return room[:size]
 
 
+# Chunk ids of a block of the keyword index. A page has a place as uint16.
+BLOCK = 16_384
 # Filters whose chunks are kept: a search has up to four, a kind apart and a time.
 _MOST_FILTERS = 5
 
@@ -133,7 +135,7 @@ class ChunkOwners:
     """The memories of one store's chunks, 8 bytes each; safe to share between threads."""
 
     def __init__(self) -> None:
-        self._known: Cache[str, Keys] = Cache(1)
+        self._known: Cache[str, tuple[int, Keys]] = Cache(1)
         self._matching: tuple[Session | None, tuple[int, int], dict[Filters, Keys]] = None, (0, 0), {}
 
     def matching(self, connection: Session, filters: Filters) -> Keys:
@@ -160,9 +162,14 @@ class ChunkOwners:
 
     def of(self, connection: Session) -> Keys:
         """Return the key of each chunk's memory by the chunk's id in this transaction, 0 where there is none."""
-        # Only what is new is read, unless something was removed.
-        state = removals(connection)
-        keys = self._known.get(state, "")
+        # Only what is new is read, and which chunks are gone, if any are.
+        state, removed = removals(connection)
+        before, keys = self._known.get(state, "") or (0, None)
+        if before > removed:
+            keys = None
+        elif keys is not None and before < removed:
+            keys = np.where(_held(connection, keys.size), keys, 0)
+            self._known.put(state, "", (removed, keys))
         # All of them are quicker to read from the index by memory.
         newer, first = ("where ? = 0", 0) if keys is None else ("where id >= ?", keys.size)
         keys = np.zeros(1, np.int64) if keys is None else keys
@@ -174,8 +181,17 @@ class ChunkOwners:
             of_new = np.zeros(int(chunks.max()) + 1, np.int64)
             of_new[chunks] = np.fromstring(row[1], np.int64, sep=",")
             keys = _extended(keys, of_new)
-            self._known.put(state, "", keys)
+            self._known.put(state, "", (removed, keys))
         return keys
+
+
+def _held(connection: Session, size: int) -> NDArray[np.bool_]:
+    # Whether each chunk is there, by id: the keyword index lists all of them in 2 bytes each.
+    held = np.zeros(size, np.bool_)
+    for block, chunks in connection.execute("select block, chunks from word_segments"):
+        ids = np.frombuffer(chunks, np.uint16).astype(np.int64) + block * BLOCK
+        held[ids[ids < size]] = True
+    return held
 
 
 def best_memories(connection: Session, scored: ScoredChunks, count: int, owners: ChunkOwners) -> list[ScoredChunk]:
@@ -222,11 +238,18 @@ _ROUNDING, _BITS = 1e-3, 32
 
 @dataclass(frozen=True, slots=True)
 class _Codes:
+    # ``gone`` are the places of those that are there no more, after as many removals as ``checked`` says; ``read`` is
+    # after how many the last were read.
     ids: NDArray[np.int64]
     of: Codes
+    gone: NDArray[np.intp]
+    checked: int
+    read: int
 
 
-_NO_CODES = _Codes(np.empty(0, np.int64), np.empty((0, BITS // 64), np.uint64))
+_NO_IDS = np.empty(0, np.int64)
+# If one code in so many is gone, all are read anew.
+_GONE = 8
 
 
 class VectorIndex:
@@ -235,6 +258,7 @@ class VectorIndex:
     def __init__(self) -> None:
         self.owners = ChunkOwners()
         self._known_codes: Cache[int, _Codes] = Cache(2)
+        self._reading = forkable_lock()
 
     def register(self, connection: Session, embedder: Embedder | Model, *, indexed: bool = True) -> Model:
         models.add(connection, embedder.fingerprint, embedder.name, embedder.dimensions)
@@ -287,7 +311,7 @@ class VectorIndex:
         for model in models.every(connection) if of is None else of:
             connection.executemany(f"delete from vectors_{model.id} where chunk = ?", gone)
             connection.executemany(f"delete from codes_{model.id} where chunk = ?", gone)
-        outdate(connection)
+        outdate(connection, known=False)
 
     @staticmethod
     def damaged(connection: Session, model: Model, /) -> list[int]:
@@ -341,14 +365,15 @@ class VectorIndex:
         floor = -2.0 if threshold is None else threshold
         allowed = self.owners.matching(connection, filters) if filters else None
         known = self._codes(connection, model)
-        ids, of = known.ids if allowed is None else allowed, known.of
-        if ids.size <= EXACT:
+        ids, of, gone = (known.ids, known.of, known.gone) if allowed is None else (allowed, known.of, _NO_IDS)
+        if ids.size - gone.size <= EXACT:
             kept = _cosines(connection, model, query, ids).at_least(floor)
             return best_memories(connection, kept, count, self.owners)
         if allowed is not None:
             inside = np.isin(known.ids, allowed, assume_unique=True)
             ids, of = known.ids[inside], of[inside]
         differing = distances(codes(query[None, :])[0], of)
+        differing[gone] = np.inf
         wanted = max(_CANDIDATES, 10 * count)
         while True:
             near = _cosines(connection, model, query, ids[nearest(differing, wanted)])
@@ -360,26 +385,41 @@ class VectorIndex:
             wanted *= 4
 
     def _codes(self, connection: Session, model: Model) -> _Codes:
-        # What was added since they were read is read now, many as one row.
-        state, table = removals(connection), f"codes_{model.id}"
-        known = self._known_codes.get(state, model.id) or _NO_CODES
-        begin = int(known.ids[-1]) + 1 if known.ids.size else 0
-        end = (connection.execute(f"select max(chunk) from {table}").get or 0) + 1
-        most = len(known.ids) + end - begin
-        for first in range(begin, end, _READ_TOGETHER):
-            row: Any = connection.execute(
-                f"""
-                select group_concat(chunk), cast(group_concat(code, '') as blob)
-                from (select chunk, code from {table} where chunk >= ? and chunk < ? order by chunk)
-                """,
-                (first, min(first + _READ_TOGETHER, end)),
-            ).fetchone()
-            if row[0] is not None:
-                ids = np.fromstring(row[0], np.int64, sep=",")
-                new = np.frombuffer(row[1], np.uint64).reshape(len(ids), -1)
-                known = _Codes(_extended(known.ids, ids, most), _extended(known.of, new, most))
+        # What was added since they were read is read now, many as one row. One thread after the other: of two in
+        # different states, each would write other codes behind those that both know.
+        with self._reading:
+            (state, removed), table = removals(connection), f"codes_{model.id}"
+            fresh = _Codes(_NO_IDS, np.empty((0, BITS // 64), np.uint64), _NO_IDS, removed, removed)
+            known = self._known_codes.get(state, model.id) or fresh
+            if known.read > removed:
+                known = fresh
+            elif known.checked != removed:
+                gone = self._gone(connection, known.ids)
+                known = fresh if gone.size * _GONE > known.ids.size else replace(known, gone=gone, checked=removed)
                 self._known_codes.put(state, model.id, known)
-        return known
+            begin = int(known.ids[-1]) + 1 if known.ids.size else 0
+            end = (connection.execute(f"select max(chunk) from {table}").get or 0) + 1
+            most = len(known.ids) + end - begin
+            for first in range(begin, end, _READ_TOGETHER):
+                row: Any = connection.execute(
+                    f"""
+                    select group_concat(chunk), cast(group_concat(code, '') as blob)
+                    from (select chunk, code from {table} where chunk >= ? and chunk < ? order by chunk)
+                    """,
+                    (first, min(first + _READ_TOGETHER, end)),
+                ).fetchone()
+                if row[0] is not None:
+                    ids = np.fromstring(row[0], np.int64, sep=",")
+                    new = np.frombuffer(row[1], np.uint64).reshape(len(ids), -1)
+                    ids, new = _extended(known.ids, ids, most), _extended(known.of, new, most)
+                    known = replace(known, ids=ids, of=new, read=removed)
+                    self._known_codes.put(state, model.id, known)
+            return known
+
+    def _gone(self, connection: Session, ids: NDArray[np.int64]) -> NDArray[np.intp]:
+        owners, held = self.owners.of(connection), np.zeros(int(ids.max(initial=0)) + 1, np.bool_)
+        held[: owners.size] = owners[: held.size] > 0
+        return np.flatnonzero(~held[ids])
 
     def cosines(self, connection: Session, model: Model, query: Vectors, memories: Sequence[int]) -> dict[int, float]:
         rows = connection.execute(

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inside import run_sql
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.storage import Prepared, open_storage
@@ -254,6 +255,30 @@ def test_a_snapshot_that_is_older_than_the_cache(opened):
         assert threads.submit(mine.writer.forget, ANY).result() in (11, 12)
         assert (len(threads.submit(texts, mine, query, 100).result()), len(texts(mine, query, 100))) == (0, 10)
     assert texts(mine, query, 100) == []
+
+
+def test_codes_in_memory_outlast_a_removal(sqlite):
+    """What another process removes is found no more, the rest as by one that reads all anew; no code is read again."""
+    rng = np.random.default_rng(8)
+    query, of = unit(rng, 64), unit(rng, 6_000, 64)
+    mine, other = stored(sqlite(), [Draft(text=f"λ {i}") for i in range(6_000)], of), sqlite()
+    order = [f"λ {place}" for place in np.argsort(-(of @ query))]
+    assert texts(mine, query, 1) == texts(other, query, 1) == order[:1]
+    with other.snapshot() as snapshot:
+        ids = {memory.text: memory.id for memory in snapshot.browse(ANY, 6_000)}
+    for begin, end in ((0, 1), (1, 300)):
+        other.writer.forget([ids[text] for text in order[begin:end]])
+        stored(other, [Draft(text=f"ü {end}")], unit(rng, 1, 64))
+        assert texts(mine, query, 1) == order[end : end + 1]
+        assert finds(mine, query, 400) == finds(other, query, 400) == finds(sqlite(), query, 400)
+    best = finds(mine, query, 20)
+    run_sql(other.path, "update codes_1 set code = zeroblob(128)")
+    other.writer.forget([ids[order[-1]]])
+    assert finds(mine, query, 20) == best
+    assert finds(sqlite(), query, 20) != best
+    # Where many are gone, they are read anew.
+    other.writer.forget([ids[text] for text in order[1_000:2_000]])
+    assert finds(mine, query, 20) != best
 
 
 WEIGHTS = {"title": 5.0, "text": 1.0}
