@@ -42,7 +42,7 @@ def kept_as(project: str, path: str) -> str:
 def downloaded(url: str) -> bytes:
     """Return what is at an address."""
     try:
-        with urlopen(url, timeout=300) as answer:  # noqa: S310 - the addresses are those of corpus.toml
+        with urlopen(url, timeout=300) as answer:
             return answer.read()
     except (OSError, HTTPException) as error:
         raise Broken(f"{url} cannot be downloaded: {error}. Try again later.") from error
@@ -56,17 +56,30 @@ def fetch(cache: Path, listed: list[dict[str, Any]], download: Callable[[str], b
         project, notebooks = source["project"], source["notebooks"]
         if all(is_whole(folder / kept_as(project, path), digest) for path, digest in notebooks.items()):
             continue
-        print(f"Downloading {project} ({len(notebooks)} notebooks, {source['license']}) from {source['url']}", flush=True)
+        print(
+            f"Downloading {project} ({len(notebooks)} notebooks, {source['license']}) from {source['url']}", flush=True
+        )
         packed = download(source["url"])
         if hashlib.sha256(packed).hexdigest() != source["sha256"]:
             raise Broken(f"{source['url']} has another hash than corpus.toml: the download is damaged. Run it again.")
         with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
             for path, digest in notebooks.items():
-                member = archive.extractfile(f"{source['url'].rpartition('/')[2].removesuffix('.tar.gz')}/{path}")
-                if member is None or hashlib.sha256(content := member.read()).hexdigest() != digest:
+                content = content_of(archive, f"{source['url'].rpartition('/')[2].removesuffix('.tar.gz')}/{path}")
+                if content is None:
+                    raise Broken(f"{path} of {project} is not in the package.")
+                if hashlib.sha256(content).hexdigest() != digest:
                     raise Broken(f"{path} of {project} has another hash than corpus.toml.")
                 (folder / kept_as(project, path)).write_bytes(content)
     return folder
+
+
+def content_of(archive: tarfile.TarFile, name: str) -> bytes | None:
+    """Return a file of an archive, None where there is none."""
+    try:
+        member = archive.extractfile(name)
+    except KeyError:
+        return None
+    return member.read() if member else None
 
 
 def is_whole(notebook: Path, digest: str) -> bool:

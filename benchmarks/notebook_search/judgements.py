@@ -1,14 +1,15 @@
 """Checks the judgements against the notebooks, and compares two judges.
 
     python benchmarks/notebook_search/judgements.py check [--cache FOLDER]
-    python benchmarks/notebook_search/judgements.py agreement
+    python benchmarks/notebook_search/judgements.py agreement [--cache FOLDER]
 
 `check`: every judged cell exists and is not empty; every question has a cell that answers it by itself; of an exact
 question, the expression in checks.tsv is in the cells that answer, and in no cell that was not judged; of an
 unanswerable one, it is in no cell; of a question in other words, fewer than 40 % of its words are in any cell that
 answers; the halves are by the hash of the words.
 
-`agreement`: of qrels.tsv with qrels_second.tsv, whose judge saw neither the first judgements nor a ranking.
+`agreement`: of qrels.tsv with qrels_second.tsv, whose judge saw neither the first judgements nor a ranking. Kappa is
+over all pairs of a question and a cell of the notebooks.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ import numpy as np
 from fetch import CACHE, fetch, sources
 from methods import FILLER, read_cells
 
-from jupyter_memory.evaluation import HALVES, Question, interval, read_set
+from jupyter_memory.evaluation import HALVES, interval, read_set
 
 HERE = Path(__file__).parent
 OVERLAP = 0.4
@@ -92,8 +93,8 @@ def problems(notebooks: Path) -> Iterator[str]:
             )
 
 
-def agreement(first: Grades, second: Grades, answerable: Mapping[str, bool]) -> Iterator[str]:
-    """Yield the lines about the questions that both have judged."""
+def agreement(first: Grades, second: Grades, answerable: Mapping[str, bool], cells: int) -> Iterator[str]:
+    """Yield the lines about the questions that both have judged, of a corpus with so many cells."""
     both = [name for name in second if name in answerable]
     open_ones = [name for name in both if answerable[name]]
     found = [bool(second[name]) for name in both]
@@ -112,25 +113,18 @@ def agreement(first: Grades, second: Grades, answerable: Mapping[str, bool]) -> 
         f"of these the same grade: {np.mean([a == b for a, b in pairs if a and b]):.0%}"
     )
     for least, what in ((2, "answering"), (1, "answering or helping")):
-        shares, met = [], []
+        shares, met, marks = [], [], np.zeros((2, 2), np.int64)
         for name in open_ones:
             one, other = ({cell for cell, grade in of[name].items() if grade >= least} for of in (first, second))
             shares.append(len(one & other) / len(one | other) if one | other else 1.0)
             met.append(float(bool(one & other)))
+            marks += [[cells - len(one | other), len(other - one)], [len(one - other), len(one & other)]]
         low, high = interval(shares)
         yield (
-            f"cells {what}: overlap (Jaccard, mean over questions) {np.mean(shares):.2f} ({low:.2f}-{high:.2f}), "
+            f"cells {what}: kappa {kappa_of(marks):.2f}, "
+            f"overlap (Jaccard, mean over questions) {np.mean(shares):.2f} ({low:.2f}-{high:.2f}), "
             f"at least one in common for {np.mean(met):.0%}"
         )
-
-
-def pooled_kappa(first: Grades, second: Grades, questions: list[str], cells: int, least: int) -> float:
-    """Return kappa over all pairs of these questions and the corpus's cells."""
-    marks = np.zeros((2, 2), np.int64)
-    for name in questions:
-        one, other = ({cell for cell, grade in of[name].items() if grade >= least} for of in (first, second))
-        marks += [[cells - len(one | other), len(other - one)], [len(one - other), len(one & other)]]
-    return kappa_of(marks)
 
 
 def kappa(one: list[bool], other: list[bool]) -> float:
@@ -158,11 +152,15 @@ def main() -> None:
     options = parser.parse_args()
     if options.action == "check":
         found = list(problems(fetch(options.cache, sources())))
-        print("\n".join(found) or f"{len(read_questions())} questions and {len(read_rows('qrels.tsv'))} judgements are right")
+        print(
+            "\n".join(found)
+            or f"{len(read_questions())} questions and {len(read_rows('qrels.tsv'))} judgements are right"
+        )
         sys.exit(bool(found))
     first, second = read_grades("qrels.tsv"), read_grades("qrels_second.tsv")
     answerable = {name: one.get("answerable", True) for name, one in read_questions().items()}
-    print("\n".join(agreement(first, second, answerable)))
+    cells = len(read_cells(fetch(options.cache, sources())))
+    print("\n".join(agreement(first, second, answerable, cells)))
 
 
 if __name__ == "__main__":

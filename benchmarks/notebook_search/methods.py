@@ -24,9 +24,12 @@ from jupyter_memory.evaluation import JudgedSet, beds
 LIMIT = 10
 # What nobody would type into grep.
 FILLER = frozenset(
-    "a an and any are as at be but by can could did do does for from had has have how i if in into is it its me my no "
-    "not of on one only or our out so some something than that the their them then there these thing this those to "
-    "was we were what when where which while who whose why will with without would you".split()
+    re.findall(
+        r"\w+",
+        "a an and any are as at be but by can could did do does for from had has have how i if in into is it its me my "
+        "no not of on one only or our out so some something than that the their them then there these thing this those "
+        "to was we were what when where which while who whose why will with without would you",
+    )
 )
 
 
@@ -52,10 +55,17 @@ class Corpus:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The names of cells, best first, and whether the search says that nothing was found."""
+    """The names of cells, best first, and what the search says of them: strong, weak or none.
+
+    Most say nothing of what they show, so all of it counts as strong.
+    """
 
     names: Sequence[str]
-    nothing: bool
+    doubt: str | None = None
+
+    @property
+    def verdict(self) -> str:
+        return self.doubt or ("strong" if self.names else "none")
 
 
 Search = Callable[[str], Found]
@@ -88,14 +98,14 @@ def text_of(output: dict) -> str:
 
 @contextmanager
 def ours(corpus: Corpus, profile: str) -> Iterator[Search]:
-    """A profile of jupyter-memory with the bundled model; it says itself when nothing was found."""
+    """A profile of jupyter-memory with the bundled model; `auto` says itself when nothing was found."""
     with beds(corpus.judged, "static", notebooks=corpus.notebooks, work=corpus.scratch) as opened:
         [bed] = opened.values()
 
         def search(question: str) -> Found:
             answer = bed.store.hits(question, limit=LIMIT, profile=profile)
             names = (bed.documents.get(hit.memory.id, hit.memory.id) for hit in answer.hits)
-            return Found(list(dict.fromkeys(names)), answer.verdict == "none")
+            return Found(list(dict.fromkeys(names)), answer.verdict)
 
         yield search
 
@@ -113,7 +123,7 @@ def ripgrep(corpus: Corpus) -> Iterator[Search]:
     def search(question: str) -> Found:
         words = dict.fromkeys(word for word in re.findall(r"\w+", question.lower()) if word not in FILLER)
         if not words:
-            return Found((), nothing=True)
+            return Found(())
         asked = [part for word in words for part in ("-e", word)]
         lines = run([*command, *options, *asked, "."], cwd=folder, capture_output=True, text=True).stdout.splitlines()
         matches: dict[int, Counter[str]] = {}
@@ -121,7 +131,7 @@ def ripgrep(corpus: Corpus) -> Iterator[Search]:
             path, _, word = line.partition(":")
             matches.setdefault(int(Path(path).stem), Counter())[word.lower()] += 1
         best = sorted(matches, key=lambda one: (-len(matches[one]), -matches[one].total(), one))[:LIMIT]
-        return Found([names[one] for one in best], not best)
+        return Found([names[one] for one in best])
 
     yield search
 
@@ -139,8 +149,7 @@ def fts5(corpus: Corpus) -> Iterator[Search]:
     def search(question: str) -> Found:
         asked = " OR ".join(f'"{word}"' for word in re.findall(r"\w+", question.lower()))
         found = connection.execute("select rowid from cells where cells match ? order by rank limit ?", (asked, LIMIT))
-        names = [corpus.cells[row - 1].name for (row,) in found]
-        return Found(names, not names)
+        return Found([corpus.cells[row - 1].name for (row,) in found])
 
     yield search
     connection.close()
@@ -173,7 +182,7 @@ def lancedb(corpus: Corpus) -> Iterator[Search]:
     def search(question: str) -> Found:
         asked = table.search(query_type="hybrid").vector(embedder.embed_query(question).reshape(-1))
         rows = asked.text(MatchQuery(question, "text")).distance_type("cosine").rerank(reranker).limit(LIMIT).to_list()
-        return Found([row["name"] for row in rows], not rows)
+        return Found([row["name"] for row in rows])
 
     yield search
 
@@ -201,8 +210,7 @@ def semble(corpus: Corpus, model: str | None = None) -> Iterator[Search]:
     def search(question: str) -> Found:
         # A long cell has several chunks.
         found = index.search(question, top_k=3 * LIMIT)
-        best = list(dict.fromkeys(names[Path(one.chunk.file_path).name] for one in found))[:LIMIT]
-        return Found(best, not best)
+        return Found(list(dict.fromkeys(names[Path(one.chunk.file_path).name] for one in found))[:LIMIT])
 
     yield search
 

@@ -3,8 +3,8 @@
     python benchmarks/notebook_search/run.py [--cache FOLDER] [--split tune|held_out] [--methods NAME...]
 
 The notebooks are downloaded first, if they are not in the cache. The first table is nDCG@10 by type of question, the
-second the other measures, each with the 95 % interval of a bootstrap over the questions; the third is how often a
-method says that nothing was found, which is right for the unanswerable questions only.
+second the other measures, each with the 95 % interval of a bootstrap over the questions; the third is how often
+nothing that a method shows is strong, or it says that nothing was found: right for the unanswerable questions only.
 """
 
 from __future__ import annotations
@@ -64,12 +64,13 @@ def in_all(answers: Mapping[str, Answers], judged: JudgedSet) -> list[tuple[str,
     return rows
 
 
-def nothing_found(answers: Mapping[str, Answers], judged: JudgedSet) -> list[tuple[str, ...]]:
-    """Return the rows of how often a method says that nothing was found."""
-    rows = [("says that nothing was found", "unanswerable", "answerable")]
+def doubts(answers: Mapping[str, Answers], judged: JudgedSet) -> list[tuple[str, ...]]:
+    """Return the rows of how often nothing that a method shows is strong, or it says that nothing was found."""
+    rows = [("questions", "unanswerable: nothing strong", "not found", "answerable: nothing strong", "not found")]
     for name, ones in answers.items():
-        said = ([float(ones[one.id].nothing) for one in some] for some in (judged.unanswerable, judged.questions))
-        rows.append((name, *map(measured, said)))
+        said = [[ones[one.id].verdict for one in some] for some in (judged.unanswerable, judged.questions)]
+        shares = ([float(one in wanted) for one in some] for some in said for wanted in (("weak", "none"), ("none",)))
+        rows.append((name, *map(measured, shares)))
     return rows
 
 
@@ -107,10 +108,12 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, default=CACHE, help=f"where the notebooks are kept ({CACHE})")
     parser.add_argument("--split", choices=SPLITS, help="one half of the questions (both)")
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS), metavar="NAME")
-    parser.add_argument("--tiny", type=Path, metavar="FOLDER", help="a set of its own with its notebooks, for the tests")
+    parser.add_argument(
+        "--tiny", type=Path, metavar="FOLDER", help="a set of its own, with its notebooks in FOLDER/notebooks"
+    )
     options = parser.parse_args()
     try:
-        notebooks = options.tiny or fetch(options.cache, sources())
+        notebooks = options.tiny / "notebooks" if options.tiny else fetch(options.cache, sources())
     except Broken as error:
         sys.exit(str(error))
     judged = read_set(options.tiny or HERE, notebooks)
@@ -121,7 +124,7 @@ def main() -> None:
     print(f"{told}, {len({cell.notebook for cell in cells})} notebooks, {len(cells):,} cells", flush=True)
     with TemporaryDirectory(prefix="notebook-search-") as scratch:
         answers = asked(Corpus(judged, notebooks, cells, Path(scratch)), options.methods)
-    for rows in (by_type, in_all, nothing_found):
+    for rows in (by_type, in_all, doubts) if answers else ():
         show(rows(answers, judged))
 
 
