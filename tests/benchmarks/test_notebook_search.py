@@ -59,7 +59,8 @@ def test_a_table_of_all_methods(tmp_path: Path) -> None:
 
 def test_downloads_are_checked(tmp_path: Path) -> None:
     """A package is downloaded once; one that is missing, damaged or without a notebook stops with what happened."""
-    fetch, broken = (script("fetch")[name] for name in ("fetch", "Broken"))
+    module = script("fetch")
+    fetch, broken = module["fetch"], module["Broken"]
     notebook = write(tmp_path / "book-1.0" / "docs" / "n.ipynb", "x = 1")
     packed = tmp_path / "book-1.0.tar.gz"
     with tarfile.open(packed, "w:gz") as archive:
