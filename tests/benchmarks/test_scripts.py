@@ -37,8 +37,8 @@ FIGURES = {
 }
 # The others are run by tests of their own, or by scripts that import them.
 TESTED_BELOW = {"agent", "build_panel", "demo", "postgres", "strength", "weights"}
-TESTED_ELSEWHERE = {"agents_exchange", "build", "run"}
-SHARED = {"cases", "corpus", "measure"}
+TESTED_ELSEWHERE = {"agents_exchange", "build", "fetch", "judgements", "run"}
+SHARED = {"cases", "corpus", "measure", "methods"}
 
 
 def printed(script: Path, *options: object) -> str:
