@@ -13,12 +13,12 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from jupyter_memory.errors import UnknownMemory
 from jupyter_memory.storage.base import Corpus, Engine, Forgotten, KeywordIndex, Model, VectorIndex, identity
-from jupyter_memory.storage.sql import SHOWN_TIER, Cache, Session
+from jupyter_memory.storage.sql import SHOWN_TIER, Cache, Session, delegated
 from jupyter_memory.storage.tables import activity, files, thumbnails
 from jupyter_memory.storage.tables import memories as rows
 from jupyter_memory.storage.tables import models as known_models
 from jupyter_memory.storage.transfer import Transfer
-from jupyter_memory.storage.writer import RunLog, Thumbnails, Writer, delegated
+from jupyter_memory.storage.writer import RunLog, Thumbnails, Writer
 from jupyter_memory.text.paths import StorePath
 from jupyter_memory.types import Draft, Filters, Memory, ScoredChunk, Terms
 from jupyter_memory.types.protocols import UNREAD, Vectors

@@ -13,8 +13,8 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
-from typing import Any, Generic, Protocol, TypeVar
+from functools import partial, wraps
+from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar
 
 from jupyter_memory.errors import InputError, QueryError
 from jupyter_memory.storage.base import to_micros
@@ -26,6 +26,8 @@ from jupyter_memory.types import FACETS, Filters
 # The tier that people see: a pinned memory is core, whatever it was.
 SHOWN_TIER = "case when memories.pinned then 'core' else memories.tier end"
 _JSON = json.JSONEncoder(ensure_ascii=False)
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
 
 
 class Overtaken(Exception):
@@ -67,6 +69,18 @@ class Session(Protocol):
     def note_removal(self) -> None: ...  # of something whose traces must go
     # Forget everybody's searches that showed one of these memories, and the feedback; returns whether any did.
     def forget_asked(self, keys: Sequence[int]) -> bool: ...
+
+
+def delegated(
+    part: str, method: Callable[Concatenate[Any, Parameters], Result]
+) -> Callable[Concatenate[Any, Parameters], Result]:
+    """Return a method that calls one of a part, or a function of it, with its signature and docstring."""
+
+    @wraps(method)
+    def call(whole: Any, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+        return method(getattr(whole, part), *args, **kwargs)
+
+    return call
 
 
 _FEW = 50  # paths that a condition names one by one in SQLite

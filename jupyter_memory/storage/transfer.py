@@ -22,10 +22,10 @@ from jupyter_memory.storage.base import (
     identity,
 )
 from jupyter_memory.storage.changes import Changes
-from jupyter_memory.storage.sql import Session
+from jupyter_memory.storage.sql import Session, delegated
 from jupyter_memory.storage.tables import activity, files, models, runs, thumbnails
 from jupyter_memory.storage.tables import memories as rows
-from jupyter_memory.storage.writer import Part, changing, delegated
+from jupyter_memory.storage.writer import Part, changing
 from jupyter_memory.types import Filters
 from jupyter_memory.types.protocols import Embedder
 from jupyter_memory.types.report import Feedback

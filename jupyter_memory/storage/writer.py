@@ -51,18 +51,6 @@ class Part:
         self._engine = engine
 
 
-def delegated(
-    part: str, method: Callable[Concatenate[Any, Parameters], Result]
-) -> Callable[Concatenate[Any, Parameters], Result]:
-    """Return a method that calls one of a part, or a function of it, with its signature and docstring."""
-
-    @wraps(method)
-    def call(whole: Any, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
-        return method(getattr(whole, part), *args, **kwargs)
-
-    return call
-
-
 def _reading(
     read: Callable[Concatenate[Session, Parameters], Result],
 ) -> Callable[Concatenate[Part, Parameters], Result]:

@@ -13,7 +13,7 @@ from jupyter_memory.errors import InputError, QueryError
 from jupyter_memory.search.engine import QueryVectors, SearchEngine
 from jupyter_memory.search.profiles import Profile, profile_named
 from jupyter_memory.storage.databases import PartOfStore, Storage, open_storage
-from jupyter_memory.storage.writer import delegated
+from jupyter_memory.storage.sql import delegated
 from jupyter_memory.store.fixes import Fixes
 from jupyter_memory.store.history import History
 from jupyter_memory.store.maintenance import Activity, Maintenance
