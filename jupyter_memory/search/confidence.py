@@ -62,7 +62,8 @@ def coverage_of(words: Sequence[AskedWord], corpus: Corpus, passage: Passage, la
             anywhere += word.weight * _NEAR
         else:
             if held is None:
-                held = {*head, *body, *corpus.words(ident_column(f"{above}\n{passage.text}"))}
+                names = ident_column(f"{passage.context}\n{passage.tags}")
+                held = {*head, *body, *corpus.words(f"{passage.ident} {names}")}
             if any(len(row) == 1 and row[0] in held for row in word.rows):
                 anywhere += word.weight
             elif word.parts:

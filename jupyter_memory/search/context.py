@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -79,7 +80,6 @@ def retrieve(
 
 Floats = NDArray[np.float32]
 TokenIds = NDArray[np.integer]
-Keys = NDArray[np.int64]
 # What a shared computation returns.
 Value = TypeVar("Value")
 # One value, or several together.
@@ -122,7 +122,7 @@ class Sample:
     """Chunks from all over the store: their vectors ``(n, dimensions)``, and in how many of them each token occurs.
 
     ``typical_length`` is the mean number of tokens of a chunk; ``pairs`` are the mean and the deviation of the cosine
-    of two chunks; ``owners`` are the keys of the memories of those that have vectors.
+    of two chunks; ``places`` are those of a memory's chunks among the vectors, by its key.
     """
 
     vectors: Floats
@@ -130,7 +130,7 @@ class Sample:
     chunks: int
     typical_length: float
     pairs: Background | None = None
-    owners: Keys = field(default_factory=lambda: np.zeros(0, np.int64))
+    places: Mapping[int, Sequence[int]] = field(default_factory=dict)
 
 
 class Samples:
@@ -152,13 +152,15 @@ class Samples:
         token_counts = np.zeros(len(token_vectors()), np.int32)
         for ids in of_chunks.values():
             token_counts[ids.different] += 1
-        vectors, owners = np.empty((0, 1), np.float32), np.zeros(0, np.int64)
+        vectors, places = np.empty((0, 1), np.float32), defaultdict[int, list[int]](list)
         if model is not None:
             _, owners, vectors = snapshot.vectors(model, chunks)
+            for place, owner in enumerate(owners.tolist()):
+                places[owner].append(place)
         half = len(vectors) // 2
         pairs = np.einsum("ij,ij->i", vectors[:half], vectors[half : 2 * half])
         typical = float(np.mean([len(ids.different) for ids in of_chunks.values()])) if of_chunks else 1.0
-        sample = Sample(vectors, token_counts, len(chunks), typical, Background.of(pairs), owners)
+        sample = Sample(vectors, token_counts, len(chunks), typical, Background.of(pairs), places)
         self._samples.put("", key, (size, sample))
         return sample
 
@@ -327,8 +329,9 @@ class SearchContext:
         with one_core():
             cosines: Floats = vectors @ self.sample.vectors.T
         # A sample holds few chunks of the memories themselves.
-        own = np.flatnonzero(np.isin(self.sample.owners, memories))
-        cosines[:, own] = np.where(memories[:, None] == self.sample.owners[own], -np.inf, cosines[:, own])
+        for row, memory in enumerate(memories.tolist()):
+            for own in self.sample.places.get(memory, ()):
+                cosines[row, own] = -np.inf
         rows, sums, others = np.arange(len(ids)), np.zeros(len(ids)), np.zeros(len(ids))
         # To look three times for the nearest takes a tenth of the time that `partition` does.
         for _ in range(min(NEAREST, cosines.shape[1])):

@@ -57,7 +57,7 @@ def respelled(query: Query, corpus: Corpus, columns: Collection[str]) -> tuple[Q
     if set(columns) == set(COLUMNS):
         words = query.terms.words[:CHECKED]
         of_each = dict(zip(words, map(corpus.words, words), strict=True))
-        found = corpus.frequencies(chain.from_iterable(of_each.values()))
+        found = corpus.frequencies(chain.from_iterable(of_each.values()), searched=True)
         fixed |= {word for word, of_it in of_each.items() if all(map(found.__getitem__, of_it))}
     stems_tried: dict[str, None] = {}
     notices = []

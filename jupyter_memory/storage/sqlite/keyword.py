@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain, takewhile
 
 import numpy as np
@@ -25,6 +26,8 @@ from jupyter_memory.types import Filters, ScoredChunk, Terms
 _REBUILD_AT = 200
 # Scores that are cached, 16 bytes each, and words that are cached by their first letters, 100 bytes each.
 _MOST_SCORES, _MOST_WORDS = 2_000_000, 100_000
+# Returns the postings of words.
+Read = Callable[..., dict[str, Postings]]
 # Chunks of a part whose words are all read.
 _WHOLE = 2_000
 
@@ -39,6 +42,8 @@ class KeywordIndex:
         self._scores: Cache[tuple[Terms, tuple[tuple[str, float], ...]], ScoredChunks] = Cache(
             _MOST_SCORES, lambda scored: scored.chunks.size + 1
         )
+        # What a search counts first, to tell misspelled words, it reads next.
+        self._ahead: Cache[str, dict[str, Postings]] = Cache(1)
         self._counted: Cache[str, _Counted] = Cache(1)
         self._vocabulary: Cache[str, Sequence[str]] = Cache(_MOST_WORDS, lambda words: len(words) + 1)
         self._parts: Cache[Filters, _Part] = Cache(4)
@@ -48,10 +53,19 @@ class KeywordIndex:
     def corpus(self, session: Session, within: Filters, /) -> Statistics:
         now = version(session)
         counted = self._counted.of(now, "", lambda: _Counted(postings.count(session)))
-        whole = Statistics(session, now, counted, self._vocabulary)
+        whole = Statistics(session, now, counted, self._vocabulary, partial(self._read, session))
         if not within:
             return whole
         return _PartStatistics(whole, within, self._parts.of(now, within, lambda: _Part.read(session, within)))
+
+    def _read(self, session: Session, words: Sequence[str], ahead: bool = False) -> dict[str, Postings]:
+        now = version(session)
+        known = self._ahead.get(now, "") or {}
+        if new := [word for word in words if word not in known]:
+            known = known | postings.read(session, new)
+        if ahead:
+            self._ahead.put(now, "", known)
+        return known
 
     def search(
         self, session: Session, terms: Terms, weights: Mapping[str, float], filters: Filters, count: int, /
@@ -75,8 +89,16 @@ class KeywordIndex:
 
     def _scored(self, session: Session, terms: Terms, weights: Mapping[str, float]) -> ScoredChunks:
         now, asked = version(session), (terms, tuple(weights.items()))
-        lengths = self._lengths.of(now, "", lambda: Lengths(session))
-        return self._scores.of(now, asked, lambda: _Scoring(session, lengths, weights).scored(begun(session, terms)))
+
+        def score() -> ScoredChunks:
+            lengths = self._lengths.of(now, "", lambda: Lengths(session))
+            scoring = _Scoring(session, lengths, weights, partial(self._read, session))
+            scored = scoring.scored(begun(session, terms))
+            # Those of a frequent word take megabytes.
+            self._ahead.put(now, "", {})
+            return scored
+
+        return self._scores.of(now, asked, score)
 
     def highlights(
         self, session: Session, terms: Terms, weights: Mapping[str, float], texts: Mapping[int, str], /
@@ -180,8 +202,9 @@ def check_postings(session: Session) -> None:
 
 
 class _Scoring:
-    def __init__(self, session: Session, lengths: Lengths, weights: Mapping[str, float]) -> None:
+    def __init__(self, session: Session, lengths: Lengths, weights: Mapping[str, float], read: Read) -> None:
         self._session = session
+        self._find = read
         self._lengths = lengths
         self._columns = [column for column in COLUMNS if column in weights]
         # Only pairs of characters without spaces are searched in ``ident`` if the profile leaves it out.
@@ -193,7 +216,7 @@ class _Scoring:
         forms = chain.from_iterable((one.word, *one.inflected) for one in terms.forms)
         stemmed = map(stems, (*terms.words, *terms.phrases, *terms.ident, *forms))
         single = (first for first, *others in filter(None, stemmed) if not others)
-        self._read = postings.read(self._session, (*single, *terms.respelled, *terms.compounded))
+        self._read = self._find([*single, *terms.respelled, *terms.compounded])
         # The forms of a word are one; other spellings and compounds count less.
         sums = []
         for less, others in ((RESPELLED, terms.respelled), (COMPOUND, terms.compounded)):
@@ -278,9 +301,10 @@ class Statistics:
     """The words of one state of the keyword index, with those that earlier searches have read."""
 
     def __init__(
-        self, session: Session, version: str, counted: _Counted, vocabulary: Cache[str, Sequence[str]]
+        self, session: Session, version: str, counted: _Counted, vocabulary: Cache[str, Sequence[str]], read: Read
     ) -> None:
         self._session = session
+        self._read = read
         self._version = version
         self._counted = counted
         self._vocabulary = vocabulary
@@ -288,11 +312,15 @@ class Statistics:
 
     words = staticmethod(stems)
 
-    def frequencies(self, words: Iterable[str], /) -> Mapping[str, int]:
+    def frequencies(self, words: Iterable[str], /, *, searched: bool = False) -> Mapping[str, int]:
         asked, known = dict.fromkeys(words, 0), self._counted.holding
         # All at once: a search may be interrupted before, and other threads read this meanwhile.
         if new := [word for word in asked if word not in known]:
-            known.update(postings.counts_of(self._session, new))
+            if searched:
+                read = self._read(new, ahead=True)
+                known.update({word: read[word].chunks.size for word in new})
+            else:
+                known.update(postings.counts_of(self._session, new))
         for word in asked:
             asked[word] = known[word]
         return asked
@@ -310,8 +338,9 @@ class Statistics:
         return [term for term in self._vocabulary.of(self._version, "", long) if term.endswith(letters)]
 
     def holds_word(self, word: str, columns: Collection[str], /) -> bool:
-        found = postings.read(self._session, stems(word)).values()
-        return all([self._part_of(one).most(columns) for one in found])
+        of_each = stems(word)
+        found = self._read(of_each)
+        return all([self._part_of(found[stem]).most(columns) for stem in of_each])
 
     def holds_phrase(self, phrase: str, columns: Collection[str], /) -> bool:
         match = _match(phrase, columns)
@@ -320,7 +349,7 @@ class Statistics:
         )
 
     def chunk_count(self, stem: str, columns: Collection[str], /) -> int:
-        return self._part_of(postings.read(self._session, [stem])[stem]).most(columns)
+        return self._part_of(self._read([stem])[stem]).most(columns)
 
     def _part_of(self, found: Postings) -> Postings:
         return found
@@ -348,13 +377,14 @@ class _Part:
 class _PartStatistics(Statistics):
     # Nothing that is counted depends on the words or memories of the rest. BM25 alone is that of the whole store.
     def __init__(self, whole: Statistics, within: Filters, part: _Part) -> None:
-        super().__init__(whole._session, whole._version, _Counted(part.size), whole._vocabulary)
+        super().__init__(whole._session, whole._version, _Counted(part.size), whole._vocabulary, whole._read)
         self._within = within
         self._part = part
 
-    def frequencies(self, words: Iterable[str], /) -> Mapping[str, int]:
-        found = postings.read(self._session, words)
-        return {word: self._part_of(one).chunks.size for word, one in found.items()}
+    def frequencies(self, words: Iterable[str], /, *, searched: bool = False) -> Mapping[str, int]:
+        asked = list(words)
+        found = self._read(asked, ahead=searched)
+        return {word: self._part_of(found[word]).chunks.size for word in asked}
 
     def beginning(self, letters: str, /) -> Sequence[str]:
         return self._held(super().beginning(letters))
