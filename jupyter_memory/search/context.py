@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import fsum
+from math import fsum, nan
 from operator import attrgetter
 from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 
@@ -23,7 +23,7 @@ from jupyter_memory.storage.sql import Cache
 from jupyter_memory.text.code import Definitions
 from jupyter_memory.text.identifiers import runs
 from jupyter_memory.text.unicode import storable
-from jupyter_memory.types import Candidate, Filters, Query, ScoredChunk
+from jupyter_memory.types import Candidate, Filters, Memory, Query, ScoredChunk
 from jupyter_memory.types.memory import ChunkTokens
 from jupyter_memory.types.protocols import Vectors
 
@@ -224,9 +224,39 @@ class SearchContext:
         return list(map(attrgetter("key"), self.candidates))
 
     @cached_property
+    def memories(self) -> Sequence[Memory]:
+        """Return the memory of each candidate."""
+        return list(map(attrgetter("memory"), self.candidates))
+
+    @cached_property
     def chunks(self) -> Sequence[int]:
         """Return the best chunk of each candidate."""
         return list(map(attrgetter("chunk"), self.candidates))
+
+    @cached_property
+    def cells(self) -> Mapping[int, Memory]:
+        """Return the cells of notebooks among the candidates, by key."""
+        return {one.key: one.memory for one in self if one.memory.kind == "cell"}
+
+    @cached_property
+    def cosines(self) -> NDArray[np.float64]:
+        """Return the cosine of each candidate, NaN where it has no vector."""
+        # NumPy takes None for NaN.
+        return np.array(list(map(attrgetter("cosine"), self.candidates)), dtype=np.float64)
+
+    def margins(self, cosines: NDArray[np.float64]) -> dict[int, float]:
+        """Return the evidence of meaning that cosines of the candidates are, by key; NaN where no model took part."""
+        if self.vector_query is None or not self.sample.vectors.size or (background := self._background) is None:
+            return dict.fromkeys(self.keys, nan)
+        terms, above = self.query.terms, background.margin(cosines)
+        count = max(len(terms.words) + len(terms.phrases) + len(terms.ident), 1)
+        return dict(zip(self.keys, (self.calibration * (count * above * abs(above))).tolist(), strict=True))
+
+    @cached_property
+    def _background(self) -> Background | None:
+        assert self.vector_query is not None
+        with one_core():
+            return Background.of(self.sample.vectors @ self.vector_query.vector)
 
     def passages(self, candidates: Iterable[Candidate]) -> Mapping[int, Passage]:
         """Return the best chunks of candidates as the keyword index holds them, by the chunk."""
@@ -299,11 +329,10 @@ class SearchContext:
 
         What is no cell, and a cell without others around it, is left out.
         """
-        cells = [one.key for one in self if one.memory.kind == "cell"]
-        others = {key + step for key in cells for step in _AROUND}.difference(self.keys)
-        asked = self.vector_query
-        if asked is None:
+        cells, asked = self.cells, self.vector_query
+        if asked is None or not cells:
             return {}
+        others = {key + step for key in cells for step in _AROUND}.difference(self.keys)
         cosines = self._snapshot.cosines(asked.model, asked.vector, sorted(others))
         memories = self._snapshot.whole(list(cosines)) | {one.key: one.memory for one in self}
         cosines |= {one.key: one.cosine for one in self if one.cosine is not None}

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, filterfalse
 from math import log1p, sqrt
 from unicodedata import normalize
 
@@ -405,7 +405,6 @@ class NameWords:
         self._words = [(word, (corpus.words(word) or [word])[0]) for word in self.content]
         self._meant: dict[str, int] = {}
         self._covers: dict[str, float] = {}
-        self._titles: dict[str, float] = {}
         # Where no beginning of any word is, there is no word.
         self._beginnings: dict[str, None] = {}
         # What means the same begins with the same letter.
@@ -425,15 +424,14 @@ class NameWords:
             found = self._covers[name] = self._cover(_parts(name))
         return found
 
-    def title(self, text: str) -> float:
-        """Return how well a title answers the query, as `cover` does; its stop words do not count."""
-        found = self._titles.get(text)
-        if found is None:
-            lowered, found = text.lower(), 0.0
-            if not text.isascii() or any(map(lowered.__contains__, self._beginnings)):
-                telling = [part for part in _parts(text) if part not in STOP_WORDS]
-                found = self._cover(telling) if telling else 0.0
-            self._titles[text] = found
+    def titles(self, texts: Iterable[str]) -> Mapping[str, float]:
+        """Return how well each title answers the query, as `cover` does; its stop words do not count."""
+        found = dict.fromkeys(texts, 0.0)
+        for text in found:
+            if (not text.isascii() or any(map(text.lower().__contains__, self._beginnings))) and (
+                telling := list(filterfalse(STOP_WORDS.__contains__, _parts(text)))
+            ):
+                found[text] = self._cover(telling)
         return found
 
     def best(self, names: str) -> tuple[float, str]:
