@@ -49,33 +49,32 @@ class VectorQuery:
 def retrieve(
     by: VectorQuery | Mapping[str, float],
     query: Query,
-    filters: Filters,
+    parts: Sequence[Filters],
     snapshot: Snapshot,
     wanted: int,
     exclude: int | None,
-) -> Sequence[ScoredChunk]:
-    """Return up to ``wanted`` memories found by the vector of a query or, given weights of columns, by its words.
+) -> Sequence[Sequence[ScoredChunk]]:
+    """Return up to ``wanted`` memories of each part, found by the vector of a query or, given weights, by its words.
 
     They come best first. Of a query that names a time, the best of that time are found as well as the best of all.
     ``exclude`` is the key of a memory that is left out.
     """
-    retrieved: Sequence[ScoredChunk] = ()
-    count = wanted + (exclude is not None)
-    of_time = [] if query.time_filters is None else [filters & query.time_filters]
-    for place, searched in enumerate([filters, *of_time]):
-        if isinstance(by, VectorQuery):
-            # Of the time that a query names everything may be meant: "what did we do yesterday".
-            threshold = None if place else by.threshold
-            found: Sequence[ScoredChunk] = snapshot.vector_matches(by.model, by.vector, searched, count, threshold)
-        else:
-            found = parser.keyword_matches(snapshot, query.terms, by, searched, count)
-        if exclude is not None:
-            found = [one for one in found if one.memory != exclude][:wanted]
-        if place:
-            both = {one.memory: one for one in (*retrieved, *found)}
-            found = sorted(both.values(), key=attrgetter("score"), reverse=True)
-        retrieved = found
-    return retrieved
+    count, of_parts = wanted + (exclude is not None), []
+    for filters in parts:
+        both = dict[int, ScoredChunk]()
+        for then in [None, query.time_filters][: 1 + (query.time_filters is not None)]:
+            searched = filters if then is None else filters & then
+            if isinstance(by, VectorQuery):
+                # Of the time that a query names everything may be meant: "what did we do yesterday".
+                threshold = by.threshold if then is None else None
+                found: Sequence[ScoredChunk] = snapshot.vector_matches(by.model, by.vector, searched, count, threshold)
+            else:
+                found = parser.keyword_matches(snapshot, query.terms, by, searched, count)
+            if exclude is not None:
+                found = [one for one in found if one.memory != exclude][:wanted]
+            both |= zip(map(attrgetter("memory"), found), found, strict=True)
+        of_parts.append(sorted(both.values(), key=attrgetter("score"), reverse=True))
+    return of_parts
 
 
 Floats = NDArray[np.float32]
@@ -203,6 +202,8 @@ class SearchContext:
     _snapshot: Snapshot
     _samples: Samples
     _columns: Mapping[str, float]
+    # What `signals.semantic` computed, by depth and budget.
+    max_sims: dict[tuple[int, int], Mapping[int, float]] = field(default_factory=dict)
     _shared: dict[Callable[[SearchContext], Any], Any] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Candidate]:
@@ -321,7 +322,8 @@ class SearchContext:
     @cached_property
     def tokens(self) -> Mapping[int, ChunkTokens]:
         """Return the tokens of each candidate's best chunk, by the chunk."""
-        return self._samples.tokens(self._snapshot, self.chunks)
+        found = self._snapshot.tokens(self.chunks)
+        return found if len(found) == len(self.chunks) else self._samples.tokens(self._snapshot, self.chunks)
 
     @cached_property
     def cells_around(self) -> Mapping[int, float]:

@@ -289,7 +289,10 @@ def _read_keys(filters: Filters) -> dict[str, list[int]]:
 
 def must_read(filters: Filters) -> bool:
     """Return whether texts must be read to know what matches, so that only a search can tell."""
-    return any(one.part or one.not_part or one.outcome or one.not_outcome or one.regex for one in all_of(filters))
+    for one in all_of(filters):
+        if one.part or one.not_part or one.outcome or one.not_outcome or one.regex:
+            return True
+    return False
 
 
 def below(path: str) -> tuple[str, str, str]:

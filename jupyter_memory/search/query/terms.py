@@ -54,14 +54,16 @@ def respelled(query: Query, corpus: Corpus, columns: Collection[str]) -> tuple[Q
     Identifiers, their parts and quoted phrases are looked for as they are, and so is a word that is still typed.
     """
     fixed = _as_they_are(query) | {one.word for one in query.terms.forms}
+    words = query.terms.words[:CHECKED]
     if set(columns) == set(COLUMNS):
-        words = query.terms.words[:CHECKED]
         of_each = dict(zip(words, map(corpus.words, words), strict=True))
         found = corpus.frequencies(chain.from_iterable(of_each.values()), searched=True)
         fixed |= {word for word, of_it in of_each.items() if all(map(found.__getitem__, of_it))}
+    else:
+        fixed.update(word for word in words if corpus.holds_word(word, columns))
     stems_tried: dict[str, None] = {}
     notices = []
-    for word in query.terms.words[:CHECKED]:
+    for word in words:
         near = [] if word in fixed else _nearest(word, corpus, columns)
         if near:
             stems_tried.update(dict.fromkeys(near))
@@ -84,10 +86,10 @@ def _as_they_are(query: Query) -> set[str]:
 
 def _nearest(word: str, corpus: Corpus, columns: Collection[str]) -> list[str]:
     # Those that most chunks hold first; all are as many slips away. A slip is a letter too many, too few, another, or
-    # two that changed places (Damerau 1964). Names, numbers and short words have no other spelling, and a word that
-    # the store holds needs none. Compared are words that begin with the same two letters, or with these the other way
-    # round, or without the second; long ones with three.
-    if len(word) < _SHORTEST or not word.isalpha() or not word.isascii() or corpus.holds_word(word, columns):
+    # two that changed places (Damerau 1964). Names, numbers and short words have no other spelling. Compared are words
+    # that begin with the same two letters, or with these the other way round, or without the second; long ones with
+    # three.
+    if len(word) < _SHORTEST or not word.isalpha() or not word.isascii():
         return []
     stems = corpus.words(word)
     if len(stems) != 1 or len(stems[0]) < _SHORTEST - 1:
@@ -312,7 +314,7 @@ def asked_words(query: Query, corpus: Corpus, columns: Mapping[str, float]) -> t
             pieces = parts(name) if is_compound(name) else [name.lower()]
             mended = []
             for piece in pieces:
-                stems = _nearest(piece, corpus, columns)
+                stems = [] if corpus.holds_word(piece, columns) else _nearest(piece, corpus, columns)
                 mended.append(stems[0] if stems else piece)
             if len(pieces) == 1:
                 near = tuple((stem,) for stem in stems)

@@ -17,7 +17,7 @@ from jupyter_memory.runtime import one_core
 from jupyter_memory.search.context import SearchContext
 from jupyter_memory.search.signals.weights import HUBNESS
 from jupyter_memory.text.code import EVERYDAY, PYTHON, language
-from jupyter_memory.types import Candidate, Query
+from jupyter_memory.types import Memory, Query
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +100,7 @@ class MaxSim:
     name: str = "max_sim"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
-        usual = (self.depth, self.budget) == (DEPTH, BUDGET)
-        return context.shared(max_sims) if usual else max_sims(context, self.depth, self.budget)
+        return max_sims(context, self.depth, self.budget)
 
     @staticmethod
     def matches(
@@ -143,31 +142,43 @@ class MaxSim:
         return matches
 
 
-def max_sims(context: SearchContext, depth: int = DEPTH, budget: int = BUDGET) -> dict[int, float]:
-    """Return MaxSim by the candidate's key."""
+def max_sims(context: SearchContext, depth: int = DEPTH, budget: int = BUDGET) -> Mapping[int, float]:
+    """Return MaxSim by the candidate's key, the best placed first; computed once in a search."""
+    if (of := (depth, budget)) in context.max_sims:
+        return context.max_sims[of]
+    places: dict[int, int] = {}
+    for finds in context.retrieved.values():
+        for place, one in enumerate(finds[:depth]):
+            places[one.memory] = min(place, places.get(one.memory, depth))
+    # Of two at one place, the candidate that comes first.
+    candidates = dict(zip(context.keys, context.candidates, strict=True))
+    chosen, known, texts = dict[int, Memory](), {PYTHON}, list[Tokens]()
+    for key in sorted(filter(places.__contains__, candidates), key=places.__getitem__):
+        memory = candidates[key].memory
+        budget -= min(len(memory.text), LONGEST)
+        if budget < 0:
+            break
+        chosen[key] = memory
+        known.add(memory.lang.lower())
+        texts.append(context.tokens[candidates[key].chunk].different)
     asked, sample = context.query_tokens, context.sample
-    usual = (depth, budget) == (DEPTH, BUDGET)
-    chosen = context.shared(_best_placed) if usual else _best_placed(context, depth, budget)
     # Never negative, as in Lucene's BM25.
     counts = np.minimum(sample.token_counts[asked], sample.chunks).astype(np.float64)
-    idf = np.log1p((sample.chunks - counts + 0.5) / (counts + 0.5))
+    idf = np.log1p((sample.chunks - counts + 0.5) / (counts + 0.5)).astype(np.float32)
     met = None
-    known, texts, of_chunks = {PYTHON}, list[Tokens](), context.tokens
-    for one in chosen:
-        known.add(one.memory.lang.lower())
-        texts.append(of_chunks[one.chunk].different)
     if named := (known - EVERYDAY).intersection(context.query.terms.words):
-        written = [language(one.memory.lang, one.memory.text) for one in chosen]
+        written = [language(one.lang, one.text) for one in chosen.values()]
         met = np.zeros((len(chosen), len(asked)), dtype=bool)
         for word in filter(lambda word: word.lower() in named, _WORD.findall(context.query.text)):
             is_written = np.array([one == word.lower() for one in written], dtype=bool)
             met |= is_written[:, None] & np.isin(asked, tokens([word]).ids)
-    matches = MaxSim.matches(asked, idf.astype(np.float32), texts, token_vectors(), sample.typical_length, met)
+    matches = MaxSim.matches(asked, idf, texts, token_vectors(), sample.typical_length, met)
     found = {}
-    for one, match in zip(chosen, matches.tolist(), strict=True):
-        length = len(one.memory.text)
+    for (key, memory), match in zip(chosen.items(), matches.tolist(), strict=True):
+        length = len(memory.text)
         is_whole = length <= LONGEST or match == 0
-        found[one.key] = match if is_whole else UNSEEN + (match - UNSEEN) * (LONGEST / length) ** SHARE_POWER
+        found[key] = match if is_whole else UNSEEN + (match - UNSEEN) * (LONGEST / length) ** SHARE_POWER
+    context.max_sims[of] = found
     return found
 
 
@@ -188,24 +199,8 @@ def words_count(context: SearchContext) -> float:
     met_by_words = terms.phrases or terms.prefix or query.language or (slips and 2 * slips >= len(context.asked_words))
     if met_by_words or not context.asked or context.vector_query is None or not context.tokens_tell:
         return 1.0
-    nearest = max(context.shared(max_sims).values(), default=1.0)
+    nearest = max(max_sims(context).values(), default=1.0)
     return min(1.0, max(0.0, (nearest - _FAR) / (_NEAR - _FAR)))
-
-
-def _best_placed(context: SearchContext, depth: int = DEPTH, budget: int = BUDGET) -> list[Candidate]:
-    # In the order of the better place; of two at one place, the candidate that comes first.
-    places: dict[int, int] = {}
-    for finds in context.retrieved.values():
-        for place, found in enumerate(finds[:depth]):
-            places[found.memory] = min(place, places.get(found.memory, depth))
-    chosen, by_key = list[Candidate](), dict(zip(context.keys, context.candidates, strict=True))
-    for key in sorted(filter(places.__contains__, by_key), key=places.__getitem__):
-        one = by_key[key]
-        budget -= min(len(one.memory.text), LONGEST)
-        if budget < 0:
-            break
-        chosen.append(one)
-    return chosen
 
 
 # The vector of a chunk is that of all it says: one line on the matter among twenty others hardly shows in it. A passage
@@ -229,7 +224,8 @@ class BestPassage:
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
         keys, different, places = list[int](), list[Tokens](), list[Tokens]()
-        for one in context.shared(_best_placed):
+        candidates = dict(zip(context.keys, context.candidates, strict=True))
+        for one in map(candidates.__getitem__, max_sims(context)):
             if one.memory.session is None:
                 of_chunk = context.tokens[one.chunk]
                 keys.append(one.key)

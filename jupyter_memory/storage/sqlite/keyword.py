@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
-from itertools import chain, takewhile
+from itertools import chain, filterfalse, takewhile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +25,6 @@ from jupyter_memory.types import Filters, ScoredChunk, Terms
 _REBUILD_AT = 200
 # Scores that are cached, 16 bytes each, and words that are cached by their first letters, 100 bytes each.
 _MOST_SCORES, _MOST_WORDS = 2_000_000, 100_000
-# Returns the postings of words.
-Read = Callable[..., dict[str, Postings]]
 _VOCABULARY = "create virtual table if not exists temp.vocabulary using fts5vocab(main, keyword, row)"
 # Words that are counted from their postings.
 _FEW = 20
@@ -56,19 +53,10 @@ class KeywordIndex:
     def corpus(self, session: Session, within: Filters, /) -> Statistics:
         now = version(session)
         counted = self._counted.of(now, "", lambda: _Counted(postings.count(session)))
-        whole = Statistics(session, now, counted, self._vocabulary, partial(self._read, session))
+        whole = Statistics(session, now, counted, self._vocabulary, self._ahead)
         if not within:
             return whole
         return _PartStatistics(whole, within, self._parts.of(now, within, lambda: _Part.read(session, within)))
-
-    def _read(self, session: Session, words: Sequence[str], ahead: bool = False) -> dict[str, Postings]:
-        now = version(session)
-        known = self._ahead.get(now, "") or {}
-        if new := [word for word in words if word not in known]:
-            known = known | postings.read(session, new)
-        if ahead:
-            self._ahead.put(now, "", known)
-        return known
 
     def search(
         self, session: Session, terms: Terms, weights: Mapping[str, float], filters: Filters, count: int, /
@@ -95,8 +83,7 @@ class KeywordIndex:
 
         def score() -> ScoredChunks:
             lengths = self._lengths.of(now, "", lambda: Lengths(session))
-            scoring = _Scoring(session, lengths, weights, partial(self._read, session))
-            scored = scoring.scored(begun(session, terms))
+            scored = _Scoring(session, lengths, weights, self._ahead.get(now, "")).scored(begun(session, terms))
             # Those of a frequent word take megabytes.
             self._ahead.put(now, "", {})
             return scored
@@ -213,21 +200,23 @@ def check_postings(session: Session) -> None:
 
 
 class _Scoring:
-    def __init__(self, session: Session, lengths: Lengths, weights: Mapping[str, float], read: Read) -> None:
+    def __init__(
+        self, session: Session, lengths: Lengths, weights: Mapping[str, float], ahead: Mapping[str, Postings] | None
+    ) -> None:
         self._session = session
-        self._find = read
         self._lengths = lengths
         self._columns = [column for column in COLUMNS if column in weights]
         # Only pairs of characters without spaces are searched in ``ident`` if the profile leaves it out.
         self._weights = {"ident": 1.0, **weights}
-        self._read: dict[str, Postings] = {}
+        self._read = dict(ahead or {})
 
     def scored(self, terms: Terms) -> ScoredChunks:
         # All that is a single word is read at once.
         forms = chain.from_iterable((one.word, *one.inflected) for one in terms.forms)
         stemmed = map(stems, (*terms.words, *terms.phrases, *terms.ident, *forms))
         single = (first for first, *others in filter(None, stemmed) if not others)
-        self._read = self._find([*single, *terms.respelled, *terms.compounded])
+        every = (*single, *terms.respelled, *terms.compounded)
+        self._read |= postings.read(self._session, filterfalse(self._read.__contains__, every))
         # The forms of a word are one; other spellings and compounds count less.
         sums = []
         for less, others in ((RESPELLED, terms.respelled), (COMPOUND, terms.compounded)):
@@ -312,10 +301,15 @@ class Statistics:
     """The words of one state of the keyword index, with those that earlier searches have read."""
 
     def __init__(
-        self, session: Session, version: str, counted: _Counted, vocabulary: Cache[str, Sequence[str]], read: Read
+        self,
+        session: Session,
+        version: str,
+        counted: _Counted,
+        vocabulary: Cache[str, Sequence[str]],
+        ahead: Cache[str, dict[str, Postings]],
     ) -> None:
         self._session = session
-        self._read = read
+        self._ahead = ahead
         self._version = version
         self._counted = counted
         self._vocabulary = vocabulary
@@ -328,8 +322,9 @@ class Statistics:
         # All at once: a search may be interrupted before, and other threads read this meanwhile.
         if new := [word for word in asked if word not in known]:
             if searched:
-                read = self._read(new, ahead=True)
-                known.update({word: read[word].chunks.size for word in new})
+                read = postings.read(self._session, new)
+                known.update({word: one.chunks.size for word, one in read.items()})
+                self._ahead.put(self._version, "", read)
             else:
                 known.update((_many if len(new) > _FEW else postings.counts_of)(self._session, new))
         for word in asked:
@@ -349,9 +344,8 @@ class Statistics:
         return [term for term in self._vocabulary.of(self._version, "", long) if term.endswith(letters)]
 
     def holds_word(self, word: str, columns: Collection[str], /) -> bool:
-        of_each = stems(word)
-        found = self._read(of_each)
-        return all([self._part_of(found[stem]).most(columns) for stem in of_each])
+        found = postings.read(self._session, stems(word)).values()
+        return all([self._part_of(one).most(columns) for one in found])
 
     def holds_phrase(self, phrase: str, columns: Collection[str], /) -> bool:
         match = _match(phrase, columns)
@@ -360,7 +354,7 @@ class Statistics:
         )
 
     def chunk_count(self, stem: str, columns: Collection[str], /) -> int:
-        return self._part_of(self._read([stem])[stem]).most(columns)
+        return self._part_of(postings.read(self._session, [stem])[stem]).most(columns)
 
     def _part_of(self, found: Postings) -> Postings:
         return found
@@ -388,14 +382,13 @@ class _Part:
 class _PartStatistics(Statistics):
     # Nothing that is counted depends on the words or memories of the rest. BM25 alone is that of the whole store.
     def __init__(self, whole: Statistics, within: Filters, part: _Part) -> None:
-        super().__init__(whole._session, whole._version, _Counted(part.size), whole._vocabulary, whole._read)
+        super().__init__(whole._session, whole._version, _Counted(part.size), whole._vocabulary, whole._ahead)
         self._within = within
         self._part = part
 
     def frequencies(self, words: Iterable[str], /, *, searched: bool = False) -> Mapping[str, int]:
-        asked = list(words)
-        found = self._read(asked, ahead=searched)
-        return {word: self._part_of(found[word]).chunks.size for word in asked}
+        found = postings.read(self._session, words)
+        return {word: self._part_of(one).chunks.size for word, one in found.items()}
 
     def beginning(self, letters: str, /) -> Sequence[str]:
         return self._held(super().beginning(letters))
