@@ -219,25 +219,15 @@ class SearchContext:
         found: Value = self._shared[compute]
         return found
 
-    @cached_property
-    def keys(self) -> Sequence[int]:
-        """Return the key of each candidate."""
-        return list(map(attrgetter("key"), self.candidates))
-
-    @cached_property
-    def memories(self) -> Sequence[Memory]:
-        """Return the memory of each candidate."""
-        return list(map(attrgetter("memory"), self.candidates))
-
-    @cached_property
-    def chunks(self) -> Sequence[int]:
-        """Return the best chunk of each candidate."""
-        return list(map(attrgetter("chunk"), self.candidates))
-
-    @cached_property
-    def cells(self) -> Mapping[int, Memory]:
-        """Return the cells of notebooks among the candidates, by key."""
-        return {one.key: one.memory for one in self if one.memory.kind == "cell"}
+    def __post_init__(self) -> None:
+        # Of each candidate; ``cells`` are those of notebooks, by key.
+        self.keys: Sequence[int] = list(map(attrgetter("key"), self.candidates))
+        self.memories: Sequence[Memory] = list(map(attrgetter("memory"), self.candidates))
+        self.chunks: Sequence[int] = list(map(attrgetter("chunk"), self.candidates))
+        self.cells: dict[int, Memory] = {}
+        for key, memory in zip(self.keys, self.memories, strict=True):
+            if memory.kind == "cell":
+                self.cells[key] = memory
 
     @cached_property
     def cosines(self) -> NDArray[np.float64]:
@@ -281,7 +271,7 @@ class SearchContext:
     @cached_property
     def keyword_scores(self) -> Mapping[int, float]:
         """Return BM25 of each candidate that holds a word of the query, by key, whichever retriever found it."""
-        found = {one.memory: one.score for one in self.retrieved["keyword"]}
+        found = dict(map(attrgetter("memory", "score"), self.retrieved["keyword"]))
         others = list(set(self.keys).difference(found))
         if not others or not self.query.terms:
             return found

@@ -6,9 +6,9 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import pairwise, repeat
 from math import nan
-from operator import attrgetter
+from operator import attrgetter, mul
 from pathlib import PurePath
 from typing import NamedTuple, Protocol
 
@@ -60,7 +60,7 @@ class Weighted:
     reads: str = ""
 
     def contributions(self, ranking: Ranking[int], /) -> Mapping[int, float]:
-        return {key: self.weight * value for key, value in ranking.scores.items()}
+        return dict(zip(ranking.scores, map(mul, repeat(self.weight), ranking.scores.values()), strict=False))
 
     def __str__(self) -> str:
         return f"{self.weight:g}*{self.name}"
@@ -135,11 +135,10 @@ class Ranked(NamedTuple):
     @property
     def evidence(self) -> dict[str, Evidence]:
         """Return what each term and signal said of it."""
-        key = self.candidate.key
-        return {
-            name: Evidence(values.get(key, nan), order.rank(key), contributions.get(key, 0.0))
-            for name, values, order, contributions in self.table.columns
-        }
+        key, said = self.candidate.key, {}
+        for name, values, order, contributions in self.table.columns:
+            said[name] = Evidence(values.get(key, nan), order.rank(key), contributions.get(key, 0.0))
+        return said
 
 
 Shingles = frozenset[tuple[str, ...]]
@@ -228,6 +227,8 @@ class DeduplicateFiles:
     share: float = 0.9
 
     def __call__(self, fused: Fused, /) -> Fused:
+        if len(set(map(attrgetter("memory.source"), fused.candidates)) - {""}) < 2:
+            return fused
         left = [one for one in fused.candidates if one.memory.source and one.key not in fused.duplicates]
         stems = {one.memory.source: stem(one.memory.source) for one in left}
         files = Counter(stems.values())

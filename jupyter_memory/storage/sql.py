@@ -14,6 +14,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import chain
+from operator import attrgetter
 from typing import Any, Generic, Protocol, TypeVar
 
 from jupyter_memory.errors import InputError, QueryError
@@ -287,12 +289,12 @@ def _read_keys(filters: Filters) -> dict[str, list[int]]:
     return keys
 
 
+_READ = attrgetter("part", "not_part", "outcome", "not_outcome", "regex")
+
+
 def must_read(filters: Filters) -> bool:
     """Return whether texts must be read to know what matches, so that only a search can tell."""
-    for one in all_of(filters):
-        if one.part or one.not_part or one.outcome or one.not_outcome or one.regex:
-            return True
-    return False
+    return any(chain.from_iterable(map(_READ, all_of(filters))))
 
 
 def below(path: str) -> tuple[str, str, str]:

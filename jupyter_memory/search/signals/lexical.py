@@ -6,9 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, repeat
 from math import nan
-from operator import attrgetter
+from operator import attrgetter, mul
 from typing import ClassVar
 from unicodedata import combining, normalize
 
@@ -39,7 +39,7 @@ class WordScore:
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
         scores, count = context.keyword_scores, words_count(context)
-        return scores if count == 1 else {key: count * score for key, score in scores.items()}
+        return dict(zip(scores, map(mul, repeat(count), scores.values()), strict=False))
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +245,7 @@ def _named(text: str) -> Mapping[str, float]:
     if len(words) == 1:
         return {words[0].rpartition(".")[2]: 1.0 if names else _PLAIN}
     certainty = 1.0 if _DEFINED.search(text) else _IN_A_SENTENCE
-    return {name.rpartition(".")[2]: certainty for name in names}
+    return dict.fromkeys([name.rpartition(".")[2] for name in names], certainty)
 
 
 def _matches(named: Mapping[str, float], definitions: Definitions) -> Iterator[tuple[float, str]]:
