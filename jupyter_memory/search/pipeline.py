@@ -118,7 +118,8 @@ def search(
     memories, cosines, copies = dict[int, Memory](), dict[int, float](), set[int]()
     said = "" if exclude is None else normalised(snapshot.texts([exclude])[exclude])
     while True:
-        asked_at, by_meaning = perf_counter(), list[Sequence[ScoredChunk]]()
+        asked_at = perf_counter()
+        by_meaning: Sequence[Sequence[ScoredChunk]] = ()
         if vector_query is not None:
             by_meaning = retrieve(vector_query, query, searched, snapshot, max(depth, profile.small_corpus), exclude)
         by_vector += perf_counter() - asked_at
