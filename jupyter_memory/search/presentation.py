@@ -297,7 +297,7 @@ def unranked(memories: Sequence[Memory], prefixes: Mapping[str, str]) -> tuple[H
 
 def with_matches(answer: Answer) -> Answer:
     """Return an answer whose hits show what an expression in its query matches."""
-    if not any(one.regex for one in all_of(answer.query.filters)):
+    if not any(map(attrgetter("regex"), all_of(answer.query.filters))):
         return answer
     hits = []
     for hit in answer.hits:
