@@ -6,7 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise, repeat
+from itertools import chain, pairwise, repeat
 from math import nan
 from operator import attrgetter, mul
 from pathlib import PurePath
@@ -141,7 +141,6 @@ class Ranked(NamedTuple):
         return said
 
 
-Shingles = frozenset[tuple[str, ...]]
 # What two long texts say is known from their beginnings.
 _LONGEST, _LONGEST_EXPORT = 2_000, 100_000
 NOTEBOOK = ".ipynb"
@@ -235,27 +234,29 @@ class DeduplicateFiles:
         if len(files) == len(stems):
             return fused
         best, exports = best_first(left, fused.totals()), exports_in(stems)
-        kept: dict[str, list[tuple[Candidate, Shingles]]] = defaultdict(list)
+        # By stem, those that stay with the number of their pairs, and the places of those that hold a pair.
+        kept: dict[str, list[tuple[Candidate, int]]] = defaultdict(list)
+        holding: dict[str, dict[tuple[str, ...], list[int]]] = defaultdict(dict)
         duplicates = dict(fused.duplicates)
         for one in sorted(best, key=lambda one: (one.memory.source in exports, is_copy(one.memory.source))):
-            source = one.memory.source
-            if files[stems[source]] > 1:
-                longest = _LONGEST_EXPORT if source in exports else _LONGEST
-                words = source_of(one.memory.text)[:longest].casefold().split()
-                said = frozenset(pairwise(words) if len(words) > 1 else zip(words, strict=True))
-                for other, its in kept[stems[source]]:
-                    if other.memory.source != source and self._are_alike(said, its, source in exports):
-                        duplicates[one.key] = other.key
-                        break
-                else:
-                    kept[stems[source]].append((one, said))
+            source, is_export = one.memory.source, one.memory.source in exports
+            if files[of := stems[source]] == 1:
+                continue
+            words = source_of(one.memory.text)[: _LONGEST_EXPORT if is_export else _LONGEST].casefold().split()
+            said = frozenset(pairwise(words) if len(words) > 1 else zip(words, strict=True))
+            shared = Counter(chain.from_iterable(map(holding[of].get, said, repeat(()))))
+            for place in sorted(shared):
+                other, size = kept[of][place]
+                # Of a whole file it is enough that it holds the cell.
+                whole = size if is_export else len(said) + size - shared[place]
+                if other.memory.source != source and shared[place] >= self.share * whole:
+                    duplicates[one.key] = other.key
+                    break
+            else:
+                for pair in said:
+                    holding[of].setdefault(pair, []).append(len(kept[of]))
+                kept[of].append((one, len(said)))
         return replace(fused, duplicates=duplicates) if len(duplicates) > len(fused.duplicates) else fused
-
-    def _are_alike(self, one: Shingles, other: Shingles, holds: bool) -> bool:
-        shared = len(one & other)
-        # Of a whole file it is enough that it holds the cell.
-        whole = len(other) if holds else len(one) + len(other) - shared
-        return shared > 0 and shared >= self.share * whole
 
     def __str__(self) -> str:
         return "only the best of duplicates in copied notebooks and files is kept, the original before its copies"
