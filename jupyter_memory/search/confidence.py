@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
-from itertools import accumulate
+from itertools import repeat
 from math import exp, log, sqrt
 from operator import mul
 from random import Random
@@ -62,7 +62,8 @@ def coverage_of(words: Sequence[AskedWord], corpus: Corpus, passage: Passage, la
             anywhere += word.weight * _NEAR
         else:
             if held is None:
-                held = {*head, *body, *corpus.words(ident_column(f"{above}\n{passage.text}"))}
+                names = ident_column(f"{passage.context}\n{passage.tags}")
+                held = {*head, *body, *corpus.words(f"{passage.ident} {names}")}
             if any(len(row) == 1 and row[0] in held for row in word.rows):
                 anywhere += word.weight
             elif word.parts:
@@ -196,18 +197,18 @@ def strengths(context: SearchContext, ranked: Sequence[Ranked]) -> list[float]:
     max_sims, usual_max_sim, usual_margin = dict[int, float](), 0.0, 0.0
     if context.tokens_tell:
         values = ranked[0].table.rankings["max_sim"].scores
-        max_sims = {one.key: values.get(one.key, 0.0) for one in context}
+        max_sims = dict(zip(context.keys, map(values.get, context.keys, repeat(0.0)), strict=False))
     elif 0 < context.sample.chunks < FEW_CHUNKS and not spaceless:
         # Which tokens are rare is not known yet, so those of the words that tell something count alike.
         ids = tokens([storable(" ".join(word.text for word in words))]).ids
         asked = np.array(sorted(set(ids.tolist())), ids.dtype)
-        asked, texts = asked[asked != unknown()], [context.tokens[one.chunk].different for one in context]
+        asked, texts = asked[asked != unknown()], [context.tokens[chunk].different for chunk in context.chunks]
         alike, usual_length = np.ones(asked.size, np.float32), max(_USUAL_LENGTH, context.sample.typical_length)
         matches = MaxSim.matches(asked, alike, texts, token_vectors(), usual_length)
         max_sims = dict(zip(context.keys, matches.tolist(), strict=True)) if asked.size else {}
     if max_sims:
         usual_max_sim = nlargest(_PLACE, max_sims.values())[-1]
-    cosines = [one.cosine for one in context if one.cosine is not None]
+    cosines = context.cosines[~np.isnan(context.cosines)].tolist()
     pairs = context.sample.pairs if context.sample.chunks >= FEW_CHUNKS else None
     if pairs is not None and cosines:
         usual_margin = _bounded(pairs.margin(nlargest(_PLACE, cosines)[-1]))
@@ -236,15 +237,6 @@ def strengths(context: SearchContext, ranked: Sequence[Ranked]) -> list[float]:
 
 def _bounded(margin: float) -> float:
     return max(_LOWEST_MARGIN, min(_HIGHEST_MARGIN, margin))
-
-
-def non_rising(strengths: Iterable[float]) -> list[float]:
-    """Return strengths that never rise down the list: a hit is no surer than those that rank above it.
-
-    >>> non_rising([0.9, 0.3, 0.6, 0.1])
-    [0.9, 0.3, 0.3, 0.1]
-    """
-    return list(accumulate(strengths, min))
 
 
 def missed(words: Sequence[AskedWord]) -> Iterator[AskedWord]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import fsum
+from math import fsum, nan
 from operator import attrgetter
 from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 
@@ -22,7 +23,7 @@ from jupyter_memory.storage.sql import Cache
 from jupyter_memory.text.code import Definitions
 from jupyter_memory.text.identifiers import runs
 from jupyter_memory.text.unicode import storable
-from jupyter_memory.types import Candidate, Filters, Query, ScoredChunk
+from jupyter_memory.types import Candidate, Filters, Memory, Query, ScoredChunk
 from jupyter_memory.types.memory import ChunkTokens
 from jupyter_memory.types.protocols import Vectors
 
@@ -48,38 +49,36 @@ class VectorQuery:
 def retrieve(
     by: VectorQuery | Mapping[str, float],
     query: Query,
-    filters: Filters,
+    parts: Sequence[Filters],
     snapshot: Snapshot,
     wanted: int,
     exclude: int | None,
-) -> Sequence[ScoredChunk]:
-    """Return up to ``wanted`` memories found by the vector of a query or, given weights of columns, by its words.
+) -> Sequence[Sequence[ScoredChunk]]:
+    """Return up to ``wanted`` memories of each part, found by the vector of a query or, given weights, by its words.
 
     They come best first. Of a query that names a time, the best of that time are found as well as the best of all.
     ``exclude`` is the key of a memory that is left out.
     """
-    retrieved: Sequence[ScoredChunk] = ()
-    count = wanted + (exclude is not None)
-    of_time = [] if query.time_filters is None else [filters & query.time_filters]
-    for place, searched in enumerate([filters, *of_time]):
-        if isinstance(by, VectorQuery):
-            # Of the time that a query names everything may be meant: "what did we do yesterday".
-            threshold = None if place else by.threshold
-            found: Sequence[ScoredChunk] = snapshot.vector_matches(by.model, by.vector, searched, count, threshold)
-        else:
-            found = parser.keyword_matches(snapshot, query.terms, by, searched, count)
-        if exclude is not None:
-            found = [one for one in found if one.memory != exclude][:wanted]
-        if place:
-            both = {one.memory: one for one in (*retrieved, *found)}
-            found = sorted(both.values(), key=attrgetter("score"), reverse=True)
-        retrieved = found
-    return retrieved
+    count, of_parts = wanted + (exclude is not None), []
+    for filters in parts:
+        both = dict[int, ScoredChunk]()
+        for then in [None, query.time_filters][: 1 + (query.time_filters is not None)]:
+            searched = filters if then is None else filters & then
+            if isinstance(by, VectorQuery):
+                # Of the time that a query names everything may be meant: "what did we do yesterday".
+                threshold = by.threshold if then is None else None
+                found: Sequence[ScoredChunk] = snapshot.vector_matches(by.model, by.vector, searched, count, threshold)
+            else:
+                found = parser.keyword_matches(snapshot, query.terms, by, searched, count)
+            if exclude is not None:
+                found = [one for one in found if one.memory != exclude][:wanted]
+            both |= zip(map(attrgetter("memory"), found), found, strict=True)
+        of_parts.append(sorted(both.values(), key=attrgetter("score"), reverse=True))
+    return of_parts
 
 
 Floats = NDArray[np.float32]
 TokenIds = NDArray[np.integer]
-Keys = NDArray[np.int64]
 # What a shared computation returns.
 Value = TypeVar("Value")
 # One value, or several together.
@@ -122,7 +121,7 @@ class Sample:
     """Chunks from all over the store: their vectors ``(n, dimensions)``, and in how many of them each token occurs.
 
     ``typical_length`` is the mean number of tokens of a chunk; ``pairs`` are the mean and the deviation of the cosine
-    of two chunks; ``owners`` are the keys of the memories of those that have vectors.
+    of two chunks; ``places`` are those of a memory's chunks among the vectors, by its key.
     """
 
     vectors: Floats
@@ -130,7 +129,7 @@ class Sample:
     chunks: int
     typical_length: float
     pairs: Background | None = None
-    owners: Keys = field(default_factory=lambda: np.zeros(0, np.int64))
+    places: Mapping[int, Sequence[int]] = field(default_factory=dict)
 
 
 class Samples:
@@ -152,13 +151,15 @@ class Samples:
         token_counts = np.zeros(len(token_vectors()), np.int32)
         for ids in of_chunks.values():
             token_counts[ids.different] += 1
-        vectors, owners = np.empty((0, 1), np.float32), np.zeros(0, np.int64)
+        vectors, places = np.empty((0, 1), np.float32), defaultdict[int, list[int]](list)
         if model is not None:
             _, owners, vectors = snapshot.vectors(model, chunks)
+            for place, owner in enumerate(owners.tolist()):
+                places[owner].append(place)
         half = len(vectors) // 2
         pairs = np.einsum("ij,ij->i", vectors[:half], vectors[half : 2 * half])
         typical = float(np.mean([len(ids.different) for ids in of_chunks.values()])) if of_chunks else 1.0
-        sample = Sample(vectors, token_counts, len(chunks), typical, Background.of(pairs), owners)
+        sample = Sample(vectors, token_counts, len(chunks), typical, Background.of(pairs), places)
         self._samples.put("", key, (size, sample))
         return sample
 
@@ -201,6 +202,8 @@ class SearchContext:
     _snapshot: Snapshot
     _samples: Samples
     _columns: Mapping[str, float]
+    # What `signals.semantic` computed, by depth and budget.
+    max_sims: dict[tuple[int, int], Mapping[int, float]] = field(default_factory=dict)
     _shared: dict[Callable[[SearchContext], Any], Any] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Candidate]:
@@ -216,15 +219,35 @@ class SearchContext:
         found: Value = self._shared[compute]
         return found
 
-    @cached_property
-    def keys(self) -> Sequence[int]:
-        """Return the key of each candidate."""
-        return list(map(attrgetter("key"), self.candidates))
+    def __post_init__(self) -> None:
+        # Of each candidate; ``cells`` are those of notebooks, by key.
+        self.keys: Sequence[int] = list(map(attrgetter("key"), self.candidates))
+        self.memories: Sequence[Memory] = list(map(attrgetter("memory"), self.candidates))
+        self.chunks: Sequence[int] = list(map(attrgetter("chunk"), self.candidates))
+        self.cells: dict[int, Memory] = {}
+        for key, memory in zip(self.keys, self.memories, strict=True):
+            if memory.kind == "cell":
+                self.cells[key] = memory
 
     @cached_property
-    def chunks(self) -> Sequence[int]:
-        """Return the best chunk of each candidate."""
-        return list(map(attrgetter("chunk"), self.candidates))
+    def cosines(self) -> NDArray[np.float64]:
+        """Return the cosine of each candidate, NaN where it has no vector."""
+        # NumPy takes None for NaN.
+        return np.array(list(map(attrgetter("cosine"), self.candidates)), dtype=np.float64)
+
+    def margins(self, cosines: NDArray[np.float64]) -> dict[int, float]:
+        """Return the evidence of meaning that cosines of the candidates are, by key; NaN where no model took part."""
+        if self.vector_query is None or not self.sample.vectors.size or (background := self._background) is None:
+            return dict.fromkeys(self.keys, nan)
+        terms, above = self.query.terms, background.margin(cosines)
+        count = max(len(terms.words) + len(terms.phrases) + len(terms.ident), 1)
+        return dict(zip(self.keys, (self.calibration * (count * above * abs(above))).tolist(), strict=True))
+
+    @cached_property
+    def _background(self) -> Background | None:
+        assert self.vector_query is not None
+        with one_core():
+            return Background.of(self.sample.vectors @ self.vector_query.vector)
 
     def passages(self, candidates: Iterable[Candidate]) -> Mapping[int, Passage]:
         """Return the best chunks of candidates as the keyword index holds them, by the chunk."""
@@ -248,7 +271,7 @@ class SearchContext:
     @cached_property
     def keyword_scores(self) -> Mapping[int, float]:
         """Return BM25 of each candidate that holds a word of the query, by key, whichever retriever found it."""
-        found = {one.memory: one.score for one in self.retrieved["keyword"]}
+        found = dict(map(attrgetter("memory", "score"), self.retrieved["keyword"]))
         others = list(set(self.keys).difference(found))
         if not others or not self.query.terms:
             return found
@@ -289,7 +312,8 @@ class SearchContext:
     @cached_property
     def tokens(self) -> Mapping[int, ChunkTokens]:
         """Return the tokens of each candidate's best chunk, by the chunk."""
-        return self._samples.tokens(self._snapshot, self.chunks)
+        found = self._snapshot.tokens(self.chunks)
+        return found if len(found) == len(self.chunks) else self._samples.tokens(self._snapshot, self.chunks)
 
     @cached_property
     def cells_around(self) -> Mapping[int, float]:
@@ -297,11 +321,10 @@ class SearchContext:
 
         What is no cell, and a cell without others around it, is left out.
         """
-        cells = [one.key for one in self if one.memory.kind == "cell"]
-        others = {key + step for key in cells for step in _AROUND}.difference(self.keys)
-        asked = self.vector_query
-        if asked is None:
+        cells, asked = self.cells, self.vector_query
+        if asked is None or not cells:
             return {}
+        others = {key + step for key in cells for step in _AROUND}.difference(self.keys)
         cosines = self._snapshot.cosines(asked.model, asked.vector, sorted(others))
         memories = self._snapshot.whole(list(cosines)) | {one.key: one.memory for one in self}
         cosines |= {one.key: one.cosine for one in self if one.cosine is not None}
@@ -327,8 +350,9 @@ class SearchContext:
         with one_core():
             cosines: Floats = vectors @ self.sample.vectors.T
         # A sample holds few chunks of the memories themselves.
-        own = np.flatnonzero(np.isin(self.sample.owners, memories))
-        cosines[:, own] = np.where(memories[:, None] == self.sample.owners[own], -np.inf, cosines[:, own])
+        for row, memory in enumerate(memories.tolist()):
+            for own in self.sample.places.get(memory, ()):
+                cosines[row, own] = -np.inf
         rows, sums, others = np.arange(len(ids)), np.zeros(len(ids)), np.zeros(len(ids))
         # To look three times for the nearest takes a tenth of the time that `partition` does.
         for _ in range(min(NEAREST, cosines.shape[1])):

@@ -6,14 +6,16 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from math import nan
+from operator import attrgetter
 from time import perf_counter
 from uuid import uuid4
 
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.embedders import base as checked
 from jupyter_memory.errors import EmbedderError, InputError, StoreError
-from jupyter_memory.search.confidence import non_rising, strengths, verdict
+from jupyter_memory.search.confidence import strengths, verdict
 from jupyter_memory.search.context import Samples, VectorQuery
 from jupyter_memory.search.explanation import explained, judged_by, labels, ranks_without, traced, why_not
 from jupyter_memory.search.fusion import weights_of, with_weights
@@ -66,7 +68,7 @@ class Pooled:
         shown = result.ranked[: result.limit]
         everyone = [self.everyone[one.candidate.key] for one in shown]
         judged = self.answer.verdict is not None
-        strong = non_rising(hit.strength for hit in everyone)
+        strong = list(accumulate(map(attrgetter("strength"), everyone), min))
         hits = [
             replace(hit, rank=one.rank, score=one.score, signals=one.evidence, strength=sure)
             for one, hit, sure in zip(shown, everyone, strong, strict=True)
@@ -281,8 +283,9 @@ class SearchEngine:
         profile, result, context = done.profile, done.result, done.result.scored.context
         shown = result.ranked[: result.limit]
         judged = with_strength and profile.is_judged
-        strong = non_rising(strengths(context, shown)) if judged else None
-        known = perf_counter()
+        # A hit is no surer than those that rank above it.
+        strong = list(accumulate(strengths(context, shown), min)) if judged else None
+        known, fused = perf_counter(), len(result.ranked)
         found = hits(done.snapshot, context.query, profile, shown, strong)
         strength = nan if strong is None else next(iter(strong), 0.0)
         doubtful = () if strong is None else doubts(context, done.embedder, strength, len(found))
@@ -296,13 +299,9 @@ class SearchEngine:
             query=context.query,
             hits=tuple(found),
             profile=profile.name,
-            terms=tuple(term.name for term in profile.terms),
-            judges=tuple(one.name for one in profile.signals if not hasattr(one, "completes")),
-            counts={
-                "keyword": len(result.retrieved["keyword"]),
-                "vector": len(result.retrieved["vector"]),
-                "fused": len(result.ranked),
-            },
+            terms=tuple([term.name for term in profile.terms]),
+            judges=tuple([one.name for one in profile.signals if not hasattr(one, "completes")]),
+            counts={**dict(zip(result.retrieved, map(len, result.retrieved.values()), strict=True)), "fused": fused},
             timings=timings,
             notices=(*done.notices, *doubtful),
             query_id=uuid4().hex,

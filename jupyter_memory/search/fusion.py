@@ -6,9 +6,9 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import chain, pairwise, repeat
 from math import nan
-from operator import attrgetter
+from operator import attrgetter, mul
 from pathlib import PurePath
 from typing import NamedTuple, Protocol
 
@@ -60,7 +60,7 @@ class Weighted:
     reads: str = ""
 
     def contributions(self, ranking: Ranking[int], /) -> Mapping[int, float]:
-        return {key: self.weight * value for key, value in ranking.scores.items()}
+        return dict(zip(ranking.scores, map(mul, repeat(self.weight), ranking.scores.values()), strict=False))
 
     def __str__(self) -> str:
         return f"{self.weight:g}*{self.name}"
@@ -135,14 +135,12 @@ class Ranked(NamedTuple):
     @property
     def evidence(self) -> dict[str, Evidence]:
         """Return what each term and signal said of it."""
-        key = self.candidate.key
-        return {
-            name: Evidence(values.get(key, nan), order.rank(key), contributions.get(key, 0.0))
-            for name, values, order, contributions in self.table.columns
-        }
+        key, said = self.candidate.key, {}
+        for name, values, order, contributions in self.table.columns:
+            said[name] = Evidence(values.get(key, nan), order.rank(key), contributions.get(key, 0.0))
+        return said
 
 
-Shingles = frozenset[tuple[str, ...]]
 # What two long texts say is known from their beginnings.
 _LONGEST, _LONGEST_EXPORT = 2_000, 100_000
 NOTEBOOK = ".ipynb"
@@ -228,33 +226,37 @@ class DeduplicateFiles:
     share: float = 0.9
 
     def __call__(self, fused: Fused, /) -> Fused:
+        if len(set(map(attrgetter("memory.source"), fused.candidates)) - {""}) < 2:
+            return fused
         left = [one for one in fused.candidates if one.memory.source and one.key not in fused.duplicates]
         stems = {one.memory.source: stem(one.memory.source) for one in left}
         files = Counter(stems.values())
         if len(files) == len(stems):
             return fused
         best, exports = best_first(left, fused.totals()), exports_in(stems)
-        kept: dict[str, list[tuple[Candidate, Shingles]]] = defaultdict(list)
+        # By stem, those that stay with the number of their pairs, and the places of those that hold a pair.
+        kept: dict[str, list[tuple[Candidate, int]]] = defaultdict(list)
+        holding: dict[str, dict[tuple[str, ...], list[int]]] = defaultdict(dict)
         duplicates = dict(fused.duplicates)
         for one in sorted(best, key=lambda one: (one.memory.source in exports, is_copy(one.memory.source))):
-            source = one.memory.source
-            if files[stems[source]] > 1:
-                longest = _LONGEST_EXPORT if source in exports else _LONGEST
-                words = source_of(one.memory.text)[:longest].casefold().split()
-                said = frozenset(pairwise(words) if len(words) > 1 else zip(words, strict=True))
-                for other, its in kept[stems[source]]:
-                    if other.memory.source != source and self._are_alike(said, its, source in exports):
-                        duplicates[one.key] = other.key
-                        break
-                else:
-                    kept[stems[source]].append((one, said))
+            source, is_export = one.memory.source, one.memory.source in exports
+            if files[of := stems[source]] == 1:
+                continue
+            words = source_of(one.memory.text)[: _LONGEST_EXPORT if is_export else _LONGEST].casefold().split()
+            said = frozenset(pairwise(words) if len(words) > 1 else zip(words, strict=True))
+            shared = Counter(chain.from_iterable(map(holding[of].get, said, repeat(()))))
+            for place in sorted(shared):
+                other, size = kept[of][place]
+                # Of a whole file it is enough that it holds the cell.
+                whole = size if is_export else len(said) + size - shared[place]
+                if other.memory.source != source and shared[place] >= self.share * whole:
+                    duplicates[one.key] = other.key
+                    break
+            else:
+                for pair in said:
+                    holding[of].setdefault(pair, []).append(len(kept[of]))
+                kept[of].append((one, len(said)))
         return replace(fused, duplicates=duplicates) if len(duplicates) > len(fused.duplicates) else fused
-
-    def _are_alike(self, one: Shingles, other: Shingles, holds: bool) -> bool:
-        shared = len(one & other)
-        # Of a whole file it is enough that it holds the cell.
-        whole = len(other) if holds else len(one) + len(other) - shared
-        return shared > 0 and shared >= self.share * whole
 
     def __str__(self) -> str:
         return "only the best of duplicates in copied notebooks and files is kept, the original before its copies"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
-from operator import attrgetter
+from itertools import chain, count, filterfalse, repeat
+from operator import attrgetter, itemgetter
 from time import perf_counter
 
 from jupyter_memory.search.context import (
@@ -26,6 +26,7 @@ from jupyter_memory.search.signals.semantic import words_count
 from jupyter_memory.storage.snapshot import Snapshot
 from jupyter_memory.types import Candidate, Filters, Memory, Query, Ranking, ScoredChunk
 
+_SCORE, _SCORED = attrgetter("score"), attrgetter("memory", "score")
 _NUMBER = re.compile(r"\d+")
 # Kernels have sessions too, but nobody counts these.
 _TALK = Filters(not_kind=("history",))
@@ -101,54 +102,56 @@ def search(
     """
     query, notices = rewrite(query, snapshot, profile)
     begun, by_vector = perf_counter(), 0.0
-    count, depth = profile.fetches(query.limit), profile.fetch(query.limit)
+    depth = profile.fetch(query.limit)
     searched, apart = [query.filters], query.filters & Filters(kind=(profile.apart,))
     if profile.apart and snapshot.exists(apart):
         searched = [query.filters & Filters(not_kind=(profile.apart,)), apart]
-    by_words = [retrieve(profile.columns, query, filters, snapshot, count, exclude) for filters in searched]
+    by_words = retrieve(profile.columns, query, searched, snapshot, max(depth, profile.small_corpus), exclude)
     by_keyword = perf_counter() - begun
     matches = sum(map(len, by_words))
     guarded = matches < profile.small_corpus and query.limit < matches / 2
     # More was fetched than the profile ranks, only to see how many memories match.
     shown = depth if profile.small_corpus and not guarded else None
+    # Without its threshold the query is asked again if that cut off what words do not replace.
+    narrow = asked and profile.is_judged and vector_query is not None and not vector_query.strict
 
     memories, cosines, copies = dict[int, Memory](), dict[int, float](), set[int]()
     said = "" if exclude is None else normalised(snapshot.texts([exclude])[exclude])
     while True:
-        asked_at, by_meaning = perf_counter(), list[Sequence[ScoredChunk]]()
+        asked_at = perf_counter()
+        by_meaning: Sequence[Sequence[ScoredChunk]] = ()
         if vector_query is not None:
-            by_meaning = [retrieve(vector_query, query, filters, snapshot, count, exclude) for filters in searched]
+            by_meaning = retrieve(vector_query, query, searched, snapshot, max(depth, profile.small_corpus), exclude)
         by_vector += perf_counter() - asked_at
-        retrieved = {
+        retrieved: Retrieved = {
             # No memory is in two parts.
-            name: sorted(chain(*(part[:shown] for part in parts)), key=attrgetter("score"), reverse=True)
+            name: sorted(chain.from_iterable(map(itemgetter(slice(shown)), parts)), key=_SCORE, reverse=True)
             for name, parts in zip(RETRIEVERS, (by_words, by_meaning), strict=True)
         }
         # The keyword retriever's chunk represents a memory that both found: its snippet shows the words.
-        chunks = {one.memory: one.chunk for name in reversed(RETRIEVERS) for one in retrieved[name]}
-        cosines |= {one.memory: one.score for one in retrieved["vector"]}
+        chunks = dict(map(attrgetter("memory", "chunk"), chain(retrieved["vector"], retrieved["keyword"])))
+        cosines |= map(_SCORED, retrieved["vector"])
         if vector_query is not None:
-            unknown = [key for key in chunks if key not in cosines]
+            unknown = list(filterfalse(cosines.__contains__, chunks))
             cosines |= snapshot.cosines(vector_query.model, vector_query.vector, unknown)
-        memories |= snapshot.whole([key for key in chunks if key not in memories])
+        memories |= snapshot.whole(list(filterfalse(memories.__contains__, chunks)))
         lost = chunks.keys() - memories.keys()
         if exclude is not None:
             copies = {key for key in chunks.keys() - lost if normalised(memories[key].text) == said}
-        gone = copies | lost
-        retrieved = {name: [one for one in ones if one.memory not in gone] for name, ones in retrieved.items()}
-        found = [
-            Candidate(key, memories[key], chunk, cosines.get(key)) for key, chunk in chunks.items() if key not in gone
-        ]
+        if gone := copies | lost:
+            retrieved = {name: [one for one in ones if one.memory not in gone] for name, ones in retrieved.items()}
+        keys = list(filterfalse(gone.__contains__, chunks))
+        of_each = map(memories.__getitem__, keys), map(chunks.__getitem__, keys), map(cosines.get, keys)
+        found = list(map(Candidate, keys, *of_each))
         context = SearchContext(query, found, retrieved, vector_query, asked, snapshot, samples, profile.columns)
-        wider = _wider(context, profile)
-        if wider is None:
+        is_wide = not narrow or vector_query is None or vector_query.threshold is None
+        if is_wide or len(retrieved["vector"]) >= depth or (found and words_count(context) >= 1):
             break
-        vector_query = wider
-    notices = (*notices, *_left_out(copies, lost))
+        assert vector_query is not None
+        vector_query = replace(vector_query, threshold=None)
+    notices = (*notices, *_left_out(len(copies), len(lost)))
     pooled = perf_counter()
-    rankings: dict[str, Ranking[int]] = {}
-    for name, ones in context.retrieved.items():
-        rankings[name] = Ranking({one.memory: one.score for one in ones})
+    rankings = {name: Ranking(dict(map(_SCORED, ones))) for name, ones in retrieved.items()}
     for signal in profile.signals:
         # NaN is "no value": such a memory has no place in the signal's ranking.
         values = {key: value for key, value in signal(query, context).items() if value == value}
@@ -162,22 +165,12 @@ def search(
     return fuse(Scored(context, rankings, vector_query is not None, guarded, timings), profile, notices)
 
 
-def _left_out(copies: set[int], lost: set[int]) -> Iterator[str]:
+def _left_out(copies: int, lost: int) -> Iterator[str]:
     if copies:
-        are = "1 memory" if len(copies) == 1 else f"{len(copies):,} memories"
-        yield f"{are} with the same text {'is' if len(copies) == 1 else 'are'} not shown."
+        are = "1 memory" if copies == 1 else f"{copies:,} memories"
+        yield f"{are} with the same text {'is' if copies == 1 else 'are'} not shown."
     if lost:
         yield "What has lost its text is not shown; `jupyter-memory doctor` names it."
-
-
-def _wider(context: SearchContext, profile: Profile) -> VectorQuery | None:
-    # The query without its threshold, if that cut off what words do not replace.
-    asked = context.vector_query
-    if asked is None or asked.threshold is None or asked.strict or not context.asked or not profile.is_judged:
-        return None
-    if len(context.retrieved["vector"]) >= profile.fetch(context.query.limit):
-        return None
-    return replace(asked, threshold=None) if not context.candidates or words_count(context) < 1 else None
 
 
 def fuse(scored: Scored, profile: Profile, notices: tuple[str, ...] = ()) -> Result:
@@ -197,12 +190,13 @@ def fuse(scored: Scored, profile: Profile, notices: tuple[str, ...] = ()) -> Res
             reads.setdefault(signal.name, signal.name)
         if getattr(signal, "lower_is_better", False):
             order[signal.name] = Ranking({key: -value for key, value in rankings[signal.name].scores.items()})
-    columns = [
-        Column(name, rankings[of].scores, order[of], fused.contributions.get(name, {})) for name, of in reads.items()
-    ]
+    columns = []
+    for name, of in reads.items():
+        columns.append(Column(name, rankings[of].scores, order[of], fused.contributions.get(name, {})))
     table, kept = Table(columns, rankings), fused.totals(reads)
     best = best_first(fused.candidates, kept)
-    ranked = [Ranked(rank, one, kept[one.key], table) for rank, one in enumerate(best, start=1)]
+    scores = map(kept.__getitem__, map(attrgetter("key"), best))
+    ranked = list(map(Ranked, count(1), best, scores, repeat(table)))
     timings = {**scored.timings, "rank": scored.timings["rank"] + (perf_counter() - begun) * 1000}
     said, limit = [*notices], context.query.limit
     if scored.guarded:

@@ -297,7 +297,7 @@ def unranked(memories: Sequence[Memory], prefixes: Mapping[str, str]) -> tuple[H
 
 def with_matches(answer: Answer) -> Answer:
     """Return an answer whose hits show what an expression in its query matches."""
-    if not any(one.regex for one in all_of(answer.query.filters)):
+    if not any(map(attrgetter("regex"), all_of(answer.query.filters))):
         return answer
     hits = []
     for hit in answer.hits:
@@ -344,9 +344,11 @@ def _says(heading: str) -> bool:
 def facets(ranked: Sequence[Ranked]) -> dict[str, dict[str, int]]:
     """Return counts by value for each facet, the most frequent value first; what has no value is not counted."""
     memories = list(map(attrgetter("candidate.memory"), ranked))
-    counts = {facet: Counter(map(attrgetter(facet), memories)) for facet in COUNTED if facet != "tag"}
-    counts["tag"] = Counter(chain.from_iterable(map(attrgetter("tags"), memories)))
-    return {facet: in_order(found) for facet, found in counts.items()}
+    found = {}
+    for facet in COUNTED:
+        values = map(attrgetter("tags" if facet == "tag" else facet), memories)
+        found[facet] = in_order(Counter(chain.from_iterable(values) if facet == "tag" else values))
+    return found
 
 
 def in_order(counts: dict[str, int]) -> dict[str, int]:

@@ -60,6 +60,7 @@ class Passage:
     context: str = ""
     text: str = ""
     tags: str = ""
+    ident: str = ""  # the identifiers of title and text
 
     def __str__(self) -> str:
         return "\n".join(part for part in (self.title, self.context, self.text, self.tags) if part)
@@ -211,7 +212,8 @@ class Corpus(Protocol):
     @property
     def chunks(self) -> int: ...  # how many there are
     def words(self, text: str, /) -> list[str]: ...  # those of a text, in their order
-    def frequencies(self, words: Iterable[str], /) -> Mapping[str, int]: ...  # how many chunks hold each; 0 for none
+    # How many chunks hold each word, 0 for none; those that are ``searched`` for next are read at once.
+    def frequencies(self, words: Iterable[str], /, *, searched: bool = False) -> Mapping[str, int]: ...
     def beginning(self, letters: str, /) -> Sequence[str]: ...  # the words of the index that begin with these letters
     # The words of nine letters and more that end with any of these letters; all are read.
     def ending(self, letters: tuple[str, ...], /) -> Sequence[str]: ...

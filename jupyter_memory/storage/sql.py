@@ -14,6 +14,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial, wraps
+from itertools import chain
+from operator import attrgetter
 from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar
 
 from jupyter_memory.errors import InputError, QueryError
@@ -301,9 +303,12 @@ def _read_keys(filters: Filters) -> dict[str, list[int]]:
     return keys
 
 
+_READ = attrgetter("part", "not_part", "outcome", "not_outcome", "regex")
+
+
 def must_read(filters: Filters) -> bool:
     """Return whether texts must be read to know what matches, so that only a search can tell."""
-    return any(one.part or one.not_part or one.outcome or one.not_outcome or one.regex for one in all_of(filters))
+    return any(chain.from_iterable(map(_READ, all_of(filters))))
 
 
 def below(path: str) -> tuple[str, str, str]:

@@ -23,6 +23,7 @@ from jupyter_memory.search.prompt import BUDGET, PromptText, checked_budget, pro
 from jupyter_memory.search.query.parser import filters_from, parse
 from jupyter_memory.search.query.reading import read_through
 from jupyter_memory.storage.databases import PartOfStore, SearchStorage
+from jupyter_memory.storage.sql import must_read
 from jupyter_memory.store.models import ModelChoice
 from jupyter_memory.store.sources import Scope
 from jupyter_memory.text.markdown import day
@@ -333,7 +334,8 @@ class Searching:
             domain=options.get("domain"),
         )
         filters, notices = self._scope.meant(query.filters)
-        filters = read_through(self._scope.bound(filters), query.terms, self._storage)
+        if must_read(filters := self._scope.bound(filters)):
+            filters = read_through(filters, query.terms, self._storage)
         return replace(query, filters=filters, notices=notices)
 
     def _chosen(self, profile: str | Profile | None) -> Profile:

@@ -11,7 +11,7 @@ from typing import Any
 
 from jupyter_memory.errors import QueryError
 from jupyter_memory.storage.databases import SearchStorage
-from jupyter_memory.storage.sql import all_of, must_read
+from jupyter_memory.storage.sql import all_of
 from jupyter_memory.storage.words import highlights
 from jupyter_memory.text.code import is_code
 from jupyter_memory.text.markdown import outputs_of, source_of
@@ -55,12 +55,10 @@ def expression(written: str) -> Any:
 
 
 def read_through(filters: Filters, terms: Terms, storage: SearchStorage) -> Filters:
-    """Return filters with the keys of what they leave of a store, where texts must be read to know that.
+    """Return filters with the keys of what they leave of a store, whose texts must be read to know that.
 
     ``in:output`` asks for one of the words there, unless the query has none, or has an expression.
     """
-    if not must_read(filters):
-        return filters
     asked = [(one, list(map(expression, one.regex))) for one in all_of(filters)]
     found, until = list[int](), monotonic() + _SECONDS
     with storage.snapshot() as snapshot:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, filterfalse
 from math import log1p, sqrt
 from unicodedata import normalize
 
@@ -54,14 +54,16 @@ def respelled(query: Query, corpus: Corpus, columns: Collection[str]) -> tuple[Q
     Identifiers, their parts and quoted phrases are looked for as they are, and so is a word that is still typed.
     """
     fixed = _as_they_are(query) | {one.word for one in query.terms.forms}
+    words = query.terms.words[:CHECKED]
     if set(columns) == set(COLUMNS):
-        words = query.terms.words[:CHECKED]
         of_each = dict(zip(words, map(corpus.words, words), strict=True))
-        found = corpus.frequencies(chain.from_iterable(of_each.values()))
+        found = corpus.frequencies(chain.from_iterable(of_each.values()), searched=True)
         fixed |= {word for word, of_it in of_each.items() if all(map(found.__getitem__, of_it))}
+    else:
+        fixed.update(word for word in words if corpus.holds_word(word, columns))
     stems_tried: dict[str, None] = {}
     notices = []
-    for word in query.terms.words[:CHECKED]:
+    for word in words:
         near = [] if word in fixed else _nearest(word, corpus, columns)
         if near:
             stems_tried.update(dict.fromkeys(near))
@@ -84,10 +86,10 @@ def _as_they_are(query: Query) -> set[str]:
 
 def _nearest(word: str, corpus: Corpus, columns: Collection[str]) -> list[str]:
     # Those that most chunks hold first; all are as many slips away. A slip is a letter too many, too few, another, or
-    # two that changed places (Damerau 1964). Names, numbers and short words have no other spelling, and a word that
-    # the store holds needs none. Compared are words that begin with the same two letters, or with these the other way
-    # round, or without the second; long ones with three.
-    if len(word) < _SHORTEST or not word.isalpha() or not word.isascii() or corpus.holds_word(word, columns):
+    # two that changed places (Damerau 1964). Names, numbers and short words have no other spelling. Compared are words
+    # that begin with the same two letters, or with these the other way round, or without the second; long ones with
+    # three.
+    if len(word) < _SHORTEST or not word.isalpha() or not word.isascii():
         return []
     stems = corpus.words(word)
     if len(stems) != 1 or len(stems[0]) < _SHORTEST - 1:
@@ -312,7 +314,7 @@ def asked_words(query: Query, corpus: Corpus, columns: Mapping[str, float]) -> t
             pieces = parts(name) if is_compound(name) else [name.lower()]
             mended = []
             for piece in pieces:
-                stems = _nearest(piece, corpus, columns)
+                stems = [] if corpus.holds_word(piece, columns) else _nearest(piece, corpus, columns)
                 mended.append(stems[0] if stems else piece)
             if len(pieces) == 1:
                 near = tuple((stem,) for stem in stems)
@@ -405,7 +407,6 @@ class NameWords:
         self._words = [(word, (corpus.words(word) or [word])[0]) for word in self.content]
         self._meant: dict[str, int] = {}
         self._covers: dict[str, float] = {}
-        self._titles: dict[str, float] = {}
         # Where no beginning of any word is, there is no word.
         self._beginnings: dict[str, None] = {}
         # What means the same begins with the same letter.
@@ -425,15 +426,14 @@ class NameWords:
             found = self._covers[name] = self._cover(_parts(name))
         return found
 
-    def title(self, text: str) -> float:
-        """Return how well a title answers the query, as `cover` does; its stop words do not count."""
-        found = self._titles.get(text)
-        if found is None:
-            lowered, found = text.lower(), 0.0
-            if not text.isascii() or any(map(lowered.__contains__, self._beginnings)):
-                telling = [part for part in _parts(text) if part not in STOP_WORDS]
-                found = self._cover(telling) if telling else 0.0
-            self._titles[text] = found
+    def titles(self, texts: Iterable[str]) -> Mapping[str, float]:
+        """Return how well each title answers the query, as `cover` does; its stop words do not count."""
+        found = dict.fromkeys(texts, 0.0)
+        for text in found:
+            if (not text.isascii() or any(map(text.lower().__contains__, self._beginnings))) and (
+                telling := list(filterfalse(STOP_WORDS.__contains__, _parts(text)))
+            ):
+                found[text] = self._cover(telling)
         return found
 
     def best(self, names: str) -> tuple[float, str]:

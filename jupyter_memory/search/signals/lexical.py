@@ -6,8 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, repeat
 from math import nan
+from operator import attrgetter, mul
 from typing import ClassVar
 from unicodedata import combining, normalize
 
@@ -38,7 +39,7 @@ class WordScore:
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
         scores, count = context.keyword_scores, words_count(context)
-        return scores if count == 1 else {key: count * score for key, score in scores.items()}
+        return dict(zip(scores, map(mul, repeat(count), scores.values()), strict=False))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,15 +113,14 @@ class Title:
     lower_is_better: bool = False
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
-        words = list(filter(None, (_EDGES.sub("", word).casefold() for word in query.text.split())))
+        words = [word for written in query.text.split() if (word := _EDGES.sub("", written).casefold())]
         # Composed, as queries are: macOS takes the umlauts of file names apart.
-        together = normalize("NFC", "\n".join(one.memory.title.replace("\n", " ") for one in context)).casefold()
-        if not words or any(word not in together for word in words):
-            return dict.fromkeys(context.keys, 0.0)
-        titles = together.split("\n")
-        return {
-            one.key: float(all(word in title for word in words)) for one, title in zip(context, titles, strict=True)
-        }
+        titles = normalize("NFC", "\0".join(map(attrgetter("title"), context.memories))).casefold()
+        found = dict.fromkeys(context.keys, 0.0)
+        if words and all(map(titles.__contains__, words)):
+            for key, title in zip(context.keys, titles.split("\0"), strict=True):
+                found[key] = float(all(map(title.__contains__, words)))
+        return found
 
 
 # What was stored by itself. A cell's title is that of its whole section, a file's its path (see `file_stem`).
@@ -139,11 +139,12 @@ class TitleMatch:
     name: str = "title_match"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
-        return {
-            one.key: context.name_words.title(one.memory.title)
-            for one in context
-            if one.memory.kind in _TITLED and one.memory.title
-        }
+        titles = {}
+        for key, one in zip(context.keys, context.memories, strict=True):
+            if one.title and one.kind in _TITLED:
+                titles[key] = one.title
+        covered = context.name_words.titles(titles.values())
+        return dict(zip(titles, map(covered.__getitem__, titles.values()), strict=True))
 
 
 # A cell is also found by the words of its notebook's title, of the headings above it and of the Markdown just before
@@ -165,8 +166,7 @@ class OwnWords:
     name: str = "own_words"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
-        cells = [one for one in context if one.memory.kind == "cell"]
-        if not cells:
+        if not context.cells:
             return {}
         corpus = context.corpus
         forms = {one.word: one.inflected for one in query.terms.forms}
@@ -181,10 +181,10 @@ class OwnWords:
         if not whole:
             return {}
         found = {}
-        for one in cells:
-            text = _plain(one.memory.text[:LONGEST])
+        for key, one in context.cells.items():
+            text = _plain(one.text[:LONGEST])
             lacking = sum(tell for roots, tell in tells if not any(root in text for root in roots))
-            found[one.key] = -((lacking / whole) ** 2)
+            found[key] = -((lacking / whole) ** 2)
         best, count = max(found.values()), words_count(context)
         return {key: count * (value - best) for key, value in found.items()}
 
@@ -245,7 +245,7 @@ def _named(text: str) -> Mapping[str, float]:
     if len(words) == 1:
         return {words[0].rpartition(".")[2]: 1.0 if names else _PLAIN}
     certainty = 1.0 if _DEFINED.search(text) else _IN_A_SENTENCE
-    return {name.rpartition(".")[2]: certainty for name in names}
+    return dict.fromkeys([name.rpartition(".")[2] for name in names], certainty)
 
 
 def _matches(named: Mapping[str, float], definitions: Definitions) -> Iterator[tuple[float, str]]:
@@ -273,9 +273,9 @@ class DefinedNames:
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
         found: dict[int, float] = {}
-        for one in context:
-            if one.memory.kind == "file" and (defined := context.definitions.get(one.key)) is not None:
-                found[one.key], _ = context.name_words.best(_names(defined))
+        for key, one in zip(context.keys, context.memories, strict=True):
+            if one.kind == "file" and (defined := context.definitions.get(key)) is not None:
+                found[key], _ = context.name_words.best(_names(defined))
         if not found:
             return found
         values = list(found.values())
@@ -307,10 +307,10 @@ class FileStem:
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
         found, cover = {}, context.name_words.cover
-        for one in context:
-            if one.memory.kind == "file":
-                _, folder, stem = names_in(one.memory.source)
-                found[one.key] = min(1.0, cover(stem) + _FOLDER * cover(folder))
+        for key, one in zip(context.keys, context.memories, strict=True):
+            if one.kind == "file":
+                _, folder, stem = names_in(one.source)
+                found[key] = min(1.0, cover(stem) + _FOLDER * cover(folder))
         return found
 
 
@@ -340,12 +340,12 @@ class Aside:
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
         copies, found = context.shared(_copies), dict(context.shared(_opposite))
-        for one in context:
-            if one.memory.outcome and not one.memory.pinned:
-                found[one.key] = -2.0 if one.memory.error else -1.0
-            elif one.memory.kind == "file" or one.memory.source in copies:
-                is_beside = one.memory.source in copies or _beside(one.memory.source, context)
-                found.setdefault(one.key, -1.0 if is_beside else 0.0)
+        for key, one in zip(context.keys, context.memories, strict=True):
+            if one.kind == "history" and not one.pinned:
+                found[key] = -2.0 if one.error else -1.0
+            elif one.kind == "file" or one.source in copies:
+                is_beside = one.source in copies or _beside(one.source, context)
+                found.setdefault(key, -1.0 if is_beside else 0.0)
         return found
 
     def reason(self, query: Query, context: SearchContext, candidate: Candidate, /) -> str:
@@ -363,15 +363,15 @@ class Aside:
 def _opposite(context: SearchContext) -> dict[int, float]:
     # A cell says that it does the opposite to what is asked about: `save_to_csv_files`, "adds a new column".
     asked = _BETWEEN.sub(" ", context.query.text).lower()
-    for pair in _VERBS if context.asked else ():
+    for pair in _VERBS if context.asked and context.cells else ():
         said = [set(re.findall(rf"\b(?:{verbs})\b", asked)) for verbs in pair]
         about = [re.escape(word) for word in asked.split() if word not in STOP_WORDS | said[0] | said[1]]
         if about and any(said) and not all(said):
             wanted, other = pair if said[0] else pair[::-1]
             does = re.compile(rf"\b(?:{other}) (?:\w+ ){{0,2}}?(?:{'|'.join(about)})")
             # Code opens what it writes, too.
-            cells = (one for one in context if one.memory.kind == "cell")
-            texts = {one.key: source_of(one.memory.text)[:LONGEST].replace("open(", "") for one in cells}
+            cells = context.cells.items()
+            texts = {key: source_of(one.text)[:LONGEST].replace("open(", "") for key, one in cells}
             words = {key: _BETWEEN.sub(" ", text).lower() for key, text in texts.items()}
             opposite = [key for key, text in words.items() if does.search(text)]
             return {key: -2.0 for key in opposite if not re.search(rf"\b(?:{wanted})\b", words[key])}
@@ -379,7 +379,7 @@ def _opposite(context: SearchContext) -> dict[int, float]:
 
 
 def _copies(context: SearchContext) -> set[str]:
-    sources = {one.memory.source for one in context if one.memory.source}
+    sources = set(filter(None, map(attrgetter("source"), context.memories)))
     if len(sources) < 2:
         return set()
     copies = set(filter(is_copy, sources))

@@ -6,13 +6,15 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from math import isnan, log
+from itertools import repeat
+from math import log
+from operator import attrgetter
 from typing import ClassVar
 
 from jupyter_memory.search.context import SearchContext
 from jupyter_memory.search.fusion import normalised
 from jupyter_memory.search.query.temporal import TOLERANCE_DAYS
-from jupyter_memory.search.signals.semantic import plain_margins, semantic_margins, words_count
+from jupyter_memory.search.signals.semantic import semantic_margins, words_count
 from jupyter_memory.search.signals.weights import SEMANTIC_MARGIN, WORDS
 from jupyter_memory.types import Candidate, Memory, Query
 
@@ -28,7 +30,7 @@ class OfKind:
         return {candidate.key: 1.0 for candidate in context if candidate.memory.kind == self.name}
 
 
-_TIERS = {"core": 1, "file": 2, "mcp": 3, "note": 3, "run": 4, "failed": 5}
+_TIERS = {"core": 1.0, "file": 2.0, "mcp": 3.0, "note": 3.0, "run": 4.0, "failed": 5.0}
 _REASONS = {"core": "being pinned", "file": "being from a file", "mcp": "being an agent's note", "note": "being a note",
             "run": "being a run", "failed": "being a run that failed"}  # fmt: skip
 
@@ -42,7 +44,7 @@ class Tier:
     lower_is_better: bool = True
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
-        return {candidate.key: float(_TIERS[self._of(candidate.memory)]) for candidate in context}
+        return dict(zip(context.keys, map(_TIERS.__getitem__, map(self._of, context.memories)), strict=True))
 
     def reason(self, query: Query, context: SearchContext, candidate: Candidate, /) -> str:
         return _REASONS[self._of(candidate.memory)]
@@ -57,7 +59,7 @@ class TierOfRuns(Tier):
     __slots__ = ()
 
     def _of(self, memory: Memory) -> str:
-        if memory.outcome and not memory.pinned:
+        if memory.kind == "history" and not memory.pinned:
             return "failed" if memory.error else "run"
         return memory.tier
 
@@ -177,8 +179,8 @@ class Recency:
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
         # Moments of one zone are compared at once, those of two by asking both zones.
-        now = query.now.astimezone(UTC)
-        return {one.key: recency(one.memory.event_at, now, self.half_life_hours) for one in context}
+        now, moments = query.now.astimezone(UTC), map(attrgetter("event_at"), context.memories)
+        return dict(zip(context.keys, map(recency, moments, repeat(now), repeat(self.half_life_hours)), strict=True))
 
 
 def recency(event_at: datetime, now: datetime, half_life_hours: float = A_YEAR) -> float:
@@ -236,7 +238,7 @@ class Neighbour:
     name: str = "neighbour"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
-        values, memories = context.shared(evidence), {one.key: one.memory for one in context}
+        values, memories = context.shared(evidence), dict(zip(context.keys, context.memories, strict=True))
         found = dict.fromkeys(memories, 0.0)
         for key, one in memories.items():
             after = memories.get(key + 1)
@@ -246,22 +248,22 @@ class Neighbour:
             if one.source == after.source if in_notebook else in_session:
                 found[key] = max(found[key], values.get(key + 1, 0.0))
                 found[key + 1] = max(found[key + 1], values.get(key, 0.0))
-        if (count := words_count(context)) == 1:
+        if not context.cells or (count := words_count(context)) == 1:
             return found
         # What was said before and after a turn of a conversation tells more than the cell beside a cell.
-        meant = {key: SEMANTIC_MARGIN * value for key, value in plain_margins(context).items() if value == value}
-        sections = {key: (one.space, one.source, one.title) for key, one in memories.items() if one.kind == "cell"}
+        margins = context.margins(context.cosines)
+        meant = {key: SEMANTIC_MARGIN * value for key, value in margins.items() if value == value}
+        sections = {key: (one.space, one.source, one.title) for key, one in context.cells.items()}
         others = _best_others(sections, meant)
         return found | {key: count * found[key] + _SECTION * (1 - count) * value for key, value in others.items()}
 
 
 def evidence(context: SearchContext) -> dict[int, float]:
     """Return what the words and the meaning of each candidate add up to, by key."""
-    scores = context.keyword_scores
-    return {
-        key: WORDS * scores.get(key, 0.0) + (0.0 if isnan(value) else SEMANTIC_MARGIN * value)
-        for key, value in context.shared(semantic_margins).items()
-    }
+    found, scores = {}, context.keyword_scores
+    for key, value in context.shared(semantic_margins).items():
+        found[key] = WORDS * scores.get(key, 0.0) + (SEMANTIC_MARGIN * value if value == value else 0.0)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,13 +278,12 @@ class Session:
     name: str = "session"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
-        values = context.shared(evidence)
-        sessions = {
-            one.key: (one.memory.space, one.memory.session)
-            for one in context
-            if one.memory.session is not None and one.memory.kind != "history"
-        }
-        return dict.fromkeys(context.keys, 0.0) | _best_others(sessions, values)
+        sessions: dict[int, tuple[str | None, ...]] = {}
+        for key, one in zip(context.keys, context.memories, strict=True):
+            if one.session is not None and one.kind != "history":
+                sessions[key] = one.space, one.session
+        found = dict.fromkeys(context.keys, 0.0)
+        return found | _best_others(sessions, context.shared(evidence)) if sessions else found
 
 
 def _best_others(groups: Mapping[int, tuple[str | None, ...]], values: Mapping[int, float]) -> dict[int, float]:
@@ -343,16 +344,14 @@ class LengthPenalty:
     name: str = "length_penalty"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
-        tokens = context.tokens
-        found = {}
-        for one in context:
-            characters = len(one.memory.text)
-            size = SHORT if (one.memory.kind == "note" and one.memory.session is None) else characters
-            if size < SHORT:
-                size = len(one.memory.text.encode())
-            found[one.key] = log(max(size, SHORTEST) / SHORT) if size < SHORT else 0.0
-            if characters >= _CANNOT_BE_LONG and (count := len(tokens[one.chunk].different)) > LONG:
-                found[one.key] += log(LONG / count)
+        tokens, found = context.tokens, dict.fromkeys(context.keys, 0.0)
+        for key, chunk, one in zip(context.keys, context.chunks, context.memories, strict=True):
+            characters = len(one.text)
+            if characters < SHORT and (one.kind != "note" or one.session is not None):
+                if (size := len(one.text.encode())) < SHORT:
+                    found[key] = log(max(size, SHORTEST) / SHORT)
+            elif characters >= _CANNOT_BE_LONG and (count := len(tokens[chunk].different)) > LONG:
+                found[key] = log(LONG / count)
         return found
 
 

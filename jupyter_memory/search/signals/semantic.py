@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from math import fsum, nan
 from typing import ClassVar, Protocol
 
@@ -13,10 +14,10 @@ from numpy.typing import NDArray
 
 from jupyter_memory.embedders.base import token_vectors, tokens
 from jupyter_memory.runtime import one_core
-from jupyter_memory.search.context import Background, SearchContext
+from jupyter_memory.search.context import SearchContext
 from jupyter_memory.search.signals.weights import HUBNESS
 from jupyter_memory.text.code import EVERYDAY, PYTHON, language
-from jupyter_memory.types import Candidate, Query
+from jupyter_memory.types import Memory, Query
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,45 +36,21 @@ class SemanticMargin:
 
 def semantic_margins(context: SearchContext) -> dict[int, float]:
     """Return the evidence of the meaning of each candidate, by key."""
-    cosines = _cosines(context)
+    cosines = context.cosines.copy()
     # A hub is near to any question: its cosine counts less by how much its hubness exceeds the candidates' mean. Where
     # words are as good a guide, they hold hubs back, and several memories that are near to each other are several
     # answers to one question: then nothing is taken off.
     if context.calibration > 1:
         hubness = context.hubness
         mean = fsum(hubness.values()) / len(hubness) if hubness else 0.0
-        excess = np.array([hubness.get(one.chunk, mean) - mean for one in context], dtype=np.float64)
-        cosines -= HUBNESS * (1 - 1 / context.calibration) * excess
-    if (share := _AROUND * (1 - words_count(context))) > 0:
-        around = [context.cells_around.get(key, nan) for key in context.keys]
-        cosines += share * np.nan_to_num(np.array(around) - cosines)
-    return _margins(context, cosines)
+        cosines -= HUBNESS * (1 - 1 / context.calibration) * (_of_each(context.chunks, hubness, mean) - mean)
+    if context.cells_around and (share := _AROUND * (1 - words_count(context))) > 0:
+        cosines += share * np.nan_to_num(_of_each(context.keys, context.cells_around, nan) - cosines)
+    return context.margins(cosines)
 
 
-def plain_margins(context: SearchContext) -> dict[int, float]:
-    """Return the evidence of the cosine of each candidate as it is, by key."""
-    return _margins(context, _cosines(context))
-
-
-def _cosines(context: SearchContext) -> NDArray[np.float64]:
-    return np.array([nan if one.cosine is None else one.cosine for one in context], dtype=np.float64)
-
-
-def _margins(context: SearchContext, cosines: NDArray[np.float64]) -> dict[int, float]:
-    if (background := context.shared(_background)) is None:
-        return dict.fromkeys(context.keys, nan)
-    terms = context.query.terms
-    count = len(terms.words) + len(terms.phrases) + len(terms.ident)
-    above = background.margin(cosines)
-    values = context.calibration * (max(count, 1) * above * abs(above))
-    return dict(zip(context.keys, values.tolist(), strict=True))
-
-
-def _background(context: SearchContext) -> Background | None:
-    if context.vector_query is None or not context.sample.vectors.size:
-        return None
-    with one_core():
-        return Background.of(context.sample.vectors @ context.vector_query.vector)
+def _of_each(keys: Sequence[int], values: Mapping[int, float], otherwise: float) -> NDArray[np.float64]:
+    return np.fromiter(map(values.get, keys, repeat(otherwise)), np.float64, len(keys))
 
 
 # MaxSim: how near the candidate's nearest token comes to each token of the query. The vectors are the bundled static
@@ -123,8 +100,7 @@ class MaxSim:
     name: str = "max_sim"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
-        usual = (self.depth, self.budget) == (DEPTH, BUDGET)
-        return context.shared(max_sims) if usual else max_sims(context, self.depth, self.budget)
+        return max_sims(context, self.depth, self.budget)
 
     @staticmethod
     def matches(
@@ -149,7 +125,7 @@ class MaxSim:
         if not spoken.size or not weights.sum() > 0:
             return matches
         # Texts share most of their tokens, so that each different one is compared once.
-        every = np.concatenate([text for text in texts if len(text)])
+        every = np.concatenate(list(texts))
         held = np.zeros(int(every.max()) + 1, dtype=bool)
         held[every] = True
         different = np.flatnonzero(held)
@@ -166,30 +142,43 @@ class MaxSim:
         return matches
 
 
-def max_sims(context: SearchContext, depth: int = DEPTH, budget: int = BUDGET) -> dict[int, float]:
-    """Return MaxSim by the candidate's key."""
+def max_sims(context: SearchContext, depth: int = DEPTH, budget: int = BUDGET) -> Mapping[int, float]:
+    """Return MaxSim by the candidate's key, the best placed first; computed once in a search."""
+    if (of := (depth, budget)) in context.max_sims:
+        return context.max_sims[of]
+    places: dict[int, int] = {}
+    for finds in context.retrieved.values():
+        for place, one in enumerate(finds[:depth]):
+            places[one.memory] = min(place, places.get(one.memory, depth))
+    # Of two at one place, the candidate that comes first.
+    candidates = dict(zip(context.keys, context.candidates, strict=True))
+    chosen, known, texts = dict[int, Memory](), {PYTHON}, list[Tokens]()
+    for key in sorted(filter(places.__contains__, candidates), key=places.__getitem__):
+        memory = candidates[key].memory
+        budget -= min(len(memory.text), LONGEST)
+        if budget < 0:
+            break
+        chosen[key] = memory
+        known.add(memory.lang.lower())
+        texts.append(context.tokens[candidates[key].chunk].different)
     asked, sample = context.query_tokens, context.sample
-    usual = (depth, budget) == (DEPTH, BUDGET)
-    chosen = context.shared(_best_placed) if usual else _best_placed(context, depth, budget)
     # Never negative, as in Lucene's BM25.
     counts = np.minimum(sample.token_counts[asked], sample.chunks).astype(np.float64)
-    idf = np.log1p((sample.chunks - counts + 0.5) / (counts + 0.5))
+    idf = np.log1p((sample.chunks - counts + 0.5) / (counts + 0.5)).astype(np.float32)
     met = None
-    known = {PYTHON, *(one.memory.lang.lower() for one in chosen)} - EVERYDAY
-    if named := known.intersection(context.query.terms.words):
-        written = [language(one.memory.lang, one.memory.text) for one in chosen]
+    if named := (known - EVERYDAY).intersection(context.query.terms.words):
+        written = [language(one.lang, one.text) for one in chosen.values()]
         met = np.zeros((len(chosen), len(asked)), dtype=bool)
         for word in filter(lambda word: word.lower() in named, _WORD.findall(context.query.text)):
             is_written = np.array([one == word.lower() for one in written], dtype=bool)
             met |= is_written[:, None] & np.isin(asked, tokens([word]).ids)
-    known_tokens = context.tokens
-    texts = [known_tokens[one.chunk].different for one in chosen]
-    matches = MaxSim.matches(asked, idf.astype(np.float32), texts, token_vectors(), sample.typical_length, met)
+    matches = MaxSim.matches(asked, idf, texts, token_vectors(), sample.typical_length, met)
     found = {}
-    for one, match in zip(chosen, matches.tolist(), strict=True):
-        length = len(one.memory.text)
+    for (key, memory), match in zip(chosen.items(), matches.tolist(), strict=True):
+        length = len(memory.text)
         is_whole = length <= LONGEST or match == 0
-        found[one.key] = match if is_whole else UNSEEN + (match - UNSEEN) * (LONGEST / length) ** SHARE_POWER
+        found[key] = match if is_whole else UNSEEN + (match - UNSEEN) * (LONGEST / length) ** SHARE_POWER
+    context.max_sims[of] = found
     return found
 
 
@@ -210,25 +199,8 @@ def words_count(context: SearchContext) -> float:
     met_by_words = terms.phrases or terms.prefix or query.language or (slips and 2 * slips >= len(context.asked_words))
     if met_by_words or not context.asked or context.vector_query is None or not context.tokens_tell:
         return 1.0
-    nearest = max(context.shared(max_sims).values(), default=1.0)
+    nearest = max(max_sims(context).values(), default=1.0)
     return min(1.0, max(0.0, (nearest - _FAR) / (_NEAR - _FAR)))
-
-
-def _best_placed(context: SearchContext, depth: int = DEPTH, budget: int = BUDGET) -> list[Candidate]:
-    # In the order of the better place; of two at one place, the candidate that comes first.
-    places: dict[int, int] = {}
-    for finds in context.retrieved.values():
-        for place, one in enumerate(finds[:depth]):
-            places[one.memory] = min(place, places.get(one.memory, depth))
-    high = sorted((places[one.key], number) for number, one in enumerate(context) if one.key in places)
-    chosen: list[Candidate] = []
-    for _, number in high:
-        candidate = context.candidates[number]
-        budget -= min(len(candidate.memory.text), LONGEST)
-        if budget < 0:
-            break
-        chosen.append(candidate)
-    return chosen
 
 
 # The vector of a chunk is that of all it says: one line on the matter among twenty others hardly shows in it. A passage
@@ -251,15 +223,22 @@ class BestPassage:
     name: str = "best_passage"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
-        chosen = [one for one in context.shared(_best_placed) if one.memory.session is None]
-        if not chosen:
+        keys, different, places = list[int](), list[Tokens](), list[Tokens]()
+        candidates = dict(zip(context.keys, context.candidates, strict=True))
+        for one in map(candidates.__getitem__, max_sims(context)):
+            if one.memory.session is None:
+                of_chunk = context.tokens[one.chunk]
+                keys.append(one.key)
+                different.append(of_chunk.different)
+                places.append(of_chunk.places)
+        if not keys:
             return {}
-        texts = [context.tokens[one.chunk].text for one in chosen]
-        counts = np.fromiter(map(len, texts), np.int64, len(texts))
+        counts, sizes = (np.fromiter(map(len, each), np.int64, len(keys)) for each in (places, different))
         table = token_vectors()
         asked = table.sums(context.query_tokens[None])[0]
+        ids = np.concatenate(different)[np.concatenate(places) + np.repeat(np.cumsum(sizes) - sizes, counts)]
         # The tokens by block, `(blocks, BLOCK)`: a text begins with a block, and -1 fills its last one.
-        ids, of_texts = np.concatenate(texts), -(-counts // BLOCK)
+        of_texts = -(-counts // BLOCK)
         begins = BLOCK * (np.cumsum(of_texts) - of_texts)
         filled = np.full(BLOCK * of_texts.sum(), -1, np.int64)
         filled[np.arange(len(ids)) + np.repeat(begins - (np.cumsum(counts) - counts), counts)] = ids
@@ -270,13 +249,13 @@ class BestPassage:
             # The last block of a text belongs to the passage before it; only a text of one block has it for a passage.
             last = np.zeros(len(sums), bool)
             last[firsts + blocks - 1] = True
-            followed = np.flatnonzero(~last)
             passages = sums.copy()
-            passages[followed] += sums[followed + 1]
+            passages[:-1] += sums[1:]
+            passages[last] = sums[last]
             with one_core():
                 cosines = passages @ asked
             lengths = np.sqrt(np.einsum("ij,ij->i", passages, passages)) * np.linalg.norm(asked)
             cosines /= np.maximum(lengths, 1e-9)
             cosines[last & np.repeat(blocks > 1, blocks)] = -1
             best[spoken] = np.maximum.reduceat(cosines, firsts)
-        return dict(zip([one.key for one in chosen], best.tolist(), strict=True))
+        return dict(zip(keys, best.tolist(), strict=True))

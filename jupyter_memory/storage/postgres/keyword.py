@@ -530,7 +530,7 @@ class _PartStatistics:
 
     words = staticmethod(stems)
 
-    def frequencies(self, words: Iterable[str], /) -> Mapping[str, int]:
+    def frequencies(self, words: Iterable[str], /, *, searched: bool = False) -> Mapping[str, int]:
         asked = {keyed(word): word for word in words}
         # A word that nothing in the store holds need not be looked for.
         held = self._whole.frequencies(asked.values())

@@ -229,7 +229,7 @@ class Statistics:
 
     words = staticmethod(stems)
 
-    def frequencies(self, words: Iterable[str], /) -> Mapping[str, int]:
+    def frequencies(self, words: Iterable[str], /, *, searched: bool = False) -> Mapping[str, int]:
         asked = list(dict.fromkeys(words))
         found = self.by_columns([keyed(word) for word in asked])
         return {word: min(sum(found[keyed(word)].values()), self.chunks) for word in asked}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, takewhile
+from itertools import chain, filterfalse, takewhile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,9 @@ from jupyter_memory.types import Filters, ScoredChunk, Terms
 _REBUILD_AT = 200
 # Scores that are cached, 16 bytes each, and words that are cached by their first letters, 100 bytes each.
 _MOST_SCORES, _MOST_WORDS = 2_000_000, 100_000
+_VOCABULARY = "create virtual table if not exists temp.vocabulary using fts5vocab(main, keyword, row)"
+# Words that are counted from their postings.
+_FEW = 20
 # Chunks of a part whose words are all read.
 _WHOLE = 2_000
 
@@ -39,6 +42,8 @@ class KeywordIndex:
         self._scores: Cache[tuple[Terms, tuple[tuple[str, float], ...]], ScoredChunks] = Cache(
             _MOST_SCORES, lambda scored: scored.chunks.size + 1
         )
+        # What a search counts first, to tell misspelled words, it reads next.
+        self._ahead: Cache[str, dict[str, Postings]] = Cache(1)
         self._counted: Cache[str, _Counted] = Cache(1)
         self._vocabulary: Cache[str, Sequence[str]] = Cache(_MOST_WORDS, lambda words: len(words) + 1)
         self._parts: Cache[Filters, _Part] = Cache(4)
@@ -48,7 +53,7 @@ class KeywordIndex:
     def corpus(self, session: Session, within: Filters, /) -> Statistics:
         now = version(session)
         counted = self._counted.of(now, "", lambda: _Counted(postings.count(session)))
-        whole = Statistics(session, now, counted, self._vocabulary)
+        whole = Statistics(session, now, counted, self._vocabulary, self._ahead)
         if not within:
             return whole
         return _PartStatistics(whole, within, self._parts.of(now, within, lambda: _Part.read(session, within)))
@@ -75,8 +80,15 @@ class KeywordIndex:
 
     def _scored(self, session: Session, terms: Terms, weights: Mapping[str, float]) -> ScoredChunks:
         now, asked = version(session), (terms, tuple(weights.items()))
-        lengths = self._lengths.of(now, "", lambda: Lengths(session))
-        return self._scores.of(now, asked, lambda: _Scoring(session, lengths, weights).scored(begun(session, terms)))
+
+        def score() -> ScoredChunks:
+            lengths = self._lengths.of(now, "", lambda: Lengths(session))
+            scored = _Scoring(session, lengths, weights, self._ahead.get(now, "")).scored(begun(session, terms))
+            # Those of a frequent word take megabytes.
+            self._ahead.put(now, "", {})
+            return scored
+
+        return self._scores.of(now, asked, score)
 
     def highlights(
         self, session: Session, terms: Terms, weights: Mapping[str, float], texts: Mapping[int, str], /
@@ -138,8 +150,16 @@ def _vocabulary(session: Session, begin: str = "") -> Iterator[str]:
 
 
 def _frequencies(session: Session, begin: str = "") -> Iterator[tuple[str, int]]:
-    session.execute("create virtual table if not exists temp.vocabulary using fts5vocab(main, keyword, row)")
+    session.execute(_VOCABULARY)
     yield from session.execute("select term, doc from temp.vocabulary where term >= ?", (begin,))
+
+
+def _many(session: Session, words: Sequence[str]) -> dict[str, int]:
+    # Most words of texts are rare: FTS5 counts these in a third of the time that pages of postings take. Of a frequent
+    # word it would read all.
+    session.execute(_VOCABULARY)
+    count = "coalesce((select doc from temp.vocabulary where term = value), 0)"
+    return dict(session.rows(f"select value, {count} from json_each(:words)", words=words))
 
 
 def _separate(session: Session, removed: Collection[str]) -> bool:
@@ -180,20 +200,23 @@ def check_postings(session: Session) -> None:
 
 
 class _Scoring:
-    def __init__(self, session: Session, lengths: Lengths, weights: Mapping[str, float]) -> None:
+    def __init__(
+        self, session: Session, lengths: Lengths, weights: Mapping[str, float], ahead: Mapping[str, Postings] | None
+    ) -> None:
         self._session = session
         self._lengths = lengths
         self._columns = [column for column in COLUMNS if column in weights]
         # Only pairs of characters without spaces are searched in ``ident`` if the profile leaves it out.
         self._weights = {"ident": 1.0, **weights}
-        self._read: dict[str, Postings] = {}
+        self._read = dict(ahead or {})
 
     def scored(self, terms: Terms) -> ScoredChunks:
         # All that is a single word is read at once.
         forms = chain.from_iterable((one.word, *one.inflected) for one in terms.forms)
         stemmed = map(stems, (*terms.words, *terms.phrases, *terms.ident, *forms))
         single = (first for first, *others in filter(None, stemmed) if not others)
-        self._read = postings.read(self._session, (*single, *terms.respelled, *terms.compounded))
+        every = (*single, *terms.respelled, *terms.compounded)
+        self._read |= postings.read(self._session, filterfalse(self._read.__contains__, every))
         # The forms of a word are one; other spellings and compounds count less.
         sums = []
         for less, others in ((RESPELLED, terms.respelled), (COMPOUND, terms.compounded)):
@@ -278,9 +301,15 @@ class Statistics:
     """The words of one state of the keyword index, with those that earlier searches have read."""
 
     def __init__(
-        self, session: Session, version: str, counted: _Counted, vocabulary: Cache[str, Sequence[str]]
+        self,
+        session: Session,
+        version: str,
+        counted: _Counted,
+        vocabulary: Cache[str, Sequence[str]],
+        ahead: Cache[str, dict[str, Postings]],
     ) -> None:
         self._session = session
+        self._ahead = ahead
         self._version = version
         self._counted = counted
         self._vocabulary = vocabulary
@@ -288,11 +317,16 @@ class Statistics:
 
     words = staticmethod(stems)
 
-    def frequencies(self, words: Iterable[str], /) -> Mapping[str, int]:
+    def frequencies(self, words: Iterable[str], /, *, searched: bool = False) -> Mapping[str, int]:
         asked, known = dict.fromkeys(words, 0), self._counted.holding
         # All at once: a search may be interrupted before, and other threads read this meanwhile.
         if new := [word for word in asked if word not in known]:
-            known.update(postings.counts_of(self._session, new))
+            if searched:
+                read = postings.read(self._session, new)
+                known.update({word: one.chunks.size for word, one in read.items()})
+                self._ahead.put(self._version, "", read)
+            else:
+                known.update((_many if len(new) > _FEW else postings.counts_of)(self._session, new))
         for word in asked:
             asked[word] = known[word]
         return asked
@@ -348,11 +382,11 @@ class _Part:
 class _PartStatistics(Statistics):
     # Nothing that is counted depends on the words or memories of the rest. BM25 alone is that of the whole store.
     def __init__(self, whole: Statistics, within: Filters, part: _Part) -> None:
-        super().__init__(whole._session, whole._version, _Counted(part.size), whole._vocabulary)
+        super().__init__(whole._session, whole._version, _Counted(part.size), whole._vocabulary, whole._ahead)
         self._within = within
         self._part = part
 
-    def frequencies(self, words: Iterable[str], /) -> Mapping[str, int]:
+    def frequencies(self, words: Iterable[str], /, *, searched: bool = False) -> Mapping[str, int]:
         found = postings.read(self._session, words)
         return {word: self._part_of(one).chunks.size for word, one in found.items()}
 

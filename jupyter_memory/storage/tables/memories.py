@@ -484,7 +484,7 @@ def _by_id(
 
 # Of chunks, by their ids: where they lie, what the keyword index holds of them, and what is embedded of them.
 spans = _by_id(ChunkSpan, "chunks", "start, stop, line, context")
-passages = _by_id(Passage, "chunk_texts", "title, context, text, tags")
+passages = _by_id(Passage, "chunk_texts", "title, context, text, tags, ident")
 embedded_parts = _by_id(EmbeddedParts, "chunk_texts", "kind, title, context, text")
 
 
