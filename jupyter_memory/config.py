@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
@@ -11,18 +12,58 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from jupyter_core.paths import jupyter_config_path, jupyter_data_dir
-from traitlets import All, Bool, Bunch, Float, Int, List, TraitError, Unicode, observe, validate
+from traitlets import All, Bool, Bunch, Dict, Float, Int, List, TraitError, Unicode, observe, validate
 from traitlets.config import Config, Configurable
 from traitlets.config.loader import JSONFileConfigLoader, LazyConfigValue, PyFileConfigLoader
 
 from jupyter_memory.errors import InputError, JupyterMemoryError, NoStore
-from jupyter_memory.text.paths import DatabaseAddress, StorePath, absolute, database_address, is_address, may_exist
+from jupyter_memory.text.paths import (
+    DatabaseAddress,
+    StorePath,
+    absolute,
+    database_address,
+    is_address,
+    may_exist,
+    store_at,
+)
+from jupyter_memory.types.search import OWN
 
 FILE_NAME = "jupyter_memory_config"
 ENVIRONMENT_VARIABLE = "JUPYTER_MEMORY_PATH"
 DEFAULT, ENVIRONMENT, SESSION = "default", f"environment: {ENVIRONMENT_VARIABLE}", "this session"
 
 _MONTH = 43_200.0  # minutes; a timer that should wait for centuries fails
+
+# The names of the store that belongs to a project, and of every store together.
+PROJECT, ALL = "project", "all"
+_STORE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
+
+
+class ListedStore(NamedTuple):
+    """A store on the list of those that are searched together; ``place`` is None where it depends: own, project."""
+
+    name: str
+    place: StorePath | None = None
+    read_only: bool = False
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> ListedStore:
+        """Read a row of the setting ``stores``; ``InputError`` if its name or path cannot be one."""
+        name, path, read_only = row.get("name"), row.get("path"), row.get("read_only", False)
+        if name in (OWN, PROJECT) and path is None:
+            return cls(name, None, bool(read_only))
+        if not isinstance(name, str) or not _STORE_NAME.fullmatch(name):
+            raise InputError("The name of a store has letters, digits, - and _ alone, 40 at most, such as team.")
+        if name in (OWN, PROJECT, ALL):
+            raise InputError(f"{name} has a meaning of its own: {OWN}, {PROJECT} and {ALL} name no other store.")
+        if not isinstance(path, str) or not path.strip():
+            raise InputError(f"The store {name} needs a path: that of its file, or the URL of its database.")
+        return cls(name, store_at(path), bool(read_only))
+
+    def row(self) -> dict[str, Any]:
+        """Return its row in the setting ``stores``."""
+        placed = {} if self.place is None else {"path": str(self.place)}
+        return {"name": self.name, **placed, **({"read_only": True} if self.read_only else {})}
 
 
 class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
@@ -31,6 +72,7 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
     path = Unicode(
         "", help="The store: a file, or postgresql://HOST/DATABASE; empty: memory.sqlite in Jupyter's data folder."
     )
+    stores = List(Dict(), help="Other stores that can be searched with yours: see `%memory store`.")
     space = Unicode("", help="The space to search and to add to; empty: all of them.")
     profile = Unicode("auto", help="How results are ranked: see `%memory profile`.")
     embedder = Unicode("auto", help="What turns text into vectors: see `%memory model`.")
@@ -87,6 +129,16 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
         if path and os.path.isdir(Path(path).expanduser()):  # noqa: PTH112
             raise TraitError(f"path: {path} is a folder. Name a file in it, such as {Path(path) / 'memory.sqlite'}")
         return path
+
+    @validate("stores")
+    def _named_stores(self, proposal: Bunch) -> list[dict[str, Any]]:
+        try:
+            read = [ListedStore.of(row) for row in proposal.value]
+        except InputError as error:
+            raise TraitError(f"stores: {error}") from None
+        if len({one.name for one in read}) < len(read):
+            raise TraitError("stores: two of them have the same name.")
+        return [one.row() for one in read]
 
     @validate("profile", "embedder")
     def _a_name(self, proposal: Bunch) -> str:
@@ -190,6 +242,16 @@ def store_path(config: JupyterMemory) -> StorePath:
     if not written:
         return default_path()
     return database_address(written) if is_address(written) else Path(written).expanduser()
+
+
+def listed_stores(config: JupyterMemory) -> list[ListedStore]:
+    """Return the stores that can be searched together, in their order: your own first unless the list says otherwise.
+
+    That of a project, which is not always there, has its place behind your own.
+    """
+    listed = [ListedStore.of(row) for row in config.stores]
+    unnamed = [name for name in (OWN, PROJECT) if name not in {one.name for one in listed}]
+    return [*map(ListedStore, unnamed), *listed]
 
 
 def default_path() -> Path:

@@ -75,6 +75,7 @@ TOML = Option(("--toml",), "as a file to change and to search with: -p ./mine.to
 UPDATE = Option(("--update",), "let memories whose ids are known become what the folder says")
 IN_SPACE = Option(("--space",), "only this space", "SPACE")
 COPY = (IN_SPACE, Option(("--update",), "overwrite memories that the other store has under the same id"))
+STORE_READ_ONLY = Option(("--read-only",), "never write into the store that is added")
 OVERWRITE = Option(("--overwrite",), "replace the store that is there", destroys=True)
 
 _TIMES = frozenset(["--since", "--until", "--on", "--event-at"])

@@ -20,6 +20,7 @@ FACETS = ("tag", "kind", "tier", "path", "lang", "space", "session")  # what mem
 LONGEST_QUERY = 20_000  # characters: documents arrive by copy and paste; the server's schemas have the same
 PARTS, OUTCOMES = ("code", "output", "text"), ("ok", "error")  # of a memory, and of a run or a cell
 QueryClass = Literal["keyword", "balanced", "semantic"]
+OWN = "own"  # the store of a person's settings, among others
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,10 +270,16 @@ class Hit:
     # Of its file: ``current``, ``changed`` or ``gone``; ``unknown`` without one, or where its drive is not connected.
     freshness: str = "unknown"
     named: str = ""  # the title of a cell by its own heading, the nearest one that says something, or what it defines
+    store: str = ""  # the name of its store, where several were searched
 
     def __repr__(self) -> str:
         named = preview(self.memory.title or self.snippet)
         return f"<Hit {self.rank}: {self.memory.id} “{named}” {self.badges} {self.score:.4f}>"
+
+    @property
+    def address(self) -> str:
+        """Return the id of the memory, behind the name of its store if that is another than your own: ``team:ID``."""
+        return self.memory.id if self.store in ("", OWN) else f"{self.store}:{self.memory.id}"
 
     @property
     def badges(self) -> str:
@@ -321,6 +328,7 @@ class Hit:
                 for name, seen in self.signals.items()
             },
             **ended,
+            **({"store": self.store} if self.store else {}),
         }
 
 
@@ -342,6 +350,7 @@ class Answer:
     verdict: str | None = None
     # Every candidate, shown or not, by the values of kind, lang, tier and tag, the most frequent first.
     facets: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    stores: Mapping[str, str] = field(default_factory=dict)  # where each store is, if several were searched
 
     def __repr__(self) -> str:
         return f"<Answer to “{preview(self.query.text)}”: {count_of(len(self.hits), 'hit')} by {self.profile}>"

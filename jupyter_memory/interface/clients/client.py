@@ -120,9 +120,9 @@ def command_of(store: StorePath | None, values: Mapping[str, Any]) -> tuple[str,
     return sys.executable, ["-P", "-m", "jupyter_memory", *chosen, "mcp", *bounds]
 
 
-def setting(name: str) -> Entry:
-    """Return a setting of ours that is on or off, in the file that every Jupyter of this person reads."""
-    return Entry(JsonEntry(("JupyterMemory",), name), Path(jupyter_config_dir()) / f"{FILE_NAME}.json")
+def setting(name: str, value: Any = True) -> Entry:
+    """Return a setting of ours, on unless it has another value, in the file that every Jupyter of this person reads."""
+    return Entry(JsonEntry(("JupyterMemory",), name), Path(jupyter_config_dir()) / f"{FILE_NAME}.json", value)
 
 
 @dataclass(frozen=True, slots=True)

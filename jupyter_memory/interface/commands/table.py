@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 
 from jupyter_memory.interface import options
-from jupyter_memory.interface.commands import history, memories, store
+from jupyter_memory.interface.commands import history, memories, store, stores
 from jupyter_memory.interface.commands.command import Argument, Command, F, Front
 
 _RANK = "Name a rank of the last results, or an id: %memory {} 1"
@@ -241,6 +241,32 @@ COMMANDS: tuple[Command[Front], ...] = (
         missing="Name both stores: %memory copy ~/memory.sqlite postgresql://HOST/DATABASE",
     ),
     Command(
+        "store",
+        stores.list_,
+        options=(options.STORE_READ_ONLY,),
+        below=(
+            Command(
+                "add",
+                stores.add,
+                (_NAME, Argument("PATH|URL")),
+                (options.STORE_READ_ONLY,),
+                values="path",
+                missing="Name the store and its place: %memory store add team postgresql://HOST/DATABASE",
+            ),
+            Command("list", stores.list_),
+            Command("remove", stores.remove, (_NAME,), missing="Name the store: %memory store remove team"),
+            Command(
+                "order",
+                stores.order,
+                (Argument("NAME", many=True),),
+                missing="Name the stores: %memory store order team own",
+            ),
+        ),
+        missing="%memory store is followed by list, add NAME PATH|URL, remove NAME or order NAME…",
+        notebook_words="[list | add NAME PATH|URL | remove NAME | order NAME…]",
+        terminal_help="List the stores that can be searched together, or change the list: add, remove, order.",
+    ),
+    Command(
         "team",
         store.list_team,
         below=(
@@ -262,7 +288,7 @@ _GROUPS = {
     "Search": ("list", "text", "insert", "explain", "related", "context", "fix", "tag", "good", "bad", "profile"),
     "Keep": ("update", "watch", "history", "versions", "runs", "pin", "unpin", "forget", "undo"),
     "The store": (
-        "model", "config", "doctor", "autoload", "backup", "restore", "export", "import", "copy",
+        "model", "config", "doctor", "autoload", "store", "backup", "restore", "export", "import", "copy",
     ),
     "Agents and teams": ("connect", "mcp", "team"),
     "Measure": ("eval", "bench"),
