@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from jupyter_memory.embedders.base import token_vectors, tokens
 from jupyter_memory.runtime import one_core
-from jupyter_memory.search.context import Background, SearchContext
+from jupyter_memory.search.context import SearchContext
 from jupyter_memory.search.signals.weights import HUBNESS
 from jupyter_memory.text.code import EVERYDAY, PYTHON, language
 from jupyter_memory.types import Candidate, Query
@@ -60,20 +60,13 @@ def _cosines(context: SearchContext) -> NDArray[np.float64]:
 
 
 def _margins(context: SearchContext, cosines: NDArray[np.float64]) -> dict[int, float]:
-    if (background := context.shared(_background)) is None:
+    if (background := context.background) is None:
         return dict.fromkeys(context.keys, nan)
     terms = context.query.terms
     count = len(terms.words) + len(terms.phrases) + len(terms.ident)
     above = background.margin(cosines)
     values = context.calibration * (max(count, 1) * above * abs(above))
     return dict(zip(context.keys, values.tolist(), strict=True))
-
-
-def _background(context: SearchContext) -> Background | None:
-    if context.vector_query is None or not context.sample.vectors.size:
-        return None
-    with one_core():
-        return Background.of(context.sample.vectors @ context.vector_query.vector)
 
 
 # MaxSim: how near the candidate's nearest token comes to each token of the query. The vectors are the bundled static
