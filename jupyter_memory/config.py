@@ -73,6 +73,7 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
         "", help="The store: a file, or postgresql://HOST/DATABASE; empty: memory.sqlite in Jupyter's data folder."
     )
     stores = List(Dict(), help="Other stores that can be searched with yours: see `%memory store`.")
+    stores_seconds = Float(1.0, min=0, max=3600, help="How long other stores are waited for once one has answered.")
     space = Unicode("", help="The space to search and to add to; empty: all of them.")
     profile = Unicode("auto", help="How results are ranked: see `%memory profile`.")
     embedder = Unicode("auto", help="What turns text into vectors: see `%memory model`.")

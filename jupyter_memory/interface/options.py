@@ -84,12 +84,13 @@ OPEN = Option(("--open",), "open the file of the result with this rank, at its p
 QUIET = Option(
     ("--quiet",), "print nothing; exit with 0 if something is found, 1 if nothing is, 2 if the search failed"
 )
+IN = Option(("--in",), "search this store of `store list`; again for one more; all: every one", "NAME", many=True)
 FILTERS = (TAG, KIND, TIER, PATH, LANG, SPACE, SESSION, SINCE, UNTIL, ON)
-SEARCH = (LIMIT, PROFILE, *FILTERS, DOMAIN, SCAN)
+SEARCH = (LIMIT, PROFILE, *FILTERS, DOMAIN, SCAN, IN)
 # In a terminal, with what is rarely needed last.
 TYPED_SEARCH = (
     *(LIMIT, KIND, TAG, PATH, LANG, SINCE, UNTIL, ON, SCAN, OPEN, WHOLE_JSON, CONTEXT),
-    *(QUIET, PROFILE, TIER, SPACE, SESSION, DOMAIN),
+    *(QUIET, PROFILE, TIER, SPACE, SESSION, DOMAIN, IN),
 )
 BROWSE = (LIMIT, *FILTERS)
 FORGET = (

@@ -221,7 +221,7 @@ class Activity(Part):
         if origin not in ORIGINS:
             raise InputError(f"There is no origin {origin!r}. Known: {', '.join(ORIGINS)}.")
         if answer.query.written or not self._settings.log_searches:
-            at, hits = datetime.now(UTC), [hit.memory.id for hit in answer.hits]
+            at, hits = datetime.now(UTC), [hit.address for hit in answer.hits]
             self.note_call(Recent(answer.query_id, answer.query.written, answer.profile, at, origin, len(hits)), hits)
 
     def note_call(self, call: Recent, memory_ids: Sequence[str]) -> bool:

@@ -10,8 +10,8 @@ import shells
 from commands import runner
 from IPython.core.error import UsageError
 
-from jupyter_memory import JupyterMemory, MemoryStore, StoreReadOnly, listed_stores, load_config
-from jupyter_memory.interface.stores import opened
+from jupyter_memory import InputError, JupyterMemory, MemoryStore, StoreReadOnly, listed_stores, load_config
+from jupyter_memory.interface.stores import Stores, opened, project_store, trust
 
 
 @pytest.fixture
@@ -128,3 +128,177 @@ def test_what_the_settings_may_say():
         [problem] = settings.take({"stores": rows}, "a file")
         assert problem.startswith("stores: ") and "hunter2" not in problem
     assert settings.stores == []
+
+
+@pytest.fixture
+def both(run, papers):
+    """Add a note to the person's own store, and the other store to the list."""
+    run("add", "--title", "Rates", "We scaled the prices to zero mean.")
+    run("store", "add", "papers", str(papers))
+    return run
+
+
+def found(run, *options):
+    return json.loads(run("search", "prices", "--json", *options).out)["hits"]
+
+
+def test_search_in_several(both):
+    """Without the option your own store answers, with it those that are named; each hit says where it is."""
+    assert [hit["title"] for hit in found(both)] == ["Rates"] and "store" not in found(both)[0]
+    assert {hit["title"]: hit["store"] for hit in found(both, "--in", "all")} == {"Rates": "own", "Prices": "papers"}
+    assert [hit["store"] for hit in found(both, "--in", "papers")] == ["papers"]
+    both("store", "order", "papers", "own")
+    named = both("search", "prices", "--in", "own", "--in", "papers")
+    assert named.code == 0 and "papers:" in named.out
+    assert "We scaled" in both("search", "prices", "--in", "all", "--context", "400").out
+    assert both("search", "prices", "--in", "papers", "--quiet").code == 0
+    assert "Did you mean 'papers'?" in both("search", "prices", "--in", "paper").err
+
+
+def test_store_still_means_this_one_alone(both, papers):
+    """With --store, no other store is searched, and none is changed by the id of a hit."""
+    assert [
+        hit["title"] for hit in json.loads(both("--store", str(papers), "search", "prices", "--json").out)["hits"]
+    ] == ["Prices"]
+    for command in (("search", "prices", "--in", "all"), ("text", "papers:0123456789abcdef")):
+        done = both("--store", str(papers), *command)
+        assert done.code == 2 and "--store names one store alone" in done.err
+
+
+def test_what_is_done_to_a_hit_goes_to_its_store(both, papers, monkeypatch):
+    """Ranks and ids of another store are read, tagged, pinned, judged and forgotten there, and yours stays as it is."""
+    [rank] = [hit["rank"] for hit in found(both, "--in", "all") if hit["store"] == "papers"]
+    assert both("text", str(rank)).out == "Prices are net of tax.\n"
+    assert "tagged tax" in both("tag", str(rank), "tax").out
+    assert "pinned" in both("pin", str(rank)).out and "noted as right" in both("good", str(rank)).out
+    assert both("explain", "prices", str(rank)).code in (0, 2)
+    with MemoryStore(papers) as store:
+        [memory] = [hit.memory for hit in store.browsed().hits]
+        assert memory.tags == ("tax",) and memory.pinned and len(store.feedbacks()) == 1
+    assert f"forget papers:{memory.id}" in both("forget", str(rank)).err
+    assert both("forget", f"papers:{memory.id}", "--dry-run").code == 0
+    assert "one store at a time" in both("forget", f"papers:{memory.id}", memory.id).err
+    assert both("forget", f"papers:{memory.id}").out == "forgot 1 memory\n"
+    assert [hit["title"] for hit in found(both, "--in", "all")] == ["Rates"]
+
+
+def test_what_a_store_that_is_read_only_refuses(run, both, papers):
+    run("store", "remove", "papers")
+    run("store", "add", "papers", str(papers), "--read-only")
+    [hit] = found(run, "--in", "papers")
+    named = f"papers:{hit['memory_id']}"
+    assert run("text", named).code == 0
+    for command in (("tag", named, "tax"), ("pin", named), ("forget", named)):
+        done = run(*command)
+        assert done.code == 1 and "read-only" in done.err, command
+
+
+def test_a_store_that_is_gone_is_named(both, papers):
+    papers.rename(papers.with_name("elsewhere.sqlite"))
+    done = both("search", "prices", "--in", "all")
+    assert done.code == 0 and "Rates" in done.out and "The store papers is left out: There is no store at" in done.err
+    assert both("search", "prices", "--in", "papers").code == 1
+    assert not papers.exists()
+
+
+def test_several_in_a_notebook(home, papers, capsys, monkeypatch):
+    """The DataFrame has the store of each row, and ranks lead there; sliders and lists are of one store."""
+    monkeypatch.setenv("JUPYTER_MEMORY_PATH", str(home / "m.sqlite"))
+    shell = shells.made()
+    shell.run_line_magic("load_ext", "jupyter_memory")
+    shell.run_line_magic("memadd", "We scaled the prices to zero mean.")
+    shell.run_line_magic("memory", f"store add papers {papers}")
+    frame = shell.run_line_magic("memsearch", "prices --in all")
+    assert sorted(frame["store"]) == ["own", "papers"] and "in papers" in repr(frame)
+    rank = int(frame.index[frame["store"] == "papers"][0])
+    assert frame.memory.text(rank) == "Prices are net of tax."
+    assert "score" in str(frame.memory.explain(rank))
+    with pytest.raises(InputError, match="several stores"):
+        frame.memory.context()
+    shell.run_line_magic("memory", f"tag {rank} tax")
+    assert "Prices are net of tax." in shell.run_line_magic("memory", "context 400")
+    shell.run_line_magic("memory", f"explain {rank}")
+    shell.run_line_magic("memory", f"related {rank}")
+    for line in ("--in all", "prices --in all --widget"):
+        with pytest.raises(UsageError, match="leave --in out"):
+            shell.run_line_magic("memsearch", line)
+    with MemoryStore(papers) as store:
+        assert store.browsed().hits[0].memory.tags == ("tax",)
+    shell.run_line_magic("unload_ext", "jupyter_memory")
+
+
+@pytest.fixture
+def project(papers, monkeypatch):
+    """A project with a store of its own, and a folder deep in it as the working folder."""
+    file = papers.parent / "project" / ".jupyter-memory" / "memory.sqlite"
+    file.parent.mkdir(parents=True)
+    papers.rename(file)
+    (deep := file.parents[1] / "notebooks" / "2026").mkdir(parents=True)
+    monkeypatch.chdir(deep)
+    return file
+
+
+def test_the_store_of_a_project_is_opened_once_it_is_trusted(run, project, home):
+    """It is found from any folder below; until it is trusted it is named, and not opened."""
+    run("add", "--title", "Rates", "We scaled the prices to zero mean.")
+    before = sorted(project.parent.iterdir())
+    assert "project" in run("store", "list").out and "not trusted" in run("store", "list").out
+    done = run("search", "prices", "--in", "all")
+    assert done.code == 0 and "The store project is left out" in done.err and "store trust" in done.err
+    assert run("search", "prices", "--in", "project").code == 1
+    assert sorted(project.parent.iterdir()) == before
+
+    assert run("store", "trust").out == f"trusted: {project}\n"
+    assert {hit["store"] for hit in found(run, "--in", "all")} == {"own", "project"}
+    assert [hit["title"] for hit in found(run, "--in", "project")] == ["Prices"]
+    # Nothing of the trust is in the project.
+    assert str(project) in (home / "data" / "memory" / "trusted.json").read_text()
+    assert run("store", "remove", "project").out == f"no longer trusted: {project}\n"
+    assert run("search", "prices", "--in", "project").code == 1
+
+
+@pytest.mark.parametrize("change", ["another file", "another path", "a link to another file", "a broken list"])
+def test_trust_ends(run, project, home, change, monkeypatch):
+    """Trust is in one file at one path: another there, or the same elsewhere, has to be trusted anew."""
+    run("store", "trust")
+    assert run("search", "prices", "--in", "project").code == 0
+    if change == "another file":
+        shutil.copy(project, project.with_name("copy"))
+        project.with_name("copy").replace(project)
+    elif change == "another path":
+        moved = project.parents[1].rename(project.parents[2] / "moved")
+        monkeypatch.chdir(moved / "notebooks")
+    elif change == "a link to another file":
+        shutil.copy(project, project.with_name("copy"))
+        project.unlink()
+        project.symlink_to(project.with_name("copy"))
+    else:
+        (home / "data" / "memory" / "trusted.json").write_text("[")
+    done = run("search", "prices", "--in", "project")
+    assert done.code == 1 and "store trust" in done.err
+
+
+def test_a_project_where_there_is_none(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run("add", "prices")
+    assert run("search", "prices", "--in", "all").err.count("left out") == 0
+    assert "No folder here or above" in run("search", "prices", "--in", "project").err
+    assert "No folder here or above" in run("store", "trust").err
+
+
+def test_the_project_of_a_notebook(project, tmp_path, monkeypatch):
+    """A kernel may work elsewhere: the folder of its notebook counts first."""
+    notebook = Path.cwd() / "prices.ipynb"
+    monkeypatch.chdir(tmp_path)
+    assert project_store() is None
+    monkeypatch.setenv("JPY_SESSION_NAME", str(notebook))
+    assert project_store() == project
+
+
+def test_no_project_for_agents(project):
+    """Even trusted, it is no store of an agent's, by whatever name it is asked for."""
+    trust(project)
+    stores = Stores(JupyterMemory(), lambda: None, projects=False)
+    assert [one.name for one in stores.chosen(["all"])] == ["own"]
+    with pytest.raises(InputError, match="No store on the list"):
+        stores.chosen(["project"])

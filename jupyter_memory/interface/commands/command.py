@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 from jupyter_memory.config import JupyterMemory, has_store, store_path
 from jupyter_memory.errors import JupyterMemoryError, QueryError, UnknownProfile
 from jupyter_memory.interface.options import SHIELD, Option
+from jupyter_memory.interface.stores import Stores
 from jupyter_memory.text.display import WholeText, fit
 from jupyter_memory.types import Answer, Memory
 
@@ -179,6 +180,7 @@ class Front(Protocol):
     recorder: Recorder | None = None
     startup_folder: Path | None = None
     held: Container[str] = ()
+    _stores: Stores | None = None
 
     # The open store that the settings name; `store` raises `NoStore` where there is none, `store_to_fill` creates it.
     @property
@@ -188,6 +190,13 @@ class Front(Protocol):
     @property
     def store_if_any(self) -> MemoryStore | None:
         return self.store if has_store(self.settings) else None
+
+    # The stores that can be searched together, each opened when it is first needed.
+    @property
+    def stores(self) -> Stores:
+        if self._stores is None:
+            self._stores = Stores(self.settings, lambda: self.store)
+        return self._stores
 
     # What ranks stand for, and what to say of a rank where nothing was shown yet.
     @property

@@ -13,10 +13,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
-from jupyter_memory.errors import InputError, UnknownMemory
+from jupyter_memory.errors import InputError, StoreError, UnknownMemory
 from jupyter_memory.interface.commands.command import Call, Front, Halted, SeveralErrors, WrongUsage, named, usage
 from jupyter_memory.interface.options import SEARCH, filters_of, forget_of, memory_of, search_of, switch_among
 from jupyter_memory.search.prompt import BUDGET, PromptText, checked_budget
@@ -38,10 +38,19 @@ _LOOKED_AT = 100
 _LISTED = 20
 
 
-def picked(front: Front, words: Sequence[str]) -> list[tuple[Memory, int | None]]:
-    """Return the memories that words name, each once and in this order, with its rank in the last results, if any.
+class Pick(NamedTuple):
+    """A memory that was named, its rank in the last results, if any, and its store with its name on the list."""
 
-    A word is a rank (``3``), a range (``1-3``), several of them (``1,3``) or an id.
+    memory: Memory
+    rank: int | None
+    store: MemoryStore
+    of: str
+
+
+def picked(front: Front, words: Sequence[str]) -> list[Pick]:
+    """Return the memories that words name, each once and in this order.
+
+    A word is a rank (``3``), a range (``1-3``), several of them (``1,3``), or an id, of another store ``team:ID``.
     """
     shown, ids = front.shown, dict[str, None]()
     for word in (part for given in words for part in given.split(",") if part):
@@ -61,19 +70,25 @@ def picked(front: Front, words: Sequence[str]) -> list[tuple[Memory, int | None]
     return [_memory(front, one, shown.ids if shown is not None else ()) for one in ids]
 
 
-def _memory(front: Front, memory_id: str, shown: Sequence[str]) -> tuple[Memory, int | None]:
-    rank = shown.index(memory_id) + 1 if memory_id in shown else None
+def _memory(front: Front, word: str, shown: Sequence[str]) -> Pick:
+    rank = shown.index(word) + 1 if word in shown else None
+    of, _, memory_id = word.rpartition(":")
+    store = _store_of(front, of)
     try:
-        return front.store.get(memory_id), rank
+        return Pick(store.get(memory_id), rank, store, of)
     except UnknownMemory:
         if rank is not None:
             raise InputError(
-                f"Rank {rank} of the last results ({memory_id}) is gone: it was forgotten, or its file has changed. "
+                f"Rank {rank} of the last results ({word}) is gone: it was forgotten, or its file has changed. "
                 "Search again."
             ) from None
         if _ID.fullmatch(memory_id):
             raise
-        raise InputError(f"{memory_id!r} is neither a rank, such as 1 or 1-3, nor the id of a memory.") from None
+        raise InputError(f"{word!r} is neither a rank, such as 1 or 1-3, nor the id of a memory.") from None
+
+
+def _store_of(front: Front, name: str) -> MemoryStore:
+    return front.stores.named(name) if name else front.store
 
 
 def _is_rank(word: str) -> bool:
@@ -96,17 +111,18 @@ def open_(front: Front, call: Call) -> object:
         %memory open 3
         %memory open 1 3f2a9c1b2d4e5f60
     """
-    return _opened(front, [memory for memory, _ in picked(front, call.words)])
-
-
-def _opened(front: Front, memories: Sequence[Memory]) -> object:
-    for memory in memories:
+    picks = picked(front, call.words)
+    for memory, _, _, of in picks:
         if not memory.source:
-            what, text = named(memory, "There is no file to open:"), front.command(f"text {memory.id}")
+            what, text = named(memory, "There is no file to open:"), front.command(f"text {_address(memory, of)}")
             raise InputError(f"{what} is a {memory.kind}. To read it: {text}")
-    for memory in memories:
-        front.store.note_access(memory.id)
-    return front.open(memories)
+    for memory, _, store, _ in picks:
+        store.note_access(memory.id)
+    return front.open([one.memory for one in picks])
+
+
+def _address(memory: Memory, of: str) -> str:
+    return f"{of}:{memory.id}" if of else memory.id
 
 
 def text(front: Front, call: Call) -> object:
@@ -125,11 +141,11 @@ def text(front: Front, call: Call) -> object:
     """
     picks = picked(front, call.words)
     texts: list[tuple[str, WholeText]] = []
-    for memory, rank in picks:
-        front.store.note_access(memory.id)
+    for memory, rank, store, _ in picks:
+        store.note_access(memory.id)
         whole = WholeText.of(memory.text, memory.kind, memory.lang)
         if call.values["runnable"]:
-            whole = WholeText.of(_runnable(front, memory, call), "history", memory.lang or PYTHON)
+            whole = WholeText.of(_runnable(front, store, memory, call), "history", memory.lang or PYTHON)
         if len(picks) == 1:
             return front.show_text(whole)
         where = f" · {memory.placed(memory.source)}" if memory.source else ""
@@ -153,12 +169,13 @@ def insert(front: Front, call: Call) -> None:
     picks = picked(front, call.words)
     if len(picks) > 1:
         raise WrongUsage("Name one rank: a single hit is put into the next cell.")
-    front.insert(_runnable(front, picks[0][0], call))
-    front.store.note_access(picks[0][0].id)
+    [(memory, _, store, _)] = picks
+    front.insert(_runnable(front, store, memory, call))
+    store.note_access(memory.id)
 
 
-def _runnable(front: Front, memory: Memory, call: Call) -> str:
-    found = front.store.runnable(memory.id, effects=call.values["effects"], held=front.held)
+def _runnable(front: Front, store: MemoryStore, memory: Memory, call: Call) -> str:
+    found = store.runnable(memory.id, effects=call.values["effects"], held=front.held)
     # Where the text begins with a magic, no comment can be above it.
     for notice in found.notices if found.notices and found.notices[0] not in found.text else ():
         front.note(notice)
@@ -177,7 +194,7 @@ def tag(front: Front, call: Call) -> None:
         %memory tag 3 decision --remove
     """
     # The words that name hits; the tag behind them may be a year or have several words.
-    words = list(takewhile(lambda word: _is_rank(word) or _ID.fullmatch(word), call.words))
+    words = list(takewhile(lambda word: _is_rank(word) or _ID.fullmatch(word.rpartition(":")[2]), call.words))
     if len(words) == len(call.words) > 1 and words[-1].isdecimal() and len(words[-1]) == 4:
         words.pop()
     given = " ".join(call.words[len(words) :])
@@ -186,7 +203,7 @@ def tag(front: Front, call: Call) -> None:
         raise WrongUsage(f"Name the hits, and then the tag: {front.command('tag 3 decision')}")
     unwanted = {one.casefold() for one in tags}
     listed = f"{'tag' if len(tags) == 1 else 'tags'} {', '.join(tags)}"
-    for memory, _ in picked(front, words):
+    for memory, _, store, _ in picked(front, words):
         if call.values["remove"]:
             left = [one for one in memory.tags if one.casefold() not in unwanted]
             changed = [one for one in memory.tags if one not in left]
@@ -197,7 +214,7 @@ def tag(front: Front, call: Call) -> None:
             left = [*memory.tags, *changed]
             said = f"tagged {', '.join(changed)}:" if changed else f"has the {listed} already:"
         if changed:
-            front.store.update(memory.id, tags=left)
+            store.update(memory.id, tags=left)
         front.say(named(memory, said))
 
 
@@ -214,9 +231,12 @@ def related(front: Front, call: Call) -> object:
     if len(picks) > 1:
         raise WrongUsage("Name one rank: this shows what is like one memory.")
     limit = call.values["limit"] or front.settings.limit
-    answer = front.store.related(picks[0][0].id, limit=limit)
+    [(memory, _, store, of)] = picks
+    answer = store.related(memory.id, limit=limit)
+    if of:
+        answer = replace(answer, hits=tuple(replace(hit, store=of) for hit in answer.hits), stores={of: answer.store})
     found, shown = front.show_results(answer, short=False), front.shown
-    if answer.hits and (shown is None or shown.ids != tuple(hit.memory.id for hit in answer.hits)):
+    if answer.hits and (shown is None or shown.ids != tuple(hit.address for hit in answer.hits)):
         front.hint("Ranks in other commands stay those of the last search: name these by their ids.")
     return found
 
@@ -248,10 +268,10 @@ def _judge(front: Front, call: Call, *, accepted: bool) -> None:
     if not shown.query:
         raise InputError(f"{shown.what} answers no question, so no hit is right or wrong for it. Search first.")
     picks = picked(front, call.words)
-    if strange := next((memory.id for memory, rank in picks if rank is None), None):
+    if strange := next((one.memory.id for one in picks if one.rank is None), None):
         raise InputError(f"{strange} is not among the results of the last search, so it answers no question.")
-    for memory, rank in picks:
-        noted = front.store.feedback(
+    for memory, rank, store, _ in picks:
+        noted = store.feedback(
             memory.id, accepted, query=shown.query, query_id=shown.query_id, rank=rank, profile=shown.profile
         )
         if not noted:
@@ -352,10 +372,11 @@ def search(front: Front, call: Call) -> None:
     if tokens is not None:
         # As many as the budget of a prompt may have room for.
         arguments.setdefault("limit", 20)
-    answer = front.store.hits(query, **arguments)
-    front.store.note_search(answer, "command line")
+    answer = answered(front, query, call.values["in"], arguments)
+    with suppress(StoreError):  # other stores may have answered without it
+        front.store.note_search(answer, "command line")
     if tokens is not None:
-        front.say(front.store.context(answer, tokens))
+        front.say(_prompt(front, answer, tokens))
     elif call.values["json"]:
         front.say(json_text(answer.to_json(), indent=2))
     else:
@@ -364,12 +385,24 @@ def search(front: Front, call: Call) -> None:
     if rank is not None:
         if rank > len(answer.hits):
             raise InputError(_no_rank("This search", len(answer.hits), rank))
-        _opened(front, [answer.hits[rank - 1].memory])
+        open_(front, Call((answer.hits[rank - 1].address,), {}))
+
+
+def answered(front: Front, query: str, names: Sequence[str] | None, arguments: Mapping[str, Any]) -> Answer:
+    """Return the answer of the store of the settings, or of several that are named, together."""
+    if not names:
+        return front.store.hits(query, **arguments)
+    chosen = {"profile": front.settings.profile, "limit": front.settings.limit, **arguments}
+    return front.stores.vaults(names).hits(query, deadline=front.settings.stores_seconds, **chosen).answer
+
+
+def _prompt(front: Front, answer: Answer, tokens: int) -> PromptText:
+    return front.stores.context(answer, tokens) if answer.stores else front.store.context(answer, tokens)
 
 
 def offer_model(front: Front, answer: Answer) -> None:
     """After a weak answer, offer a larger model in a quiet line, once."""
-    if answer.verdict == "weak" and (offer := front.store.model_offer()):
+    if answer.verdict == "weak" and not answer.stores and (offer := front.store.model_offer()):
         front.hint(front.with_commands(offer))
 
 
@@ -409,7 +442,8 @@ def explain(front: Front, call: Call) -> None:
         ranked = front.ranked or _last(front)
         if not 1 <= rank <= len(ranked.hits):
             raise WrongUsage(_no_rank("The last search", len(ranked.hits), rank))
-        why = front.store.explain_in(ranked, ranked.hits[rank - 1].memory.id)
+        hit = ranked.hits[rank - 1]
+        why = _store_of(front, hit.store).explain_in(ranked, hit.memory.id)
     elif len(words) >= 2:
         profile = call.values.get("profile")
         with usage():
@@ -424,7 +458,8 @@ def explain(front: Front, call: Call) -> None:
                 raise WrongUsage(_no_rank("This query", len(answer.hits), rank))
             why = front.store.explain_in(answer, answer.hits[rank - 1].memory.id)
         else:
-            why = front.store.explain(query, word, profile=profile)
+            of, _, memory_id = word.rpartition(":")
+            why = _store_of(front, of).explain(query, memory_id, profile=profile)
     else:
         raise WrongUsage('Name a rank of the last search, or a query and an id: %memory explain "prices" ID')
     if call.values.get("json"):
@@ -444,7 +479,7 @@ def context(front: Front, call: Call) -> PromptText:
         %memory context 2000
         prompt = %memory context
     """
-    return front.store.context(_last(front), _tokens(call.words[0]) if call.words else BUDGET)
+    return _prompt(front, _last(front), _tokens(call.words[0]) if call.words else BUDGET)
 
 
 def pin(front: Front, call: Call) -> None:
@@ -455,8 +490,8 @@ def pin(front: Front, call: Call) -> None:
         %memory pin 1
         %memory pin 3f2a9c1b2d4e5f60
     """
-    for memory, _ in picked(front, call.words):
-        front.say(named(front.store.pin(memory.id), "pinned"))
+    for memory, _, store, _ in picked(front, call.words):
+        front.say(named(store.pin(memory.id), "pinned"))
 
 
 def unpin(front: Front, call: Call) -> None:
@@ -466,8 +501,8 @@ def unpin(front: Front, call: Call) -> None:
 
         %memory unpin 3f2a9c1b2d4e5f60
     """
-    for memory, _ in picked(front, call.words):
-        front.say(named(front.store.unpin(memory.id), "unpinned"))
+    for memory, _, store, _ in picked(front, call.words):
+        front.say(named(store.unpin(memory.id), "unpinned"))
 
 
 def _index(front: Front, path: str, call: Call) -> None:
@@ -528,8 +563,9 @@ def forget(front: Front, call: Call) -> object:
         removed = f"removed for good what `undo` could bring back: {gone}"
         front.say(removed if number else "There was nothing that `undo` could bring back.")
         return None
+    of, words = _of_one_store(call.words)
     with usage():
-        chosen = forget_of(call.words, call.values, datetime.now(UTC))
+        chosen = forget_of(words, call.values, datetime.now(UTC))
     if call.values["searches"]:
         dry = call.values["dry_run"]
         # More searches than a store keeps.
@@ -538,28 +574,38 @@ def forget(front: Front, call: Call) -> object:
         return None
     # The person may be looking at an earlier search.
     if front.shown is not None and (word := next(filter(_is_rank, call.words), None)):
-        [(memory, rank), *_] = picked(front, [word])
+        memory, rank, _, of = picked(front, [word])[0]
         meant = named(memory, f"Rank {rank} of the last results is")
-        command = front.command(f"forget {memory.id}")
+        command = front.command(f"forget {_address(memory, of)}")
         raise WrongUsage(f"{word} is a rank, and an id is needed. {meant}: {command}")
-    selection = front.store.selection(**chosen)
-    what = _selected(front.store, selection)
+    store = _store_of(front, of)
+    selection = store.selection(**chosen)
+    what = _selected(store, selection)
     if call.values["dry_run"]:
         front.hint(f"Nothing was forgotten. Without --dry-run these would go: {what}.")
         if selection.filters or selection.everything:
-            return front.show_list(front.store.browsed(limit=len(selection) or 1, filters=selection.filters))
+            return front.show_list(store.browsed(limit=len(selection) or 1, filters=selection.filters))
         # Those named by ids, in the words of the other commands.
-        front.say("\n".join(named(front.store.get(one), "would forget") for one in selection.ids))
+        front.say("\n".join(named(store.get(one), "would forget") for one in selection.ids))
         return None
     if (len(selection) > 1 and not chosen["ids"]) or chosen["everything"]:
         loss, command = f"This would forget {what}", f"forget {call.source}"
         if not front.confirm(f"Forget {what}?", yes=call.values["yes"], command=command, loss=loss):
             return None
     # What was counted, and not what fits by now: the question was about those alone.
-    forgotten = front.store.forget(selection, now=call.values["now"])
+    forgotten = store.forget(selection, now=call.values["now"])
     front.say(f"forgot {count_of(forgotten, 'memory', 'memories')}")
-    _say_after_forgetting(front, chosen, forgotten, now=call.values["now"])
+    if not of:
+        _say_after_forgetting(front, chosen, forgotten, now=call.values["now"])
     return None
+
+
+# The store that the ids name, none for one's own, and the ids alone.
+def _of_one_store(words: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    parts = [word.rpartition(":") for word in words]
+    if len(names := {of for of, _, _ in parts}) > 1:
+        raise WrongUsage("Name the memories of one store at a time.")
+    return next(iter(names), ""), tuple(id_ for _, _, id_ in parts)
 
 
 def _selected(store: MemoryStore, selection: Selection) -> str:

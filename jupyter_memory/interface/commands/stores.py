@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
-from jupyter_memory.config import ListedStore, listed_stores, load_config, store_path
-from jupyter_memory.errors import InputError, guess
+from jupyter_memory.config import PROJECT, ListedStore, listed_stores, load_config, store_path
+from jupyter_memory.errors import InputError
 from jupyter_memory.interface.commands.command import Call, Front
-from jupyter_memory.interface.stores import opened
+from jupyter_memory.interface.stores import (
+    PROJECT_FOLDER,
+    is_trusted,
+    opened,
+    project_store,
+    trust,
+    unknown_store,
+)
 from jupyter_memory.text.display import columns
 from jupyter_memory.text.paths import make_private, may_exist
 from jupyter_memory.types.search import OWN
@@ -16,8 +24,10 @@ from jupyter_memory.types.search import OWN
 def list_(front: Front, call: Call) -> None:
     """List the stores that can be searched together, or change the list, which is kept in your settings.
 
-    `own` is the store of your settings. The one that comes first counts most, and of a text that several hold, its copy
-    is shown. With `--read-only`, nothing is ever written into the store that is added.
+    `own` is the store of your settings, `project` that of the folder `.jupyter-memory` where you are, or above. It may
+    have come with the project, so it is opened only after `store trust`, and as long as it stays the same file. Of a
+    text that several hold, the copy of the first is shown. With `--read-only`, nothing is ever written into the store
+    that is added.
 
     Examples::
 
@@ -29,9 +39,11 @@ def list_(front: Front, call: Call) -> None:
     """
     rows = []
     for one in listed_stores(front.settings):
-        place = store_path(front.settings) if one.name == OWN else one.place
+        place = {OWN: store_path(front.settings), PROJECT: project_store()}.get(one.name, one.place)
         if place is not None:
             state = "" if may_exist(place) else "not there now"
+            if isinstance(place, Path) and one.name == PROJECT and not is_trusted(place):
+                state = "not trusted"
             rows.append((one.name, str(place), "read only" if one.read_only else "", state))
     front.say(columns(rows))
 
@@ -50,11 +62,15 @@ def add(front: Front, call: Call) -> None:
 
 
 def remove(front: Front, call: Call) -> None:
-    """Take a store off the list; the store itself stays as it is."""
+    """Take a store off the list, or your trust from that of a project; the store itself stays as it is."""
     [name] = call.words
+    if name == PROJECT and (file := project_store()) is not None:
+        trust(file, trusted=False)
+        front.say(f"no longer trusted: {file}")
+        return
     kept = load_config().stores
     if not any(row["name"] == name and "path" in row for row in kept):
-        raise _unknown(name, [row["name"] for row in kept])
+        raise unknown_store(name, [row["name"] for row in kept])
     _keep(front, [row for row in kept if row["name"] != name])
     front.say(f"removed {name} from the list; the store stays as it is")
 
@@ -64,14 +80,18 @@ def order(front: Front, call: Call) -> None:
     listed = {one.name: one for one in listed_stores(load_config())}
     for name in call.words:
         if name not in listed:
-            raise _unknown(name, list(listed))
+            raise unknown_store(name, list(listed))
     names = dict.fromkeys([*call.words, *listed])
     _keep(front, [listed[name].row() for name in names])
     list_(front, call)
 
 
-def _unknown(name: str, known: Sequence[str]) -> InputError:
-    return InputError(f"No store on the list is called {name!r}.{guess(name, known)} `store list` shows them.")
+def trust_(front: Front, call: Call) -> None:
+    """Trust the store of the project where you are: from now on it can be searched, until its file is replaced."""
+    if (file := project_store()) is None:
+        raise InputError(f"No folder here or above has a file {PROJECT_FOLDER}/memory.sqlite, so nothing is trusted.")
+    trust(file)
+    front.say(f"trusted: {file}")
 
 
 def _keep(front: Front, rows: Sequence[object]) -> None:

@@ -261,9 +261,10 @@ COMMANDS: tuple[Command[Front], ...] = (
                 (Argument("NAME", many=True),),
                 missing="Name the stores: %memory store order team own",
             ),
+            Command("trust", stores.trust_),
         ),
-        missing="%memory store is followed by list, add NAME PATH|URL, remove NAME or order NAME…",
-        notebook_words="[list | add NAME PATH|URL | remove NAME | order NAME…]",
+        missing="%memory store is followed by list, add NAME PATH|URL, remove NAME, order NAME… or trust",
+        notebook_words="[list | add NAME PATH|URL | remove NAME | order NAME… | trust]",
         terminal_help="List the stores that can be searched together, or change the list: add, remove, order.",
     ),
     Command(
