@@ -104,6 +104,12 @@ class Stores:
             return known
 
 
+def agents_stores(settings: JupyterMemory, names: Sequence[str]) -> list[str]:
+    """Return the stores of an agent that is given these names, in their order; ``all`` are those of the list now."""
+    chosen = [one.name for one in Stores(settings, partial(_raise, StoreError()), projects=False).chosen(names)]
+    return chosen if ALL in names else list(dict.fromkeys(names))
+
+
 def opened(listed: ListedStore, settings: JupyterMemory) -> MemoryStore:
     """Open a store of the list; by its own model, whatever the settings choose for yours."""
     from jupyter_memory.store.store import MemoryStore

@@ -381,7 +381,9 @@ def apart(hits: Sequence[FoundMemory]) -> tuple[Shared | None, list[FoundMemory]
     return Shared.model_validate(common) if common else None, rest
 
 
-def status_result(facets: Mapping[str, Mapping[str, int]], folders: Sequence[str], bound: Bound) -> StatusResult:
+def status_result(
+    facets: Mapping[str, Mapping[str, int]], folders: Sequence[str], bound: Bound, stores: Sequence[str] = ()
+) -> StatusResult:
     """Return counts of what a client may see, the folders that it is from, and what it may do."""
     quotes = quotes_for((*facets["tag"], *facets["lang"], *folders, bound.space, *bound.paths))
     listed = [quotes.line(folder, 200) for folder in folders[:20]]
@@ -396,7 +398,12 @@ def status_result(facets: Mapping[str, Mapping[str, int]], folders: Sequence[str
         languages={quotes.line(name, 40): count for name, count in languages},
         tags=[f"{quotes.line(tag, 50)} {count}" for tag, count in tags],
         folders=[*listed, *more],
-        bounds=[*space, *paths, "with what was run" if bound.history else "without what was run"],
+        bounds=[
+            *(f"store {name}" for name in stores),
+            *space,
+            *paths,
+            "with what was run" if bound.history else "without what was run",
+        ],
         writing=writing if bound.writing else "no",
         rule=quotes.rule,
         tokens=0,

@@ -38,6 +38,7 @@ from mcp_types import Tool as ListedTool
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import InputError
 from jupyter_memory.interface.running import StoreProvider
+from jupyter_memory.interface.stores import agents_stores
 from jupyter_memory.mcp.bound import Bound, bounded_path, client_name
 from jupyter_memory.mcp.tools import Tools, lean
 from jupyter_memory.text.paths import is_missing
@@ -68,7 +69,7 @@ def server_of(tools: Tools) -> Server[None]:
         finally:
             # Also after an error, such as a client that left.
             with CancelScope(shield=True):
-                await to_thread.run_sync(tools.provider.close)
+                await to_thread.run_sync(tools.close)
 
     async def list_tools(_: _Context, __: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(
@@ -156,12 +157,15 @@ def tools_of(
     path: Sequence[str] = (),
     history: bool = False,
     forget_any: bool = False,
+    stores: Sequence[str] = (),
     clock: Callable[[], float] = time.monotonic,
 ) -> Tools:
     """Return the tools over the store of the settings, within what the options allow; ``clock`` times its writes.
 
+    ``stores`` are the names of those of the list that it sees instead.
+
     Raises:
-        InputError: a path or the space is empty, or a path cannot be one.
+        InputError: a path or the space is empty, a path cannot be one, or a store is not on the list.
     """
     if space is not None and not space.strip():
         raise InputError("--space is empty. Name the space, or leave the option out.")
@@ -178,7 +182,7 @@ def tools_of(
     # A call does not wait long for another program that writes: an agent can do something else meanwhile.
     settings.busy_seconds = min(settings.busy_seconds, 5.0)
     folder = bound.paths[0] if len(bound.paths) == 1 and "://" not in bound.paths[0] else None
-    return Tools(StoreProvider(settings, folder), bound, clock)
+    return Tools(StoreProvider(settings, folder), bound, clock, agents_stores(settings, stores))
 
 
 def run(settings: JupyterMemory, **options: Any) -> None:

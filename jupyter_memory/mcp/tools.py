@@ -7,9 +7,9 @@ import logging
 import threading
 import time
 import traceback
-from collections import deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -18,9 +18,10 @@ from uuid import uuid4
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from jupyter_memory.errors import InputError, JupyterMemoryError
+from jupyter_memory.errors import InputError, JupyterMemoryError, StoreError
 from jupyter_memory.interface.commands.history import NOTHING_ALIKE
 from jupyter_memory.interface.options import period_of
+from jupyter_memory.interface.stores import Stores
 from jupyter_memory.mcp import results
 from jupyter_memory.mcp.bound import NOT_HERE, UNEXPECTED, Bound, ToolError, sentence, source_of
 from jupyter_memory.mcp.results import (
@@ -36,9 +37,9 @@ from jupyter_memory.mcp.results import (
 )
 from jupyter_memory.search.prompt import quotes_for
 from jupyter_memory.text.code import is_code
-from jupyter_memory.types import Filters, Memory
+from jupyter_memory.types import Answer, Filters, Memory
 from jupyter_memory.types.report import Recent
-from jupyter_memory.types.search import EMPTY, NO_MATCH, UNANSWERED
+from jupyter_memory.types.search import EMPTY, NO_MATCH, OWN, UNANSWERED
 
 if TYPE_CHECKING:
     from jupyter_memory.interface.running import StoreProvider
@@ -361,8 +362,16 @@ _LIMITS = ((60.0, 20), (3600.0, 200))
 class Tools:
     """The tools over one store; a client sees what the bound lets through, in whatever way it asks."""
 
-    def __init__(self, provider: StoreProvider, bound: Bound, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        provider: StoreProvider,
+        bound: Bound,
+        clock: Callable[[], float] = time.monotonic,
+        names: Sequence[str] = (),
+    ) -> None:
         self.provider = provider
+        self._names = tuple(names) or (OWN,)
+        self._stores = Stores(provider.settings, provider.store, projects=False)
         self.bound = bound
         self._clock = clock
         self._writes: deque[float] = deque(maxlen=max(most for _, most in _LIMITS))
@@ -371,7 +380,7 @@ class Tools:
         self._lock = threading.Lock()
         # More are not expected while another program holds the lock of the store.
         self._unnoted: deque[tuple[Recent, list[str]]] = deque(maxlen=1_000)
-        self._parts: dict[str, _Part] = {}
+        self._parts: dict[tuple[str, str], _Part] = {}
         self._run: Mapping[str, Callable[[Any, Call], Result]] = {
             "memory_search": self._search,
             "memory_get": self._get,
@@ -424,7 +433,7 @@ class Tools:
         """Open the store and search it once, so that the first call need not wait; that call reports what fails."""
         try:
             # Any words will do: what they need to be looked up, the first question needs as well.
-            self._part("").searches.hits("first question about prices", limit=USUAL_HITS)
+            self._part("", self._names[0]).searches.hits("first question about prices", limit=USUAL_HITS)
         except (JupyterMemoryError, OSError) as error:
             log.info("not warmed: %s", type(error).__name__)
 
@@ -439,11 +448,12 @@ class Tools:
             raise ToolError("query: it is empty. Give words, a question, or a filter such as kind:note.")
         else:
             chosen = asked.filters.filters() if asked.filters is not None else None
-            search = partial(self._part(call.client).searches.hits, asked.query, filters=chosen)
+            search = partial(self._hits, call.client, asked.query, filters=chosen)
             # One more than a page has tells whether there is another page.
             answer = search(limit=min(asked.limit + 1, MOST_HITS))
             if answer.hits and answer.verdict != "none":
-                notices = answer.query.notices if answer.verdict == "strong" else answer.notices
+                away = [notice for notice in answer.notices if answer.stores and "is left out: " in notice]
+                notices = (*answer.query.notices, *away) if answer.verdict == "strong" else answer.notices
                 page = self._pages.first(answer, notices, partial(search, limit=MOST_HITS))
             else:
                 # No filler: what is nearest to a question that nothing answers would only be paid for.
@@ -460,7 +470,7 @@ class Tools:
         else:
             [memory] = self._seen([asked.id], call.client, all_of=True)
             call.about = memory.title
-            search = partial(self._part(call.client).searches.related, asked.id)
+            search = partial(self._alike, call.client, asked.id)
             answer = search(limit=min(asked.limit + 1, MOST_HITS))
             page = self._pages.first(answer, () if answer.hits else (_NOTHING,), partial(search, limit=MOST_HITS))
         return self._page(page, asked.limit, False, asked.max_tokens, call)
@@ -480,9 +490,8 @@ class Tools:
             raise ToolError(NOT_HERE.format("this id" if len(missing) == 1 else "any of these ids"))
         call.about = memories[0].title
         if asked.runnable:
-            part = self._part(call.client)
             memories = [
-                replace(one, text=part.store.runnable(one.id, within=part.within).text)
+                replace(one, text=self._runnable(call.client, one.id))
                 if is_code(one.kind, one.lang) and one.kind != "note"
                 else one
                 for one in memories
@@ -493,7 +502,7 @@ class Tools:
         return result
 
     def _fix(self, asked: FixArguments, call: Call) -> results.GetResult:
-        part = self._part(call.client)
+        part = self._part(call.client, self._names[0])
         fixes = part.store.fixes.within(part.searches, part.within)
         try:
             run = fixes.run_of(asked.traceback)
@@ -502,7 +511,8 @@ class Tools:
         call.about = run.error.name if run.error is not None else ""
         found = {fix.mended.memory_id: fix for fix in fixes.of_run(run, limit=asked.limit)}
         texts = {id_: f"{fix.error}\n\n{fix.diff or fix.mended.source}" for id_, fix in found.items()}
-        memories = [replace(one, text=texts[one.id]) for one in self._seen([*found], call.client)]
+        of = {_address(self._names[0], id_): id_ for id_ in found}
+        memories = [replace(one, text=texts[of[one.id]]) for one in self._seen([*of], call.client)]
         if not memories:
             return priced(results.GetResult(memories=[], note=NOTHING_ALIKE, rule=quotes_for(()).rule, tokens=0), 999)
         result = get_result([Part(one) for one in memories], (), None, asked.max_tokens)
@@ -517,7 +527,7 @@ class Tools:
 
         call.about = asked.title
         with self._one_write():
-            memory = self.provider.store(create=True).add(
+            memory = self._store(self._names[0], create=True).add(
                 asked.text,
                 title=asked.title or None,
                 tags=asked.tags,
@@ -526,10 +536,10 @@ class Tools:
                 space=self.bound.space or None,
                 metadata={"client": call.client},
             )
-        call.shown.append(memory.id)
+        call.shown.append(_address(self._names[0], memory.id))
         told = (asked.title, asked.text, *asked.tags) if self.provider.settings.redact else ()
         hidden = sum(redact(text)[1] for text in told)
-        return priced(results.RememberResult(id=memory.id, redacted=hidden, tokens=0), 999)
+        return priced(results.RememberResult(id=call.shown[-1], redacted=hidden, tokens=0), 999)
 
     def _forget(self, asked: ForgetArguments, call: Call) -> results.ForgetResult:
         memories = self._seen(asked.ids, call.client, all_of=True)
@@ -540,12 +550,25 @@ class Tools:
                 "Ask the person to forget the others."
             )
         with self._one_write():
-            forgotten = self.provider.store().forget([memory.id for memory in memories])
+            forgotten = 0
+            for name in self._names:
+                if ids := [id_ for of, id_ in map(_parted, (memory.id for memory in memories)) if of == name]:
+                    forgotten += self._store(name).forget(ids)
         return priced(results.ForgetResult(forgotten=forgotten, tokens=0), 999)
 
     def _status(self, _: Arguments, call: Call) -> results.StatusResult:
-        searches = self._part(call.client).searches
-        return status_result(searches.facets(), searches.folders(), self.bound)
+        searches: list[Searching] = []
+        for name in self._names:
+            with suppress(*((StoreError,) if len(self._names) > 1 else ())):
+                searches.append(self._part(call.client, name).searches)
+        counts = defaultdict[str, Counter[str]](Counter)
+        for one in searches:
+            for facet, values in one.facets().items():
+                counts[facet].update(values)
+        facets = {facet: dict(counts[facet].most_common()) for facet in ("kind", "lang", "tag")}
+        facets = facets if len(self._names) > 1 else searches[0].facets()
+        folders = list(dict.fromkeys(folder for one in searches for folder in one.folders()))
+        return status_result(facets, folders, self.bound, () if self._names == (OWN,) else self._names)
 
     # Whatever clients call themselves, what is done within counts as one write, unless it fails.
     @contextmanager
@@ -568,18 +591,79 @@ class Tools:
             raise
 
     def _seen(self, ids: Sequence[str], client: str, *, all_of: bool = False) -> list[Memory]:
-        part = self._part(client)
-        found = part.store.among(ids, part.within)
+        by_id: dict[str, Memory] = {}
+        for name in self._names:
+            if wanted := [id_ for of, id_ in map(_parted, ids) if of == name]:
+                part = self._part(client, name)
+                seen = ((_address(name, one.id), one) for one in part.store.among(wanted, part.within))
+                by_id |= {address: replace(one, id=address) for address, one in seen}
+        found = [by_id[id_] for id_ in dict.fromkeys(ids) if id_ in by_id]
         if all_of and len(found) < len(set(ids)):
             raise ToolError(NOT_HERE.format("this id" if len(set(ids)) == 1 else "one of these ids"))
         return found
 
-    def _part(self, client: str) -> _Part:
+    # What a client may see of one store, or of several together; then an id begins with the name of its store.
+    def _hits(self, client: str, query: str, **asked: Any) -> Answer:
+        if self._names == (OWN,):
+            return self._part(client, OWN).searches.hits(query, **asked)
+        # Imported late: a server without calls need not wait for it.
+        from jupyter_memory.store.federation import Vault, Vaults
+
+        vaults = {
+            name: Vault(name, partial(self._store, name), 1.0, partial(self._within, client, name))
+            for name in self._names
+        }
+        settings = self.provider.settings
+        found = Vaults(**vaults).hits(
+            query, profile=settings.profile, deadline=settings.stores_seconds, told=_sentence, **asked
+        )
+        return _addressed(found.answer)
+
+    def _alike(self, client: str, id_: str, **asked: Any) -> Answer:
+        name, memory_id = _parted(id_)
+        answer = self._part(client, name).searches.related(memory_id, **asked)
+        return _addressed(replace(answer, hits=tuple(replace(hit, store=name) for hit in answer.hits)))
+
+    def _runnable(self, client: str, id_: str) -> str:
+        name, memory_id = _parted(id_)
+        part = self._part(client, name)
+        return part.store.runnable(memory_id, within=part.within).text
+
+    def _store(self, name: str, *, create: bool = False) -> MemoryStore:
+        return self.provider.store(create=create) if name == OWN else self._stores.named(name)
+
+    def _within(self, client: str, name: str, store: MemoryStore) -> Searching:
         # It is kept, with the samples that its searches have drawn.
-        store = self.provider.store()
-        known = self._parts.get(client)
+        known = self._parts.get((client, name))
         if known is None or known.store is not store:
             # Links are followed here once: looking through all folders of a store takes longer than a call.
             within = store.memories.bound(self.bound.filters(client))
-            known = self._parts[client] = _Part(store, within, store.part(within))
-        return known
+            known = self._parts[client, name] = _Part(store, within, store.part(within))
+        return known.searches
+
+    def _part(self, client: str, name: str) -> _Part:
+        self._within(client, name, self._store(name))
+        return self._parts[client, name]
+
+    def close(self) -> None:
+        """Close the stores, for good."""
+        self.provider.close()
+        self._stores.close()
+
+
+def _address(name: str, id_: str) -> str:
+    return id_ if name == OWN else f"{name}:{id_}"
+
+
+def _parted(address: str) -> tuple[str, str]:
+    name, _, id_ = address.rpartition(":")
+    return name or OWN, id_
+
+
+def _addressed(answer: Answer) -> Answer:
+    hits = tuple(replace(hit, memory=replace(hit.memory, id=hit.address)) for hit in answer.hits)
+    return replace(answer, hits=hits)
+
+
+def _sentence(error: Exception) -> str:
+    return sentence(error) if isinstance(error, JupyterMemoryError) else UNEXPECTED

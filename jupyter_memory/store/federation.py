@@ -98,6 +98,10 @@ class Federated:
         return self.answer.hits
 
 
+def _reason(error: Exception) -> str:
+    return str(error) if isinstance(error, JupyterMemoryError) else type(error).__name__
+
+
 class Vaults:
     """Stores that are searched together: ``agent``, ``project``, ``team``; each a store or the path of one.
 
@@ -105,11 +109,14 @@ class Vaults:
     What several stores hold is shown once, as the store of the highest priority has it; of equal ones the first.
     """
 
-    def __init__(self, **stores: Opened | tuple[Opened, float]) -> None:
+    def __init__(self, **stores: Opened | tuple[Opened, float] | Vault) -> None:
         if not stores:
             raise InputError("Name the stores: Vaults(agent=store, project=store, team=store, wiki=(store, 0.4)).")
         vaults = []
         for tier, given in stores.items():
+            if isinstance(given, Vault):
+                vaults.append(given)
+                continue
             if not isinstance(given, tuple) and tier not in PRIORITIES:
                 raise InputError(f"{tier} has no priority of its own. Give one: {tier}=(store, 0.4).")
             store, priority = given if isinstance(given, tuple) else (given, PRIORITIES[tier])
@@ -119,18 +126,25 @@ class Vaults:
         self.vaults = tuple(sorted(vaults, key=lambda one: -one.priority))
 
     def hits(
-        self, query: str, *, profile: str | Profile = vault, deadline: float | None = DEADLINE, **asked: Any
+        self,
+        query: str,
+        *,
+        profile: str | Profile = vault,
+        deadline: float | None = DEADLINE,
+        told: Callable[[Exception], str] = _reason,
+        **asked: Any,
     ) -> Federated:
         """Return the best memories of all stores; the other keywords are those of ``MemoryStore.hits``.
 
         A store that cannot be opened or read, or that has not answered ``deadline`` seconds after the first, is named
-        in the notices. Raises ``StoreError`` if no store answers, and ``QueryError`` if the query is empty, or a filter
-        cannot be read.
+        in the notices, with the reason that ``told`` makes of its error. Raises ``StoreError`` if no store answers, and
+        ``QueryError`` if the query is empty, or a filter cannot be read.
         """
         chosen, wanted = profile_named(profile), asked.pop("limit", None)
         read = parse(query, now=datetime.now(UTC), limit=load_config().limit if wanted is None else wanted)
         if not read.text:
-            raise QueryError("Several stores are not browsed together: add some words, or browse one of them.")
+            why = "Several stores are not browsed together: add some words, or browse one of them."
+            raise QueryError(why, unquoted=why)
         # As many as the profile looks at for one answer: a copy that is not among the first still takes its place.
         deep = max(read.limit, chosen.fetches(read.limit) // (1 if chosen.small_corpus else chosen.fetch.factor))
         asked |= {"profile": chosen, "limit": deep}
@@ -146,8 +160,10 @@ class Vaults:
             there = tuple(found)
         answers = _together(there, lambda searching: searching.hits(query, scales=scales, **asked), deadline, left_out)
         if not answers:
-            raise StoreError(" ".join(_missing(left_out)))
-        return _merged(answers, read.limit, chosen, left_out)
+            raise StoreError(" ".join(_missing(left_out, told)))
+        found = _merged(answers, read.limit, chosen, left_out)
+        notices = (*found.answer.notices, *_missing(left_out, told))
+        return replace(found, answer=replace(found.answer, notices=notices))
 
     def search(self, query: str, **asked: Any) -> pd.DataFrame:
         """Return what ``hits`` finds as a DataFrame, whose columns ``store`` and ``vault`` name the store of a hit."""
@@ -195,7 +211,8 @@ def _together(
     for one in waiting:
         left_out[one.tier] = StoreError(f"It did not answer within {deadline:g} s of the others.")
         if one in stores:
-            stores[one].interrupt(threads[one].ident or 0)
+            # A server that hangs does not answer this either.
+            Thread(target=stores[one].interrupt, args=(threads[one].ident,), daemon=True).start()
     return {one: done[one] for one in vaults if one in done}
 
 
@@ -231,7 +248,7 @@ def _merged(
         hits=hits,
         counts={name: sum(one.counts[name] for one in answers.values()) for name in first.counts} | {"fused": ranked},
         timings={name: sum(one.timings.get(name, 0.0) for one in answers.values()) for name in first.timings},
-        notices=(*_told(answers), *notices, *_missing(left_out)),
+        notices=(*_told(answers), *notices),
         query_id=uuid4().hex,
         facets={},
         strength=strength,
@@ -282,9 +299,5 @@ def _told(answers: Mapping[Vault, Answer]) -> list[str]:
     return said
 
 
-def _missing(left_out: Mapping[str, Exception]) -> list[str]:
-    reasons = {
-        tier: str(error) if isinstance(error, JupyterMemoryError) else type(error).__name__
-        for tier, error in left_out.items()
-    }
-    return [f"The store {tier} is left out: {reason}" for tier, reason in reasons.items()]
+def _missing(left_out: Mapping[str, Exception], told: Callable[[Exception], str]) -> list[str]:
+    return [f"The store {tier} is left out: {told(error)}" for tier, error in left_out.items()]

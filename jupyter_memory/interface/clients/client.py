@@ -117,6 +117,7 @@ def command_of(store: StorePath | None, values: Mapping[str, Any]) -> tuple[str,
     bounds = [option.flags[0] for option in BOUNDS if values[option.name] is True]
     bounds += [] if values["space"] is None else ["--space", values["space"]]
     bounds += [word for path in values["path"] for word in ("--path", full(path))]
+    bounds += [word for name in values["in"] for word in ("--in", name)]
     return sys.executable, ["-P", "-m", "jupyter_memory", *chosen, "mcp", *bounds]
 
 
