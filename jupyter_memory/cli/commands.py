@@ -14,7 +14,6 @@ from jupyter_memory.config import default_path, store_path
 from jupyter_memory.errors import ClientConfigError, JupyterMemoryError, MissingExtra
 from jupyter_memory.interface.commands.command import Argument, Call, Command, Front, SeveralErrors, WrongUsage, usage
 from jupyter_memory.interface.options import BOUNDS, Option, yes
-from jupyter_memory.interface.stores import agents_stores
 from jupyter_memory.text.display import columns
 from jupyter_memory.text.paths import absolute, is_missing
 from jupyter_memory.text.unicode import json_text, marked
@@ -66,6 +65,7 @@ def connect(front: Front, call: Call) -> None:
 def _targets(front: Front, call: Call) -> list[Target]:
     # All that can be connected; what was typed is checked before anything is done.
     from jupyter_memory.interface.clients.client import CLIENTS, Places, Target, command_of, full
+    from jupyter_memory.store.listed import agents_stores
 
     values = call.values
     project = None if values["project"] is None else absolute(values["project"])

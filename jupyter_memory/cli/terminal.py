@@ -18,7 +18,6 @@ from jupyter_memory.config import existing_path, load_config
 from jupyter_memory.interface.commands.command import Front, Shown, WrongUsage
 from jupyter_memory.interface.commands.history import other_versions
 from jupyter_memory.interface.commands.memories import line_of, open_file
-from jupyter_memory.interface.stores import Stores
 from jupyter_memory.text import display
 from jupyter_memory.text.dates import age, iso_day
 from jupyter_memory.text.identifiers import without_file
@@ -29,6 +28,7 @@ from jupyter_memory.types.search import UNANSWERED, told
 
 if TYPE_CHECKING:
     from jupyter_memory.search.profiles import Profile
+    from jupyter_memory.store.listed import Stores
     from jupyter_memory.store.store import MemoryStore
     from jupyter_memory.text.display import WholeText
     from jupyter_memory.types import Memory

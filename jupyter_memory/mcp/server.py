@@ -38,9 +38,9 @@ from mcp_types import Tool as ListedTool
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import InputError
 from jupyter_memory.interface.running import StoreProvider
-from jupyter_memory.interface.stores import agents_stores
 from jupyter_memory.mcp.bound import Bound, bounded_path, client_name
 from jupyter_memory.mcp.tools import Tools, lean
+from jupyter_memory.store.listed import agents_stores
 from jupyter_memory.text.paths import is_missing
 from jupyter_memory.text.unicode import encodable, json_text
 

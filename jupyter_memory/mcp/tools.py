@@ -21,7 +21,6 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from jupyter_memory.errors import InputError, JupyterMemoryError, StoreError
 from jupyter_memory.interface.commands.history import NOTHING_ALIKE
 from jupyter_memory.interface.options import period_of
-from jupyter_memory.interface.stores import Stores
 from jupyter_memory.mcp import results
 from jupyter_memory.mcp.bound import NOT_HERE, UNEXPECTED, Bound, ToolError, sentence, source_of
 from jupyter_memory.mcp.results import (
@@ -36,6 +35,7 @@ from jupyter_memory.mcp.results import (
     status_result,
 )
 from jupyter_memory.search.prompt import quotes_for
+from jupyter_memory.store.listed import Stores
 from jupyter_memory.text.code import is_code
 from jupyter_memory.types import Answer, Filters, Memory
 from jupyter_memory.types.report import Recent
@@ -565,8 +565,8 @@ class Tools:
         for one in searches:
             for facet, values in one.facets().items():
                 counts[facet].update(values)
-        facets = {facet: dict(counts[facet].most_common()) for facet in ("kind", "lang", "tag")}
-        facets = facets if len(self._names) > 1 else searches[0].facets()
+        together = {facet: dict(counts[facet].most_common()) for facet in ("kind", "lang", "tag")}
+        facets = together if len(self._names) > 1 else searches[0].facets()
         folders = list(dict.fromkeys(folder for one in searches for folder in one.folders()))
         return status_result(facets, folders, self.bound, () if self._names == (OWN,) else self._names)
 

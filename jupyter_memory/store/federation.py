@@ -161,9 +161,9 @@ class Vaults:
         answers = _together(there, lambda searching: searching.hits(query, scales=scales, **asked), deadline, left_out)
         if not answers:
             raise StoreError(" ".join(_missing(left_out, told)))
-        found = _merged(answers, read.limit, chosen, left_out)
-        notices = (*found.answer.notices, *_missing(left_out, told))
-        return replace(found, answer=replace(found.answer, notices=notices))
+        merged = _merged(answers, read.limit, chosen, left_out)
+        notices = (*merged.answer.notices, *_missing(left_out, told))
+        return replace(merged, answer=replace(merged.answer, notices=notices))
 
     def search(self, query: str, **asked: Any) -> pd.DataFrame:
         """Return what ``hits`` finds as a DataFrame, whose columns ``store`` and ``vault`` name the store of a hit."""

@@ -266,6 +266,10 @@ class Activity(Part):
         self._storage.forgotten.drop(None)
         return self._storage.writer.forget_searches()
 
+    def forget_found(self, addresses: Sequence[str]) -> int:
+        """Forget the recent searches that found these memories of other stores, ``team:ID``; return how many."""
+        return 0 if self._storage.read_only else self._storage.writer.drop_searches(addresses)
+
     def feedback(
         self,
         memory_id: str,

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from commands import runner
 from IPython.core.error import UsageError
 
 from jupyter_memory import InputError, JupyterMemory, MemoryStore, StoreReadOnly, listed_stores, load_config
-from jupyter_memory.interface.stores import Stores, opened, project_store, trust
+from jupyter_memory.store import Stores, project_store, trust
 
 
 @pytest.fixture
@@ -95,8 +96,9 @@ def test_a_newer_store(run, papers):
 
 
 def test_nothing_is_written_into_a_store_that_is_read_only(papers):
-    [*_, listed] = listed_stores(JupyterMemory(stores=[{"name": "p", "path": str(papers), "read_only": True}]))
-    with opened(listed, JupyterMemory()) as store:
+    settings = JupyterMemory(stores=[{"name": "papers", "path": str(papers), "read_only": True}])
+    with closing(Stores(settings, lambda: None)) as stores:
+        store = stores.named("papers")
         memory = store.hits("prices").hits[0].memory
         assert not store.note_access(memory.id)
         for change in (lambda: store.add("more"), lambda: store.forget([memory.id]), lambda: store.pin(memory.id)):
@@ -179,6 +181,8 @@ def test_what_is_done_to_a_hit_goes_to_its_store(both, papers, monkeypatch):
     assert both("forget", f"papers:{memory.id}", "--dry-run").code == 0
     assert "one store at a time" in both("forget", f"papers:{memory.id}", memory.id).err
     assert both("forget", f"papers:{memory.id}").out == "forgot 1 memory\n"
+    with MemoryStore(os.environ["JUPYTER_MEMORY_PATH"]) as own:
+        assert own.recent() == []
     assert [hit["title"] for hit in found(both, "--in", "all")] == ["Rates"]
 
 
@@ -302,3 +306,11 @@ def test_no_project_for_agents(project):
     assert [one.name for one in stores.chosen(["all"])] == ["own"]
     with pytest.raises(InputError, match="No store on the list"):
         stores.chosen(["project"])
+
+
+def test_what_a_client_is_connected_to(both):
+    """The entry names the stores, those of the list at this moment, so that none is added to it later."""
+    for names, written in ((["papers"], ["papers"]), (["all"], ["own", "papers"])):
+        shown = both("connect", "codex", "--dry-run", *(word for name in names for word in ("--in", name))).out
+        assert all(f'"--in", "{name}"' in shown for name in written)
+    assert "No store on the list" in both("connect", "codex", "--dry-run", "--in", "project").err

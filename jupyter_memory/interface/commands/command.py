@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 from jupyter_memory.config import JupyterMemory, has_store, store_path
 from jupyter_memory.errors import JupyterMemoryError, QueryError, UnknownProfile
 from jupyter_memory.interface.options import SHIELD, Option
-from jupyter_memory.interface.stores import Stores
 from jupyter_memory.text.display import WholeText, fit
 from jupyter_memory.types import Answer, Memory
 
 if TYPE_CHECKING:
     from jupyter_memory.history.recorder import Recorder
     from jupyter_memory.search.profiles import Profile
+    from jupyter_memory.store.listed import Stores
     from jupyter_memory.store.store import MemoryStore
 
 F = TypeVar("F", bound="Front")
@@ -194,6 +194,9 @@ class Front(Protocol):
     # The stores that can be searched together, each opened when it is first needed.
     @property
     def stores(self) -> Stores:
+        # Imported late, here and below: help, completion and wrong usage need not wait, nor kernels that never search.
+        from jupyter_memory.store.listed import Stores
+
         if self._stores is None:
             self._stores = Stores(self.settings, lambda: self.store)
         return self._stores
@@ -258,7 +261,6 @@ class Front(Protocol):
     def embedder_differs(self, used: str) -> None: ...
 
     def _opened(self, profile: str = "auto") -> MemoryStore:
-        # Imported late: help, completion and wrong usage need not wait for it, nor kernels that never search.
         from jupyter_memory.store.store import MemoryStore
 
         settings, path = self.settings, store_path(self.settings)

@@ -392,8 +392,7 @@ def answered(front: Front, query: str, names: Sequence[str] | None, arguments: M
     """Return the answer of the store of the settings, or of several that are named, together."""
     if not names:
         return front.store.hits(query, **arguments)
-    chosen = {"profile": front.settings.profile, "limit": front.settings.limit, **arguments}
-    return front.stores.vaults(names).hits(query, deadline=front.settings.stores_seconds, **chosen).answer
+    return front.stores.hits(names, query, **arguments)
 
 
 def _prompt(front: Front, answer: Answer, tokens: int) -> PromptText:
@@ -595,7 +594,11 @@ def forget(front: Front, call: Call) -> object:
     # What was counted, and not what fits by now: the question was about those alone.
     forgotten = store.forget(selection, now=call.values["now"])
     front.say(f"forgot {count_of(forgotten, 'memory', 'memories')}")
-    if not of:
+    if of:
+        # Your own store has what you searched for, and must not tell of it either.
+        with suppress(StoreError):
+            front.store.activity.forget_found([f"{of}:{memory_id}" for memory_id in words])
+    else:
         _say_after_forgetting(front, chosen, forgotten, now=call.values["now"])
     return None
 

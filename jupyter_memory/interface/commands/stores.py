@@ -8,14 +8,6 @@ from pathlib import Path
 from jupyter_memory.config import PROJECT, ListedStore, listed_stores, load_config, store_path
 from jupyter_memory.errors import InputError
 from jupyter_memory.interface.commands.command import Call, Front
-from jupyter_memory.interface.stores import (
-    PROJECT_FOLDER,
-    is_trusted,
-    opened,
-    project_store,
-    trust,
-    unknown_store,
-)
 from jupyter_memory.text.display import columns
 from jupyter_memory.text.paths import make_private, may_exist
 from jupyter_memory.types.search import OWN
@@ -37,6 +29,9 @@ def list_(front: Front, call: Call) -> None:
         %memory store order team own
         %memory store remove papers
     """
+    # Imported late, here and below: a kernel that never searches need not wait for the store.
+    from jupyter_memory.store.listed import is_trusted, project_store
+
     rows = []
     for one in listed_stores(front.settings):
         place = {OWN: store_path(front.settings), PROJECT: project_store()}.get(one.name, one.place)
@@ -50,6 +45,8 @@ def list_(front: Front, call: Call) -> None:
 
 def add(front: Front, call: Call) -> None:
     """Add a store to the list: its name, and its file or the URL of its database, without a password."""
+    from jupyter_memory.store.listed import opened
+
     name, written = call.words
     added = ListedStore.of({"name": name, "path": written, "read_only": call.values["read_only"]})
     listed = listed_stores(load_config())
@@ -63,6 +60,8 @@ def add(front: Front, call: Call) -> None:
 
 def remove(front: Front, call: Call) -> None:
     """Take a store off the list, or your trust from that of a project; the store itself stays as it is."""
+    from jupyter_memory.store.listed import project_store, trust, unknown_store
+
     [name] = call.words
     if name == PROJECT and (file := project_store()) is not None:
         trust(file, trusted=False)
@@ -77,6 +76,8 @@ def remove(front: Front, call: Call) -> None:
 
 def order(front: Front, call: Call) -> None:
     """Say which stores come first, as those that count most; the others follow as they were."""
+    from jupyter_memory.store.listed import unknown_store
+
     listed = {one.name: one for one in listed_stores(load_config())}
     for name in call.words:
         if name not in listed:
@@ -88,6 +89,8 @@ def order(front: Front, call: Call) -> None:
 
 def trust_(front: Front, call: Call) -> None:
     """Trust the store of the project where you are: from now on it can be searched, until its file is replaced."""
+    from jupyter_memory.store.listed import PROJECT_FOLDER, project_store, trust
+
     if (file := project_store()) is None:
         raise InputError(f"No folder here or above has a file {PROJECT_FOLDER}/memory.sqlite, so nothing is trusted.")
     trust(file)

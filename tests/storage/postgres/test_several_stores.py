@@ -9,7 +9,7 @@ import pytest
 from postgres_server import running
 
 from jupyter_memory import JupyterMemory, MemoryStore, StoreReadOnly
-from jupyter_memory.interface.stores import Stores
+from jupyter_memory.store import Stores
 
 QUESTION = "how were the prices scaled"
 

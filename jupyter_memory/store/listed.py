@@ -12,7 +12,7 @@ from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from jupyter_core.paths import jupyter_data_dir
 
@@ -60,6 +60,12 @@ class Stores:
                     store = partial(_raise, error)
             stores[one.name] = store, 1.0
         return Vaults(**stores)
+
+    def hits(self, names: Sequence[str], query: str, **asked: Any) -> Answer:
+        """Return the answer of these stores together, by the settings where ``asked`` says nothing else."""
+        chosen = self._settings
+        usual = {"profile": chosen.profile, "limit": chosen.limit, "deadline": chosen.stores_seconds}
+        return self.vaults(names).hits(query, **{**usual, **asked}).answer
 
     def chosen(self, names: Sequence[str]) -> list[ListedStore]:
         """Return what the list says of these names, in its order; ``InputError`` if one is not on it."""
