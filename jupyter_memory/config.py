@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
@@ -16,16 +18,18 @@ from traitlets import All, Bool, Bunch, Dict, Float, Int, List, TraitError, Unic
 from traitlets.config import Config, Configurable
 from traitlets.config.loader import JSONFileConfigLoader, LazyConfigValue, PyFileConfigLoader
 
-from jupyter_memory.errors import InputError, JupyterMemoryError, NoStore
+from jupyter_memory.errors import InputError, JupyterMemoryError, NoStore, guess
 from jupyter_memory.text.paths import (
     DatabaseAddress,
     StorePath,
     absolute,
     database_address,
     is_address,
+    make_private,
     may_exist,
     store_at,
 )
+from jupyter_memory.text.unicode import json_text
 from jupyter_memory.types.search import OWN
 
 FILE_NAME = "jupyter_memory_config"
@@ -253,6 +257,78 @@ def listed_stores(config: JupyterMemory) -> list[ListedStore]:
     listed = [ListedStore.of(row) for row in config.stores]
     unnamed = [name for name in (OWN, PROJECT) if name not in {one.name for one in listed}]
     return [*map(ListedStore, unnamed), *listed]
+
+
+def chosen_stores(config: JupyterMemory, names: Sequence[str], *, projects: bool = True) -> list[ListedStore]:
+    """Return the stores of these names, or ``all``, in the order of the list; without ``projects`` there is none.
+
+    Raises:
+        InputError: a name is not on the list.
+    """
+    listed = [one for one in listed_stores(config) if projects or one.name != PROJECT]
+    for name in names:
+        if name != ALL and name not in {one.name for one in listed}:
+            raise unknown_store(name, (one.name for one in listed))
+    if ALL not in names:
+        return [one for one in listed if one.name in names]
+    return [one for one in listed if one.name != PROJECT or project_store() is not None]
+
+
+def project_store() -> Path | None:
+    """Return the store of the project here: `.jupyter-memory/memory.sqlite` in the notebook's folder, or above it."""
+    notebook = os.environ.get("JPY_SESSION_NAME", "")
+    for folder in (*([absolute(notebook).parent] if notebook else []), Path.cwd()):
+        for above in (folder, *folder.parents):
+            file = above / ".jupyter-memory" / "memory.sqlite"
+            with suppress(OSError):
+                if file.is_file():
+                    return file
+    return None
+
+
+def needed_project() -> Path:
+    """Return what ``project_store`` does, or raise ``NoStore``."""
+    if (file := project_store()) is None:
+        raise NoStore("No folder here or above has a file .jupyter-memory/memory.sqlite, the store of a project.")
+    return file
+
+
+def is_trusted(file: Path) -> bool:
+    """Return whether a person trusted this file, by its path, and it still is that file."""
+    with suppress(OSError):
+        return _trusted().get(str(file)) == _identity(file)
+    return False
+
+
+def trust(file: Path, trusted: bool = True) -> None:
+    """Note that a person trusts the store of a project, or no longer; where no project can write it."""
+    kept = {path: identity for path, identity in _trusted().items() if path != str(file)}
+    if trusted:
+        kept[str(file)] = _identity(file)
+    make_private(_trust_file().parent)
+    _trust_file().write_text(json_text(kept, indent=1) + "\n", encoding="utf-8")
+
+
+def _identity(file: Path) -> list[int]:
+    found = file.stat()
+    return [found.st_dev, found.st_ino]
+
+
+def _trust_file() -> Path:
+    return Path(jupyter_data_dir()) / "memory" / "trusted.json"
+
+
+def _trusted() -> dict[str, list[int]]:
+    # What cannot be read is trusted no more.
+    with suppress(OSError, ValueError):
+        found = json.loads(_trust_file().read_text(encoding="utf-8"))
+        return found if isinstance(found, dict) else {}
+    return {}
+
+
+def unknown_store(name: str, known: Iterable[str]) -> InputError:
+    """Return what to say of a name that is not on the list."""
+    return InputError(f"No store on the list is called {name!r}.{guess(name, known)} `store list` shows them.")
 
 
 def default_path() -> Path:

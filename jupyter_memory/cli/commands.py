@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jupyter_memory.config import default_path, store_path
+from jupyter_memory.config import chosen_stores, default_path, store_path
 from jupyter_memory.errors import ClientConfigError, JupyterMemoryError, MissingExtra
 from jupyter_memory.interface.commands.command import Argument, Call, Command, Front, SeveralErrors, WrongUsage, usage
 from jupyter_memory.interface.options import BOUNDS, Option, yes
@@ -65,13 +65,12 @@ def connect(front: Front, call: Call) -> None:
 def _targets(front: Front, call: Call) -> list[Target]:
     # All that can be connected; what was typed is checked before anything is done.
     from jupyter_memory.interface.clients.client import CLIENTS, Places, Target, command_of, full
-    from jupyter_memory.store.listed import agents_stores
 
     values = call.values
     project = None if values["project"] is None else absolute(values["project"])
     file = store_path(front.settings)
     # By their names: what is listed later stays closed to the agent.
-    stores = agents_stores(front.settings, values["in"])
+    stores = [one.name for one in chosen_stores(front.settings, values["in"], projects=False)]
     command = command_of(None if file == default_path() else file, {**values, "in": stores})
     every = [Target.of_client(client, Places(), project, command, values["skill"]) for client in CLIENTS]
     jupyter = Target.of_jupyter()

@@ -381,9 +381,7 @@ def apart(hits: Sequence[FoundMemory]) -> tuple[Shared | None, list[FoundMemory]
     return Shared.model_validate(common) if common else None, rest
 
 
-def status_result(
-    facets: Mapping[str, Mapping[str, int]], folders: Sequence[str], bound: Bound, stores: Sequence[str] = ()
-) -> StatusResult:
+def status_result(facets: Mapping[str, Mapping[str, int]], folders: Sequence[str], bound: Bound) -> StatusResult:
     """Return counts of what a client may see, the folders that it is from, and what it may do."""
     quotes = quotes_for((*facets["tag"], *facets["lang"], *folders, bound.space, *bound.paths))
     listed = [quotes.line(folder, 200) for folder in folders[:20]]
@@ -399,7 +397,7 @@ def status_result(
         tags=[f"{quotes.line(tag, 50)} {count}" for tag, count in tags],
         folders=[*listed, *more],
         bounds=[
-            *(f"store {name}" for name in stores),
+            *(f"store {name}" for name in bound.stores),
             *space,
             *paths,
             "with what was run" if bound.history else "without what was run",

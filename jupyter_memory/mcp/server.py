@@ -35,12 +35,11 @@ from mcp_types import (
 )
 from mcp_types import Tool as ListedTool
 
-from jupyter_memory.config import JupyterMemory
+from jupyter_memory.config import JupyterMemory, chosen_stores
 from jupyter_memory.errors import InputError
 from jupyter_memory.interface.running import StoreProvider
 from jupyter_memory.mcp.bound import Bound, bounded_path, client_name
 from jupyter_memory.mcp.tools import Tools, lean
-from jupyter_memory.store.listed import agents_stores
 from jupyter_memory.text.paths import is_missing
 from jupyter_memory.text.unicode import encodable, json_text
 
@@ -175,6 +174,7 @@ def tools_of(
         history=history,
         writing=not read_only,
         forgetting_any=forget_any,
+        stores=tuple(one.name for one in chosen_stores(settings, stores, projects=False)),
     )
     for missing in filter(is_missing, bound.paths):
         # Its memories are still there, and a disk may be away for a while; but it may also be mistyped.
@@ -182,7 +182,7 @@ def tools_of(
     # A call does not wait long for another program that writes: an agent can do something else meanwhile.
     settings.busy_seconds = min(settings.busy_seconds, 5.0)
     folder = bound.paths[0] if len(bound.paths) == 1 and "://" not in bound.paths[0] else None
-    return Tools(StoreProvider(settings, folder), bound, clock, agents_stores(settings, stores))
+    return Tools(StoreProvider(settings, folder), bound, clock)
 
 
 def run(settings: JupyterMemory, **options: Any) -> None:

@@ -7,9 +7,9 @@ import logging
 import threading
 import time
 import traceback
-from collections import Counter, defaultdict, deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -18,7 +18,7 @@ from uuid import uuid4
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from jupyter_memory.errors import InputError, JupyterMemoryError, StoreError
+from jupyter_memory.errors import InputError, JupyterMemoryError
 from jupyter_memory.interface.commands.history import NOTHING_ALIKE
 from jupyter_memory.interface.options import period_of
 from jupyter_memory.mcp import results
@@ -39,7 +39,7 @@ from jupyter_memory.store.listed import Stores
 from jupyter_memory.text.code import is_code
 from jupyter_memory.types import Answer, Filters, Memory
 from jupyter_memory.types.report import Recent
-from jupyter_memory.types.search import EMPTY, NO_MATCH, OWN, UNANSWERED
+from jupyter_memory.types.search import EMPTY, NO_MATCH, OWN, UNANSWERED, address
 
 if TYPE_CHECKING:
     from jupyter_memory.interface.running import StoreProvider
@@ -362,17 +362,11 @@ _LIMITS = ((60.0, 20), (3600.0, 200))
 class Tools:
     """The tools over one store; a client sees what the bound lets through, in whatever way it asks."""
 
-    def __init__(
-        self,
-        provider: StoreProvider,
-        bound: Bound,
-        clock: Callable[[], float] = time.monotonic,
-        names: Sequence[str] = (),
-    ) -> None:
+    def __init__(self, provider: StoreProvider, bound: Bound, clock: Callable[[], float] = time.monotonic) -> None:
         self.provider = provider
-        self._names = tuple(names) or (OWN,)
         self._stores = Stores(provider.settings, provider.store, projects=False)
         self.bound = bound
+        self._names = bound.stores or (OWN,)
         self._clock = clock
         self._writes: deque[float] = deque(maxlen=max(most for _, most in _LIMITS))
         self._writing = threading.Lock()
@@ -490,12 +484,7 @@ class Tools:
             raise ToolError(NOT_HERE.format("this id" if len(missing) == 1 else "any of these ids"))
         call.about = memories[0].title
         if asked.runnable:
-            memories = [
-                replace(one, text=self._runnable(call.client, one.id))
-                if is_code(one.kind, one.lang) and one.kind != "note"
-                else one
-                for one in memories
-            ]
+            memories = [self._runnable(one, call.client) for one in memories]
         parts, note = parts_of(memories, asked.around, asked.offset)
         result = get_result(parts, missing, note, asked.max_tokens)
         call.shown += [one.id for one in result.memories]
@@ -511,7 +500,7 @@ class Tools:
         call.about = run.error.name if run.error is not None else ""
         found = {fix.mended.memory_id: fix for fix in fixes.of_run(run, limit=asked.limit)}
         texts = {id_: f"{fix.error}\n\n{fix.diff or fix.mended.source}" for id_, fix in found.items()}
-        of = {_address(self._names[0], id_): id_ for id_ in found}
+        of = {address(self._names[0], id_): id_ for id_ in found}
         memories = [replace(one, text=texts[of[one.id]]) for one in self._seen([*of], call.client)]
         if not memories:
             return priced(results.GetResult(memories=[], note=NOTHING_ALIKE, rule=quotes_for(()).rule, tokens=0), 999)
@@ -536,7 +525,7 @@ class Tools:
                 space=self.bound.space or None,
                 metadata={"client": call.client},
             )
-        call.shown.append(_address(self._names[0], memory.id))
+        call.shown.append(address(self._names[0], memory.id))
         told = (asked.title, asked.text, *asked.tags) if self.provider.settings.redact else ()
         hidden = sum(redact(text)[1] for text in told)
         return priced(results.RememberResult(id=call.shown[-1], redacted=hidden, tokens=0), 999)
@@ -557,18 +546,12 @@ class Tools:
         return priced(results.ForgetResult(forgotten=forgotten, tokens=0), 999)
 
     def _status(self, _: Arguments, call: Call) -> results.StatusResult:
-        searches: list[Searching] = []
-        for name in self._names:
-            with suppress(*((StoreError,) if len(self._names) > 1 else ())):
-                searches.append(self._part(call.client, name).searches)
-        counts = defaultdict[str, Counter[str]](Counter)
-        for one in searches:
-            for facet, values in one.facets().items():
-                counts[facet].update(values)
-        together = {facet: dict(counts[facet].most_common()) for facet in ("kind", "lang", "tag")}
-        facets = together if len(self._names) > 1 else searches[0].facets()
+        searches = [self._part(call.client, name).searches for name in self._names]
+        facets, *others = [one.facets() for one in searches]
+        for other in others:
+            facets = {name: Counter(of) + Counter(other[name]) for name, of in facets.items()}
         folders = list(dict.fromkeys(folder for one in searches for folder in one.folders()))
-        return status_result(facets, folders, self.bound, () if self._names == (OWN,) else self._names)
+        return status_result(facets, folders, self.bound)
 
     # Whatever clients call themselves, what is done within counts as one write, unless it fails.
     @contextmanager
@@ -595,8 +578,8 @@ class Tools:
         for name in self._names:
             if wanted := [id_ for of, id_ in map(_parted, ids) if of == name]:
                 part = self._part(client, name)
-                seen = ((_address(name, one.id), one) for one in part.store.among(wanted, part.within))
-                by_id |= {address: replace(one, id=address) for address, one in seen}
+                seen = part.store.among(wanted, part.within)
+                by_id |= {address(name, one.id): replace(one, id=address(name, one.id)) for one in seen}
         found = [by_id[id_] for id_ in dict.fromkeys(ids) if id_ in by_id]
         if all_of and len(found) < len(set(ids)):
             raise ToolError(NOT_HERE.format("this id" if len(set(ids)) == 1 else "one of these ids"))
@@ -615,7 +598,7 @@ class Tools:
         }
         settings = self.provider.settings
         found = Vaults(**vaults).hits(
-            query, profile=settings.profile, deadline=settings.stores_seconds, told=_sentence, **asked
+            query, profile=settings.profile, deadline=settings.stores_seconds, told=sentence, **asked
         )
         return _addressed(found.answer)
 
@@ -624,10 +607,12 @@ class Tools:
         answer = self._part(client, name).searches.related(memory_id, **asked)
         return _addressed(replace(answer, hits=tuple(replace(hit, store=name) for hit in answer.hits)))
 
-    def _runnable(self, client: str, id_: str) -> str:
-        name, memory_id = _parted(id_)
+    def _runnable(self, memory: Memory, client: str) -> Memory:
+        if memory.kind == "note" or not is_code(memory.kind, memory.lang):
+            return memory
+        name, memory_id = _parted(memory.id)
         part = self._part(client, name)
-        return part.store.runnable(memory_id, within=part.within).text
+        return replace(memory, text=part.store.runnable(memory_id, within=part.within).text)
 
     def _store(self, name: str, *, create: bool = False) -> MemoryStore:
         return self.provider.store(create=create) if name == OWN else self._stores.named(name)
@@ -651,19 +636,11 @@ class Tools:
         self._stores.close()
 
 
-def _address(name: str, id_: str) -> str:
-    return id_ if name == OWN else f"{name}:{id_}"
-
-
-def _parted(address: str) -> tuple[str, str]:
-    name, _, id_ = address.rpartition(":")
+def _parted(address_: str) -> tuple[str, str]:
+    name, _, id_ = address_.rpartition(":")
     return name or OWN, id_
 
 
 def _addressed(answer: Answer) -> Answer:
     hits = tuple(replace(hit, memory=replace(hit.memory, id=hit.address)) for hit in answer.hits)
     return replace(answer, hits=hits)
-
-
-def _sentence(error: Exception) -> str:
-    return sentence(error) if isinstance(error, JupyterMemoryError) else UNEXPECTED

@@ -5,12 +5,12 @@ It began as the federation of the seed system `vault`, whose stores it calls vau
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from math import isfinite, nan
 from operator import attrgetter
-from pathlib import Path
 from queue import Empty, Queue
 from threading import Thread
 from time import monotonic
@@ -18,25 +18,15 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
+from jupyter_memory import errors
 from jupyter_memory.config import load_config
-from jupyter_memory.errors import (
-    EmbedderError,
-    InputError,
-    Interrupted,
-    JupyterMemoryError,
-    MissingExtra,
-    NoStore,
-    QueryError,
-    StoreError,
-)
 from jupyter_memory.search.confidence import STRONG_FROM, non_rising, verdict
 from jupyter_memory.search.context import Scale
 from jupyter_memory.search.fusion import newer_first
 from jupyter_memory.search.profiles import Profile, profile_named, vault
 from jupyter_memory.search.query.parser import parse
 from jupyter_memory.store.searching import Searching
-from jupyter_memory.store.store import MemoryStore, frame_of, open_store
-from jupyter_memory.text.paths import may_exist, store_at
+from jupyter_memory.store.store import MemoryStore, frame_of
 from jupyter_memory.types import Answer, Hit
 from jupyter_memory.types.search import EMPTY, UNANSWERED
 
@@ -45,41 +35,28 @@ if TYPE_CHECKING:
 
 # By how much the scores of a tier count; the published system says the order, the numbers are ours.
 PRIORITIES: Mapping[str, float] = MappingProxyType({"agent": 1.0, "project": 0.8, "team": 0.6})
-# Seconds that stores are waited for once one of them has answered.
-DEADLINE = 1.0
 # Of the first hits, the store with the best gives no more than half while others have strong ones.
 _FIRST = 10
 # How sentences begin that say what a store lacks.
 _LACKING = ("No memory ", "Nothing ", EMPTY)
 
-Opened = MemoryStore | str | Path | Callable[[], MemoryStore]
+Opened = MemoryStore | Callable[[], MemoryStore]
 Done = TypeVar("Done")
 # What keeps one store from answering, and not the others.
-_AWAY = (StoreError, EmbedderError, Interrupted, MissingExtra, OSError)
+_AWAY = (errors.StoreError, errors.EmbedderError, errors.Interrupted, errors.MissingExtra, OSError)
 
 
 @dataclass(frozen=True, slots=True)
 class Vault:
     """A store with the name of its tier and the factor of its scores, a number above 0.
 
-    It may also be the path of a store, or a function that opens one, for the first time when it is searched; ``part``
-    returns the searches of a store, or of a part of it.
+    It may also be a function that returns the store when it is searched; ``part`` returns the searches of a store.
     """
 
     tier: str
     store: Opened
     priority: float
     part: Callable[[MemoryStore], Searching] = attrgetter("searching")
-
-    def opened(self) -> MemoryStore:
-        """Return the open store; ``NoStore`` if nothing is at its path."""
-        if isinstance(self.store, MemoryStore):
-            return self.store
-        if callable(self.store):
-            return self.store()
-        if not may_exist(store_at(self.store)):
-            raise NoStore(f"There is no store at {self.store}.")
-        return open_store(self.store)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +76,11 @@ class Federated:
 
 
 def _reason(error: Exception) -> str:
-    return str(error) if isinstance(error, JupyterMemoryError) else type(error).__name__
+    return str(error) if isinstance(error, errors.JupyterMemoryError) else type(error).__name__
 
 
 class Vaults:
-    """Stores that are searched together: ``agent``, ``project``, ``team``; each a store or the path of one.
+    """Stores that are searched together: ``agent``, ``project``, ``team``; each a store, or a function that gives one.
 
     Another store comes as ``name=(store, priority)``. The contributions of a hit are multiplied by its tier's priority.
     What several stores hold is shown once, as the store of the highest priority has it; of equal ones the first.
@@ -111,17 +88,19 @@ class Vaults:
 
     def __init__(self, **stores: Opened | tuple[Opened, float] | Vault) -> None:
         if not stores:
-            raise InputError("Name the stores: Vaults(agent=store, project=store, team=store, wiki=(store, 0.4)).")
+            raise errors.InputError(
+                "Name the stores: Vaults(agent=store, project=store, team=store, wiki=(store, 0.4))."
+            )
         vaults = []
         for tier, given in stores.items():
             if isinstance(given, Vault):
                 vaults.append(given)
                 continue
             if not isinstance(given, tuple) and tier not in PRIORITIES:
-                raise InputError(f"{tier} has no priority of its own. Give one: {tier}=(store, 0.4).")
+                raise errors.InputError(f"{tier} has no priority of its own. Give one: {tier}=(store, 0.4).")
             store, priority = given if isinstance(given, tuple) else (given, PRIORITIES[tier])
             if not (isfinite(priority) and priority > 0):
-                raise InputError(f"The priority of {tier} is a number above 0, not {priority!r}.")
+                raise errors.InputError(f"The priority of {tier} is a number above 0, not {priority!r}.")
             vaults.append(Vault(tier, store, priority))
         self.vaults = tuple(sorted(vaults, key=lambda one: -one.priority))
 
@@ -130,7 +109,7 @@ class Vaults:
         query: str,
         *,
         profile: str | Profile = vault,
-        deadline: float | None = DEADLINE,
+        deadline: float | None = 1.0,
         told: Callable[[Exception], str] = _reason,
         **asked: Any,
     ) -> Federated:
@@ -144,7 +123,7 @@ class Vaults:
         read = parse(query, now=datetime.now(UTC), limit=load_config().limit if wanted is None else wanted)
         if not read.text:
             why = "Several stores are not browsed together: add some words, or browse one of them."
-            raise QueryError(why, unquoted=why)
+            raise errors.QueryError(why, unquoted=why)
         # As many as the profile looks at for one answer: a copy that is not among the first still takes its place.
         deep = max(read.limit, chosen.fetches(read.limit) // (1 if chosen.small_corpus else chosen.fetch.factor))
         asked |= {"profile": chosen, "limit": deep}
@@ -160,7 +139,7 @@ class Vaults:
             there = tuple(found)
         answers = _together(there, lambda searching: searching.hits(query, scales=scales, **asked), deadline, left_out)
         if not answers:
-            raise StoreError(" ".join(_missing(left_out, told)))
+            raise errors.StoreError(" ".join(_missing(left_out, told)))
         merged = _merged(answers, read.limit, chosen, left_out)
         notices = (*merged.answer.notices, *_missing(left_out, told))
         return replace(merged, answer=replace(merged.answer, notices=notices))
@@ -185,7 +164,7 @@ def _together(
 
     def run(one: Vault) -> None:
         try:
-            stores[one] = one.opened()
+            stores[one] = one.store if isinstance(one.store, MemoryStore) else one.store()
             ended.put((one, work(one.part(stores[one]))))
         except Exception as error:  # noqa: BLE001  who waits for it raises it
             ended.put((one, error))
@@ -209,7 +188,7 @@ def _together(
             done[one] = found
             until = until or (None if deadline is None else monotonic() + deadline)
     for one in waiting:
-        left_out[one.tier] = StoreError(f"It did not answer within {deadline:g} s of the others.")
+        left_out[one.tier] = errors.StoreError(f"It did not answer within {deadline:g} s of the others.")
         if one in stores:
             # A server that hangs does not answer this either.
             Thread(target=stores[one].interrupt, args=(threads[one].ident,), daemon=True).start()
@@ -238,6 +217,7 @@ def _merged(
     rows, ranked = rows[:shown], len(rows)
     strong = non_rising(hit.strength for hit, _ in rows)
     strength = next(iter(strong), 0.0) if profile.is_judged else nan
+    judged = verdict(strength) if profile.is_judged else None
     hits = tuple(
         replace(hit, rank=rank, strength=sure)
         for rank, ((hit, _), sure) in enumerate(zip(rows, strong, strict=True), start=1)
@@ -248,15 +228,13 @@ def _merged(
         hits=hits,
         counts={name: sum(one.counts[name] for one in answers.values()) for name in first.counts} | {"fused": ranked},
         timings={name: sum(one.timings.get(name, 0.0) for one in answers.values()) for name in first.timings},
-        notices=(*_told(answers), *notices),
+        notices=(*_told(answers), *notices, *([UNANSWERED] if judged == "none" and hits else [])),
         query_id=uuid4().hex,
         facets={},
         strength=strength,
-        verdict=verdict(strength) if profile.is_judged else None,
+        verdict=judged,
         stores={one.tier: each.store for one, each in answers.items()},
     )
-    if answer.verdict == "none" and hits:
-        answer = replace(answer, notices=(*answer.notices, UNANSWERED))
     return Federated(answer, tuple(one for _, one in rows), left_out)
 
 
@@ -268,35 +246,26 @@ def _weighted(hit: Hit, one: Vault) -> Hit:
 # The same in an order in which no store gives more than half of the first, while another has something strong.
 def _shared(rows: list[tuple[Hit, Vault]], first: int) -> list[tuple[Hit, Vault]]:
     left, chosen = list(rows), list[tuple[Hit, Vault]]()
-    given: dict[str, int] = {}
+    given = Counter[str]()
     while left and len(chosen) < first:
-        place = 0
-        if given.get(left[0][1].tier, 0) * 2 >= first:
-            fair = (
-                place
-                for place, (hit, one) in enumerate(left)
-                if given.get(one.tier, 0) * 2 < first and hit.strength >= STRONG_FROM
-            )
-            place = next(fair, 0)
-        hit, one = left.pop(place)
-        given[one.tier] = given.get(one.tier, 0) + 1
-        chosen.append((hit, one))
+        full = {tier for tier, number in given.items() if 2 * number >= first}
+        strong = (n for n, (hit, one) in enumerate(left) if one.tier not in full and hit.strength >= STRONG_FROM)
+        chosen.append(left.pop(next(strong, 0) if left[0][1].tier in full else 0))
+        given[chosen[-1][1].tier] += 1
     return [*chosen, *left]
 
 
 # What the stores said: once where all said the same, else with their names. What one lacks, another may have.
 def _told(answers: Mapping[Vault, Answer]) -> list[str]:
-    by_notice: dict[str, list[str]] = {}
-    for one, answer in answers.items():
-        for notice in answer.notices:
-            by_notice.setdefault(notice, []).append(one.tier)
-    said = []
-    for notice, tiers in by_notice.items():
+    said = dict.fromkeys(notice for answer in answers.values() for notice in answer.notices if notice != UNANSWERED)
+    found = []
+    for notice in said:
+        tiers = [one.tier for one, answer in answers.items() if notice in answer.notices]
         if len(tiers) == len(answers):
-            said += [notice] if notice != UNANSWERED else []
+            found.append(notice)
         elif not notice.startswith(_LACKING):
-            said.append(f"{', '.join(tiers)}: {notice}")
-    return said
+            found.append(f"{', '.join(tiers)}: {notice}")
+    return found
 
 
 def _missing(left_out: Mapping[str, Exception], told: Callable[[Exception], str]) -> list[str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -12,23 +10,19 @@ from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from jupyter_core.paths import jupyter_data_dir
-
-from jupyter_memory.config import ALL, PROJECT, JupyterMemory, ListedStore, listed_stores
-from jupyter_memory.errors import InputError, NoStore, StoreError, guess
+from jupyter_memory import config
+from jupyter_memory.config import PROJECT, JupyterMemory, ListedStore, chosen_stores
+from jupyter_memory.errors import NoStore, StoreError
 from jupyter_memory.search.prompt import PromptText, prompt_text
-from jupyter_memory.text.paths import absolute, make_private, may_exist
-from jupyter_memory.text.unicode import json_text
+from jupyter_memory.text.paths import may_exist
 from jupyter_memory.types import Answer
 from jupyter_memory.types.search import OWN
 
 if TYPE_CHECKING:
     from jupyter_memory.store.federation import Vaults
     from jupyter_memory.store.store import MemoryStore
-
-PROJECT_FOLDER = ".jupyter-memory"
 
 
 class Stores:
@@ -47,11 +41,11 @@ class Stores:
     def vaults(self, names: Sequence[str]) -> Vaults:
         """Return the stores of these names, or ``all``, to be searched together; the order is that of the list."""
         # Imported late: help, completion and wrong usage need not wait for it.
-        from jupyter_memory.store.federation import Vaults
+        from jupyter_memory.store.federation import Opened, Vaults
 
-        stores: dict[str, tuple[MemoryStore | Callable[[], MemoryStore], float]] = {}
-        for one in self.chosen(names):
-            store: MemoryStore | Callable[[], MemoryStore] = partial(self._store, one)
+        stores: dict[str, tuple[Opened, float]] = {}
+        for one in chosen_stores(self._settings, names, projects=self._projects):
+            store: Opened = partial(self._store, one)
             if one.name == OWN:
                 # In this thread: a notebook has its last runs stored first.
                 try:
@@ -61,26 +55,9 @@ class Stores:
             stores[one.name] = store, 1.0
         return Vaults(**stores)
 
-    def hits(self, names: Sequence[str], query: str, **asked: Any) -> Answer:
-        """Return the answer of these stores together, by the settings where ``asked`` says nothing else."""
-        chosen = self._settings
-        usual = {"profile": chosen.profile, "limit": chosen.limit, "deadline": chosen.stores_seconds}
-        return self.vaults(names).hits(query, **{**usual, **asked}).answer
-
-    def chosen(self, names: Sequence[str]) -> list[ListedStore]:
-        """Return what the list says of these names, in its order; ``InputError`` if one is not on it."""
-        listed = listed_stores(self._settings)
-        if not self._projects:
-            listed = [one for one in listed if one.name != PROJECT]
-        for name in names:
-            if name != ALL and name not in {one.name for one in listed}:
-                raise unknown_store(name, [one.name for one in listed])
-        there = [one for one in listed if one.name != PROJECT or project_store() is not None]
-        return there if ALL in names else [one for one in listed if one.name in names]
-
     def named(self, name: str) -> MemoryStore:
         """Return the open store of a name, your own for an empty one."""
-        return self._store(self.chosen([name or OWN])[0])
+        return self._store(chosen_stores(self._settings, [name or OWN], projects=self._projects)[0])
 
     def context(self, answer: Answer, max_tokens: int) -> PromptText:
         """Return an answer of several stores as a text for a prompt; see ``MemoryStore.context``."""
@@ -110,12 +87,6 @@ class Stores:
             return known
 
 
-def agents_stores(settings: JupyterMemory, names: Sequence[str]) -> list[str]:
-    """Return the stores of an agent that is given these names, in their order; ``all`` are those of the list now."""
-    chosen = [one.name for one in Stores(settings, partial(_raise, StoreError()), projects=False).chosen(names)]
-    return chosen if ALL in names else list(dict.fromkeys(names))
-
-
 def opened(listed: ListedStore, settings: JupyterMemory) -> MemoryStore:
     """Open a store of the list; by its own model, whatever the settings choose for yours."""
     from jupyter_memory.store.store import MemoryStore
@@ -126,65 +97,14 @@ def opened(listed: ListedStore, settings: JupyterMemory) -> MemoryStore:
     return MemoryStore(listed.place, space=space, settings=settings, read_only=listed.read_only)
 
 
-def project_store() -> Path | None:
-    """Return the store of the project here: `.jupyter-memory/memory.sqlite` in the notebook's folder, or above it."""
-    notebook = os.environ.get("JPY_SESSION_NAME", "")
-    for folder in (*([absolute(notebook).parent] if notebook else []), Path.cwd()):
-        for above in (folder, *folder.parents):
-            file = above / PROJECT_FOLDER / "memory.sqlite"
-            with suppress(OSError):
-                if file.is_file():
-                    return file
-    return None
-
-
-def is_trusted(file: Path) -> bool:
-    """Return whether a person trusted this file, by its path, and it still is that file."""
-    with suppress(OSError):
-        return _trusted().get(str(file)) == _identity(file)
-    return False
-
-
-def trust(file: Path, trusted: bool = True) -> None:
-    """Note that a person trusts the store of a project, or no longer; where no project can write it."""
-    kept = {path: identity for path, identity in _trusted().items() if path != str(file)}
-    if trusted:
-        kept[str(file)] = _identity(file)
-    make_private(_trust_file().parent)
-    _trust_file().write_text(json_text(kept, indent=1) + "\n", encoding="utf-8")
-
-
 def _trusted_store() -> Path:
-    if (file := project_store()) is None:
-        raise NoStore(f"No folder here or above has a file {PROJECT_FOLDER}/memory.sqlite, the store of a project.")
-    if not is_trusted(file):
+    file = config.needed_project()
+    if not config.is_trusted(file):
         raise StoreError(
             f"{file} came with the project, or was replaced. If you trust what it holds: `store trust` opens it from "
             "now on."
         )
     return file
-
-
-def _identity(file: Path) -> list[int]:
-    found = file.stat()
-    return [found.st_dev, found.st_ino]
-
-
-def _trust_file() -> Path:
-    return Path(jupyter_data_dir()) / "memory" / "trusted.json"
-
-
-def _trusted() -> dict[str, list[int]]:
-    # What cannot be read is trusted no more.
-    with suppress(OSError, ValueError):
-        found = json.loads(_trust_file().read_text(encoding="utf-8"))
-        return found if isinstance(found, dict) else {}
-    return {}
-
-
-def unknown_store(name: str, known: Sequence[str]) -> InputError:
-    """Return what to say of a name that is not on the list."""
-    return InputError(f"No store on the list is called {name!r}.{guess(name, known)} `store list` shows them.")
 
 
 def _raise(error: StoreError) -> MemoryStore:

@@ -168,6 +168,11 @@ class Query:
     notices: tuple[str, ...] = ()  # how its filters were read
 
 
+def address(store: str, memory_id: str) -> str:
+    """Return how a memory of a store on the list is named: ``team:ID``, the id alone if the store is your own."""
+    return memory_id if store in ("", OWN) else f"{store}:{memory_id}"
+
+
 def as_tuple(value: str | Sequence[str] | None) -> tuple[str, ...]:
     """Return one string or several as a tuple, so that ``tags="a"`` means what it says."""
     if value is None:
@@ -279,7 +284,7 @@ class Hit:
     @property
     def address(self) -> str:
         """Return the id of the memory, behind the name of its store if that is another than your own: ``team:ID``."""
-        return self.memory.id if self.store in ("", OWN) else f"{self.store}:{self.memory.id}"
+        return address(self.store, self.memory.id)
 
     @property
     def badges(self) -> str:

@@ -11,8 +11,18 @@ import shells
 from commands import runner
 from IPython.core.error import UsageError
 
-from jupyter_memory import InputError, JupyterMemory, MemoryStore, StoreReadOnly, listed_stores, load_config
-from jupyter_memory.store import Stores, project_store, trust
+from jupyter_memory import (
+    InputError,
+    JupyterMemory,
+    MemoryStore,
+    StoreReadOnly,
+    chosen_stores,
+    listed_stores,
+    load_config,
+    project_store,
+    trust,
+)
+from jupyter_memory.store import Stores
 
 
 @pytest.fixture
@@ -302,10 +312,11 @@ def test_the_project_of_a_notebook(project, tmp_path, monkeypatch):
 def test_no_project_for_agents(project):
     """Even trusted, it is no store of an agent's, by whatever name it is asked for."""
     trust(project)
-    stores = Stores(JupyterMemory(), lambda: None, projects=False)
-    assert [one.name for one in stores.chosen(["all"])] == ["own"]
+    settings = JupyterMemory()
+    assert [one.name for one in chosen_stores(settings, ["all"])] == ["own", "project"]
+    assert [one.name for one in chosen_stores(settings, ["all"], projects=False)] == ["own"]
     with pytest.raises(InputError, match="No store on the list"):
-        stores.chosen(["project"])
+        Stores(settings, lambda: None, projects=False).named("project")
 
 
 def test_what_a_client_is_connected_to(both):

@@ -68,8 +68,8 @@ def test_ids_lead_to_their_stores(opened, ask, stores):
     assert {hit["id"] for hit in (*paged["hits"], *rest["hits"])} == set(hits.values())
 
 
-def test_notes_go_to_the_first(opened, ask, stores):
-    tools = opened("team", "own")
+def test_notes_go_to_the_first_of_the_list(opened, ask, stores):
+    tools = opened("secret", "team")
     noted = ask(tools, "remember", text="Prices are net of tax.", title="Tax")["id"]
     assert noted.startswith("team:") and ask(tools, "get", ids=[noted])["memories"][0]["title"] == "Tax"
     assert ask(tools, "forget", ids=[noted])["forgotten"] == 1

@@ -11,7 +11,6 @@ from hashing import Hashing
 from jupyter_memory import (
     InputError,
     JupyterMemory,
-    MemoryStore,
     NoStore,
     QueryError,
     StoreDamaged,
@@ -20,7 +19,7 @@ from jupyter_memory import (
     StoreTooNew,
 )
 from jupyter_memory.search import PROFILES
-from jupyter_memory.store import Vaults
+from jupyter_memory.store import Stores, Vaults
 
 ASKED = {"tags": ["prices"], "domain": "energy"}
 
@@ -121,6 +120,12 @@ def test_limits(three, now):
         vaults.hits("prices", limit=0)
 
 
+def opening(path):
+    """Return a function that opens a store of the list when it is searched."""
+    listed = JupyterMemory(stores=[{"name": "one", "path": str(path)}], busy_seconds=0.1)
+    return lambda: Stores(listed, lambda: None).named("one")
+
+
 def alike(store, name, count, **options):
     """Return a store with notes that all answer a question about prices."""
     one = store(f"{name}.sqlite", **options)
@@ -183,15 +188,14 @@ def test_a_store_that_does_not_answer_is_named(store, tmp_path, now):
         goes_on.wait(60)
         return mine
 
-    settings = JupyterMemory(busy_seconds=0.1)
     with closing(apsw.Connection(str(files["locked"].path))) as holder:
         for statement in ("pragma journal_mode = delete", "begin exclusive"):
             holder.execute(statement).fetchall()
         away = {
-            "missing": tmp_path / "nowhere.sqlite",
-            "newer": files["newer"].path,
-            "damaged": damaged,
-            "locked": lambda: MemoryStore(files["locked"].path, settings=settings),
+            "missing": opening(tmp_path / "nowhere.sqlite"),
+            "newer": opening(files["newer"].path),
+            "damaged": opening(damaged),
+            "locked": opening(files["locked"].path),
             "slow": slow,
         }
         stores = Vaults(**{name: (one, 1.0) for name, one in {"mine": mine, **away}.items()})
@@ -209,7 +213,7 @@ def test_a_store_that_does_not_answer_is_named(store, tmp_path, now):
     assert sorted(one.split()[2] for one in told) == sorted(away)
     assert not (tmp_path / "nowhere.sqlite").exists()
     with pytest.raises(StoreError, match=r"missing is left out.*newer is left out"):
-        Vaults(missing=(tmp_path / "nowhere.sqlite", 1.0), newer=(files["newer"].path, 1.0)).hits("prices")
+        Vaults(**{name: (away[name], 1.0) for name in ("missing", "newer")}).hits("prices")
 
 
 def test_one_measure_for_all_stores_of_a_model(store, now):

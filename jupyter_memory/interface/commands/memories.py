@@ -24,6 +24,7 @@ from jupyter_memory.text.code import PYTHON
 from jupyter_memory.text.display import WholeText, count_of, placed
 from jupyter_memory.text.unicode import json_text
 from jupyter_memory.types import Answer, Filters, Hit, IndexReport, Memory, Selection
+from jupyter_memory.types.search import address
 
 if TYPE_CHECKING:
     from jupyter_memory.store.store import MemoryStore
@@ -114,15 +115,11 @@ def open_(front: Front, call: Call) -> object:
     picks = picked(front, call.words)
     for memory, _, _, of in picks:
         if not memory.source:
-            what, text = named(memory, "There is no file to open:"), front.command(f"text {_address(memory, of)}")
+            what, text = named(memory, "There is no file to open:"), front.command(f"text {address(of, memory.id)}")
             raise InputError(f"{what} is a {memory.kind}. To read it: {text}")
     for memory, _, store, _ in picks:
         store.note_access(memory.id)
     return front.open([one.memory for one in picks])
-
-
-def _address(memory: Memory, of: str) -> str:
-    return f"{of}:{memory.id}" if of else memory.id
 
 
 def text(front: Front, call: Call) -> object:
@@ -392,7 +389,10 @@ def answered(front: Front, query: str, names: Sequence[str] | None, arguments: M
     """Return the answer of the store of the settings, or of several that are named, together."""
     if not names:
         return front.store.hits(query, **arguments)
-    return front.stores.hits(names, query, **arguments)
+    usual = {name: getattr(front.settings, name) for name in ("profile", "limit")}
+    return (
+        front.stores.vaults(names).hits(query, deadline=front.settings.stores_seconds, **{**usual, **arguments}).answer
+    )
 
 
 def _prompt(front: Front, answer: Answer, tokens: int) -> PromptText:
@@ -575,7 +575,7 @@ def forget(front: Front, call: Call) -> object:
     if front.shown is not None and (word := next(filter(_is_rank, call.words), None)):
         memory, rank, _, of = picked(front, [word])[0]
         meant = named(memory, f"Rank {rank} of the last results is")
-        command = front.command(f"forget {_address(memory, of)}")
+        command = front.command(f"forget {address(of, memory.id)}")
         raise WrongUsage(f"{word} is a rank, and an id is needed. {meant}: {command}")
     store = _store_of(front, of)
     selection = store.selection(**chosen)
@@ -597,7 +597,7 @@ def forget(front: Front, call: Call) -> object:
     if of:
         # Your own store has what you searched for, and must not tell of it either.
         with suppress(StoreError):
-            front.store.activity.forget_found([f"{of}:{memory_id}" for memory_id in words])
+            front.store.activity.forget_found([address(of, memory_id) for memory_id in words])
     else:
         _say_after_forgetting(front, chosen, forgotten, now=call.values["now"])
     return None

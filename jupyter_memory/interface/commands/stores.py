@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from jupyter_memory.config import PROJECT, ListedStore, listed_stores, load_config, store_path
+from jupyter_memory import config
+from jupyter_memory.config import PROJECT, ListedStore, listed_stores, load_config
 from jupyter_memory.errors import InputError
 from jupyter_memory.interface.commands.command import Call, Front
 from jupyter_memory.text.display import columns
@@ -29,15 +30,12 @@ def list_(front: Front, call: Call) -> None:
         %memory store order team own
         %memory store remove papers
     """
-    # Imported late, here and below: a kernel that never searches need not wait for the store.
-    from jupyter_memory.store.listed import is_trusted, project_store
-
     rows = []
     for one in listed_stores(front.settings):
-        place = {OWN: store_path(front.settings), PROJECT: project_store()}.get(one.name, one.place)
+        place = {OWN: config.store_path(front.settings), PROJECT: config.project_store()}.get(one.name, one.place)
         if place is not None:
             state = "" if may_exist(place) else "not there now"
-            if isinstance(place, Path) and one.name == PROJECT and not is_trusted(place):
+            if isinstance(place, Path) and one.name == PROJECT and not config.is_trusted(place):
                 state = "not trusted"
             rows.append((one.name, str(place), "read only" if one.read_only else "", state))
     front.say(columns(rows))
@@ -45,6 +43,7 @@ def list_(front: Front, call: Call) -> None:
 
 def add(front: Front, call: Call) -> None:
     """Add a store to the list: its name, and its file or the URL of its database, without a password."""
+    # Imported late: a kernel that never searches need not wait for the store.
     from jupyter_memory.store.listed import opened
 
     name, written = call.words
@@ -60,28 +59,24 @@ def add(front: Front, call: Call) -> None:
 
 def remove(front: Front, call: Call) -> None:
     """Take a store off the list, or your trust from that of a project; the store itself stays as it is."""
-    from jupyter_memory.store.listed import project_store, trust, unknown_store
-
     [name] = call.words
-    if name == PROJECT and (file := project_store()) is not None:
-        trust(file, trusted=False)
+    if name == PROJECT and (file := config.project_store()) is not None:
+        config.trust(file, trusted=False)
         front.say(f"no longer trusted: {file}")
         return
     kept = load_config().stores
     if not any(row["name"] == name and "path" in row for row in kept):
-        raise unknown_store(name, [row["name"] for row in kept])
+        raise config.unknown_store(name, [row["name"] for row in kept])
     _keep(front, [row for row in kept if row["name"] != name])
     front.say(f"removed {name} from the list; the store stays as it is")
 
 
 def order(front: Front, call: Call) -> None:
     """Say which stores come first, as those that count most; the others follow as they were."""
-    from jupyter_memory.store.listed import unknown_store
-
     listed = {one.name: one for one in listed_stores(load_config())}
     for name in call.words:
         if name not in listed:
-            raise unknown_store(name, list(listed))
+            raise config.unknown_store(name, list(listed))
     names = dict.fromkeys([*call.words, *listed])
     _keep(front, [listed[name].row() for name in names])
     list_(front, call)
@@ -89,11 +84,7 @@ def order(front: Front, call: Call) -> None:
 
 def trust_(front: Front, call: Call) -> None:
     """Trust the store of the project where you are: from now on it can be searched, until its file is replaced."""
-    from jupyter_memory.store.listed import PROJECT_FOLDER, project_store, trust
-
-    if (file := project_store()) is None:
-        raise InputError(f"No folder here or above has a file {PROJECT_FOLDER}/memory.sqlite, so nothing is trusted.")
-    trust(file)
+    config.trust(file := config.needed_project())
     front.say(f"trusted: {file}")
 
 
