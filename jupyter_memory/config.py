@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from jupyter_core.paths import jupyter_config_path, jupyter_data_dir
-from traitlets import All, Bool, Bunch, Float, Int, List, TraitError, Unicode, observe, validate
+from traitlets import All, Bool, Bunch, Dict, Float, Int, List, TraitError, Unicode, observe, validate
 from traitlets.config import Config, Configurable
 from traitlets.config.loader import JSONFileConfigLoader, LazyConfigValue, PyFileConfigLoader
 
-from jupyter_memory.errors import InputError, JupyterMemoryError, NoStore
-from jupyter_memory.text.paths import DatabaseAddress, StorePath, absolute, database_address, is_address, may_exist
+from jupyter_memory.errors import InputError, JupyterMemoryError, NoStore, guess
+from jupyter_memory.text.paths import (
+    DatabaseAddress,
+    StorePath,
+    absolute,
+    database_address,
+    is_address,
+    make_private,
+    may_exist,
+    store_at,
+)
+from jupyter_memory.text.unicode import json_text
+from jupyter_memory.types.search import OWN
 
 FILE_NAME = "jupyter_memory_config"
 ENVIRONMENT_VARIABLE = "JUPYTER_MEMORY_PATH"
@@ -24,11 +38,44 @@ DEFAULT, ENVIRONMENT, SESSION = "default", f"environment: {ENVIRONMENT_VARIABLE}
 
 _MONTH = 43_200.0  # minutes; a timer that should wait for centuries fails
 
+# The names of the store that belongs to a project, and of every store together.
+PROJECT, ALL = "project", "all"
+_STORE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
+
+
+class ListedStore(NamedTuple):
+    """A store on the list of those that are searched together; ``place`` is None where it depends: own, project."""
+
+    name: str
+    place: StorePath | None = None
+    read_only: bool = False
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> ListedStore:
+        """Read a row of the setting ``stores``; ``InputError`` if its name or path cannot be one."""
+        name, path, read_only = row.get("name"), row.get("path"), row.get("read_only", False)
+        if name in (OWN, PROJECT) and path is None:
+            return cls(name, None, bool(read_only))
+        if not isinstance(name, str) or not _STORE_NAME.fullmatch(name):
+            raise InputError("The name of a store has letters, digits, - and _ alone, 40 at most, such as team.")
+        if name in (OWN, PROJECT, ALL):
+            raise InputError(f"{name} has a meaning of its own: {OWN}, {PROJECT} and {ALL} name no other store.")
+        if not isinstance(path, str) or not path.strip():
+            raise InputError(f"The store {name} needs a path: that of its file, or the URL of its database.")
+        return cls(name, store_at(path), bool(read_only))
+
+    def row(self) -> dict[str, Any]:
+        """Return its row in the setting ``stores``."""
+        placed = {} if self.place is None else {"path": str(self.place)}
+        return {"name": self.name, **placed, **({"read_only": True} if self.read_only else {})}
+
 
 class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
     """The settings of jupyter-memory, from ``jupyter_memory_config.{json,py}`` in Jupyter's config path."""
 
     path = Unicode("", help="A file, or postgresql://HOST/DATABASE; empty: memory.sqlite in Jupyter's data folder.")
+    stores = List(Dict(), help="Other stores that can be searched with yours: see `%memory store`.")
+    stores_seconds = Float(1.0, min=0, max=3600, help="How long other stores are waited for once one has answered.")
     space = Unicode("", help="The space to search and to add to; empty: all of them.")
     profile = Unicode("auto", help="How results are ranked: see `%memory profile`.")
     embedder = Unicode("auto", help="What turns text into vectors: see `%memory model`.")
@@ -79,6 +126,16 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
         if path and os.path.isdir(Path(path).expanduser()):  # noqa: PTH112
             raise TraitError(f"path: {path} is a folder. Name a file in it, such as {Path(path) / 'memory.sqlite'}")
         return path
+
+    @validate("stores")
+    def _named_stores(self, proposal: Bunch) -> list[dict[str, Any]]:
+        try:
+            read = [ListedStore.of(row) for row in proposal.value]
+        except InputError as error:
+            raise TraitError(f"stores: {error}") from None
+        if len({one.name for one in read}) < len(read):
+            raise TraitError("stores: two of them have the same name.")
+        return [one.row() for one in read]
 
     @validate("profile", "embedder")
     def _a_name(self, proposal: Bunch) -> str:
@@ -182,6 +239,88 @@ def store_path(config: JupyterMemory) -> StorePath:
     if not written:
         return default_path()
     return database_address(written) if is_address(written) else Path(written).expanduser()
+
+
+def listed_stores(config: JupyterMemory) -> list[ListedStore]:
+    """Return the stores that can be searched together, in their order: your own first unless the list says otherwise.
+
+    That of a project, which is not always there, has its place behind your own.
+    """
+    listed = [ListedStore.of(row) for row in config.stores]
+    unnamed = [name for name in (OWN, PROJECT) if name not in {one.name for one in listed}]
+    return [*map(ListedStore, unnamed), *listed]
+
+
+def chosen_stores(config: JupyterMemory, names: Sequence[str], *, projects: bool = True) -> list[ListedStore]:
+    """Return the stores of these names, or ``all``, in the order of the list; without ``projects`` there is none.
+
+    Raises:
+        InputError: a name is not on the list.
+    """
+    listed = [one for one in listed_stores(config) if projects or one.name != PROJECT]
+    for name in names:
+        if name != ALL and name not in {one.name for one in listed}:
+            raise unknown_store(name, (one.name for one in listed))
+    if ALL not in names:
+        return [one for one in listed if one.name in names]
+    return [one for one in listed if one.name != PROJECT or project_store() is not None]
+
+
+def project_store() -> Path | None:
+    """Return the store of the project here: `.jupyter-memory/memory.sqlite` in the notebook's folder, or above it."""
+    notebook = os.environ.get("JPY_SESSION_NAME", "")
+    for folder in (*([absolute(notebook).parent] if notebook else []), Path.cwd()):
+        for above in (folder, *folder.parents):
+            file = above / ".jupyter-memory" / "memory.sqlite"
+            with suppress(OSError):
+                if file.is_file():
+                    return file
+    return None
+
+
+def needed_project() -> Path:
+    """Return what ``project_store`` does, or raise ``NoStore``."""
+    if (file := project_store()) is None:
+        raise NoStore("No folder here or above has a file .jupyter-memory/memory.sqlite, the store of a project.")
+    return file
+
+
+def is_trusted(file: Path) -> bool:
+    """Return whether a person trusted this file, by its path, and it still is that file."""
+    with suppress(OSError):
+        return _trusted().get(str(file)) == _identity(file)
+    return False
+
+
+def trust(file: Path, trusted: bool = True) -> None:
+    """Note that a person trusts the store of a project, or no longer; where no project can write it."""
+    kept = {path: identity for path, identity in _trusted().items() if path != str(file)}
+    if trusted:
+        kept[str(file)] = _identity(file)
+    make_private(_trust_file().parent)
+    _trust_file().write_text(json_text(kept, indent=1) + "\n", encoding="utf-8")
+
+
+def _identity(file: Path) -> list[int]:
+    found = file.stat()
+    return [found.st_dev, found.st_ino]
+
+
+def _trust_file() -> Path:
+    return Path(jupyter_data_dir()) / "memory" / "trusted.json"
+
+
+def _trusted() -> dict[str, list[int]]:
+    # What cannot be read is trusted no more.
+    with suppress(OSError, ValueError):
+        found = json.loads(_trust_file().read_text(encoding="utf-8"))
+        return found if isinstance(found, dict) else {}
+    return {}
+
+
+def unknown_store(name: str, known: Iterable[str]) -> InputError:
+    """Return what to say of a name that is not on the list."""
+    return InputError(f"No store on the list is called {name!r}.{guess(name, known)} `store list` shows them.")
 
 
 def default_path() -> Path:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jupyter_memory.config import default_path, store_path
+from jupyter_memory.config import chosen_stores, default_path, store_path
 from jupyter_memory.errors import ClientConfigError, JupyterMemoryError, MissingExtra
 from jupyter_memory.interface.commands.command import Argument, Call, Command, Front, SeveralErrors, WrongUsage, usage
 from jupyter_memory.interface.options import BOUNDS, Option, yes
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _LEAVES = (
     "A client may send what it reads from the memory to the service that runs its model, so it may leave this machine. "
-    "{history} Other stores stay closed to it. --path, --space and --read-only bound it further."
+    "{history} Other stores than {stores} stay closed to it. --path, --space and --read-only bound it further."
 )
 
 
@@ -44,7 +44,8 @@ def connect(front: Front, call: Call) -> None:
     if not remove and any(target.reads for target in chosen):
         withheld = "The history of what you ran is withheld: --history allows it."
         history = "Because of --history, what you ran is among it." if values["history"] else withheld
-        front.note(_LEAVES.format(history=history) + "\n")
+        stores = ", ".join(values["in"]) or "yours"
+        front.note(_LEAVES.format(history=history, stores=stores) + "\n")
     errors, written = [], []
     for target in chosen:
         try:
@@ -67,7 +68,9 @@ def _targets(front: Front, call: Call) -> list[Target]:
     values = call.values
     project = None if values["project"] is None else absolute(values["project"])
     file = store_path(front.settings)
-    command = command_of(None if file == default_path() else file, values)
+    # By their names: what is listed later stays closed to the agent.
+    stores = [one.name for one in chosen_stores(front.settings, values["in"], projects=False)]
+    command = command_of(None if file == default_path() else file, {**values, "in": stores})
     every = [Target.of_client(client, Places(), project, command, values["skill"]) for client in CLIENTS]
     jupyter = Target.of_jupyter()
     every.append(jupyter)
@@ -282,7 +285,8 @@ def mcp(front: Front, call: Call) -> None:
     """
     _check_sdk()
     # Doors do not import each other: like `python -m`, a command names the module that it starts.
-    import_module("jupyter_memory.mcp.server").run(front.settings, **call.values)
+    options = {name: value for name, value in call.values.items() if name != "in"}
+    import_module("jupyter_memory.mcp.server").run(front.settings, stores=call.values["in"], **options)
 
 
 def _check_sdk() -> None:

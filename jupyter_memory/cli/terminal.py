@@ -15,7 +15,7 @@ import click
 from traitlets import TraitError
 
 from jupyter_memory.config import existing_path, load_config
-from jupyter_memory.interface.commands.command import Front, Shown
+from jupyter_memory.interface.commands.command import Front, Shown, WrongUsage
 from jupyter_memory.interface.commands.history import other_versions
 from jupyter_memory.interface.commands.memories import line_of, open_file
 from jupyter_memory.text import display
@@ -28,6 +28,7 @@ from jupyter_memory.types.search import UNANSWERED, told
 
 if TYPE_CHECKING:
     from jupyter_memory.search.profiles import Profile
+    from jupyter_memory.store.listed import Stores
     from jupyter_memory.store.store import MemoryStore
     from jupyter_memory.text.display import WholeText
     from jupyter_memory.types import Memory
@@ -41,7 +42,7 @@ def results(answer: Answer, cells: int, paint: display.Paint = display.unpainted
     entries = []
     for hit in answer.hits:
         memory = hit.memory
-        about = [memory.id, iso_day(memory.event_at), display.fit(", ".join(memory.tags), cells // 3)]
+        about = [hit.address, iso_day(memory.event_at), display.fit(", ".join(memory.tags), cells // 3)]
         if hit.freshness in ("changed", "gone"):
             about.append(f"file {hit.freshness}")
         if path := memory.source:
@@ -106,6 +107,12 @@ class Terminal(Front):
         return self._store
 
     @property
+    def stores(self) -> Stores:
+        if self._named:
+            raise WrongUsage("--store names one store alone, so no other can be searched or changed beside it.")
+        return super().stores
+
+    @property
     def shown(self) -> Shown | None:
         found = self.store.activity.last_search("command line")
         if found is None:
@@ -131,6 +138,8 @@ class Terminal(Front):
     def close(self) -> None:
         if self._store is not None:
             self._store.close()
+        if self._stores is not None:
+            self._stores.close()
 
     def say(self, text: str) -> None:
         click.echo(marked(text))

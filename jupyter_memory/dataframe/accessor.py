@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from math import nan
@@ -86,7 +86,7 @@ class MemoryAccessor:
         memory_id, search = str(row["memory_id"]), search_of(row, self._searches)
         if not search["query"]:
             raise InputError("These memories were listed without a question, so nothing was ranked. Search first.")
-        answer, store = recent_answer(search), _store(search)
+        answer, store = recent_answer(search), _store(search, row)
         why: Explanation
         if answer is not None:
             why = store.explain_in(answer, memory_id)
@@ -97,14 +97,14 @@ class MemoryAccessor:
     def text(self, rank: Rank = 1) -> str:
         """Return the whole text of a row's memory, which a notebook shows as Markdown or code; it counts as read."""
         row = self._row(rank)
-        memory = _store(search_of(row, self._searches)).get(str(row["memory_id"]))
+        memory = self._store(row).get(str(row["memory_id"]))
         self._note_access(row)
         return WholeText.of(memory.text, memory.kind, memory.lang)
 
     def runnable(self, rank: Rank = 1, *, effects: bool = False) -> str:
         """Return the code of a row's memory, as ``MemoryStore.runnable`` does; comments say what is missing."""
         row = self._row(rank)
-        store = _store(search_of(row, self._searches))
+        store = self._store(row)
         found = store.runnable(str(row["memory_id"]), effects=effects)
         self._note_access(row)
         return WholeText.of(found.text, "history", store.get(str(row["memory_id"])).lang)
@@ -112,7 +112,7 @@ class MemoryAccessor:
     def versions(self, rank: Rank = 1, *, every_run: bool = False) -> pd.DataFrame:
         """Return every text that ran in the cell of a row, the newest first, with what it changed."""
         row = self._row(rank)
-        history = _store(search_of(row, self._searches)).history
+        history = self._store(row).history
         found = history.versions(str(row["memory_id"]), every_run=every_run)
         if not found:
             raise InputError(history.nothing_ran)
@@ -130,7 +130,7 @@ class MemoryAccessor:
             cell = None if hit is None else hit.memory.cell
             place = Place(str(row["source"]), str(row.get("location", "")), str(row.get("kind", "")), cell)
         else:
-            memory = _store(search_of(row, self._searches)).get(str(row["memory_id"]))
+            memory = self._store(row).get(str(row["memory_id"]))
             if not memory.source:
                 raise InputError(f"Rank {rank} is a {memory.kind} without a source; df.memory.text({rank}) shows it.")
             place = Place(memory.source, memory.place(), memory.kind, memory.cell)
@@ -144,9 +144,9 @@ class MemoryAccessor:
             InputError: ``max_tokens`` is not a whole number of at least 200.
         """
         searches = self._searches
-        if len({search["store"] for search in searches}) > 1:
+        if len({search["store"] for search in searches}) > 1 or any("stores" in search for search in searches):
             raise InputError("These memories are from several stores: ask the result of each alone.")
-        first, store = recent_answer(searches[0]), _store(searches[0])
+        first, store = recent_answer(searches[0]), _store(searches[0], {})
         found = {str(row["memory_id"]): search_of(row, searches) for _, row in self._frame.iterrows()}
         hits = [recent_hits(search).get(memory_id) for memory_id, search in found.items()]
         kept = [hit for hit in hits if hit is not None]
@@ -212,7 +212,10 @@ class MemoryAccessor:
     def _note_access(self, row: pd.Series[Any]) -> None:
         # A row that names its source can be opened without its store.
         with suppress(JupyterMemoryError):
-            _store(search_of(row, self._searches)).note_access(str(row["memory_id"]))
+            self._store(row).note_access(str(row["memory_id"]))
+
+    def _store(self, row: pd.Series[Any]) -> Any:
+        return _store(search_of(row, self._searches), row)
 
     def _row(self, rank: Rank) -> pd.Series[Any]:
         ids, labels = self._frame["memory_id"], self._frame.index
@@ -245,10 +248,10 @@ class MemoryAccessor:
         )
 
 
-def _store(search: Search) -> Any:
+def _store(search: Search, row: Mapping[str, Any] | pd.Series[Any]) -> Any:
     if open_store is None:
         raise InputError("Import jupyter_memory first: `from jupyter_memory import open_store`.")
-    return open_store(search["store"])
+    return open_store(search.get("stores", {}).get(row.get("store"), search["store"]))
 
 
 def _only(found: pd.DataFrame, what: str, names: str, known: Iterable[Any]) -> pd.Series[Any]:

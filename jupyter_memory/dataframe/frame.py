@@ -109,7 +109,7 @@ def _shown_rows(frame: pd.DataFrame, now: datetime) -> list[Row]:
             snippet, marks = plain(snippet)
         source, tokens, tags = _cell_text(row, "source"), row.get("token_estimate"), row.get("tags")
         where = (source, _cell_text(row, "location"), _cell_text(row, "kind"), hit.memory.cell if hit else None)
-        strength, event_at = row.get("strength"), row.get("event_at")
+        strength, event_at, store = row.get("strength"), row.get("event_at"), _cell_text(row, "store")
         tags = tags if isinstance(tags, Sequence) and not isinstance(tags, str) else ()
         shown.append(
             Row(
@@ -121,7 +121,7 @@ def _shown_rows(frame: pd.DataFrame, now: datetime) -> list[Row]:
                 strength="" if pd.isna(strength) else percent(strength),
                 age=age(event_at.to_pydatetime(warn=False), now) if isinstance(event_at, pd.Timestamp) else "",
                 place=Place(*where) if source else None,
-                tags=", ".join(map(str, tags)),
+                tags=", ".join(map(str, (*((f"in {store}",) if store else ()), *tags))),
                 tokens="" if tokens is None or pd.isna(tokens) else f"{tokens} tokens",
                 memory_id=memory_id,
                 pictured=search is not None and memory_id in search.get("pictured", ()),
@@ -228,6 +228,7 @@ def to_frame(answer: Answer) -> pd.DataFrame:
         "session": _strings(hit.memory.session or "" for hit in hits),
         "domain": _strings(hit.memory.domain or "" for hit in hits),
         "space": _strings(hit.memory.space for hit in hits),
+        "store": _strings(hit.store for hit in hits),
         "freshness": _strings(hit.freshness for hit in hits),
         "kw_rank": pd.array([hit.kw_rank for hit in hits], dtype="Int64"),
         "sem_rank": pd.array([hit.sem_rank for hit in hits], dtype="Int64"),
@@ -274,6 +275,8 @@ def _finished(columns: dict[str, Any], answer: Answer) -> pd.DataFrame:
         "store": answer.store,
         "query_id": answer.query_id,
     }
+    if answer.stores:
+        frame.attrs[_KEY]["stores"] = dict(answer.stores)
     if pictured := [hit.memory.id for hit in answer.hits if hit.memory.thumbnails]:
         frame.attrs[_KEY]["pictured"] = pictured
     return frame

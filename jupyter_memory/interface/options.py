@@ -74,18 +74,20 @@ TOML = Option(("--toml",), "as a file to change and to search with: -p ./mine.to
 UPDATE = Option(("--update",), "let memories whose ids are known become what the folder says")
 IN_SPACE = Option(("--space",), "only this space", "SPACE")
 COPY = (IN_SPACE, Option(("--update",), "overwrite memories that the other store has under the same id"))
+STORE_READ_ONLY = Option(("--read-only",), "never write into the store that is added")
 OVERWRITE = Option(("--overwrite",), "replace the store that is there", destroys=True)
 
 _TIMES = frozenset(["--since", "--until", "--on", "--event-at"])
 CONTEXT = Option(("--context",), "the results as a text for a prompt, of at most so many tokens", "TOKENS", whole=True)
 OPEN = Option(("--open",), "open the file of the result with this rank, at its place", "RANK", whole=True)
 QUIET = Option(("--quiet",), "print nothing; exit with 0 if something is found, 1 if nothing is, 2 if it failed")
+IN = Option(("--in",), "search this store of `store list`; again for one more; all: every one", "NAME", many=True)
 FILTERS = (TAG, KIND, TIER, PATH, LANG, SPACE, SESSION, SINCE, UNTIL, ON)
-SEARCH = (LIMIT, PROFILE, *FILTERS, DOMAIN, SCAN)
+SEARCH = (LIMIT, PROFILE, *FILTERS, DOMAIN, SCAN, IN)
 # In a terminal, with what is rarely needed last.
 TYPED_SEARCH = (
     *(LIMIT, KIND, TAG, PATH, LANG, SINCE, UNTIL, ON, SCAN, OPEN, JSON, CONTEXT),
-    *(QUIET, PROFILE, TIER, SPACE, SESSION, DOMAIN),
+    *(QUIET, PROFILE, TIER, SPACE, SESSION, DOMAIN, IN),
 )
 BROWSE = (LIMIT, *FILTERS)
 FORGET = (
@@ -111,6 +113,7 @@ BOUNDS = (
     Option(("--forget-any",), "the agent may forget anything that it sees, not only its own notes"),
     Option(("--space",), "the agent sees only this space, and stores its notes there", "SPACE"),
     Option(("--path",), "the agent sees only this file, or what lies below this folder", "PATH", many=True),
+    Option(("--in",), "the agent sees these stores of `store list`, and the first gets its notes", "NAME", many=True),
 )
 HISTORY = (
     Option(("--always",), "on or off for every kernel that loads the extension, too"),

@@ -12,7 +12,7 @@ from typing import Any
 from IPython.core.completer import CompletionContext, SimpleCompletion, SimpleMatcherResult, context_matcher
 from IPython.core.interactiveshell import InteractiveShell
 
-from jupyter_memory.config import has_store
+from jupyter_memory.config import ALL, has_store, listed_stores
 from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.interface.commands.command import Command, offered
 from jupyter_memory.interface.options import ADD, SEARCH, Option
@@ -82,6 +82,8 @@ def _values(session: Session, kind: str | tuple[str, ...], typed: str) -> Collec
             from jupyter_memory.search.profiles import PROFILES
 
             return _paths(typed) if "/" in typed else tuple(PROFILES)
+        case "in":
+            return [*(one.name for one in listed_stores(session.settings)), ALL]
         case "id":
             return session.shown.ids if session.shown else ()
         case "path" | "source":

@@ -24,7 +24,7 @@ from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.history.recorder import last_shown
 from jupyter_memory.interface.commands.command import Halted, as_typed
 from jupyter_memory.interface.commands.history import NOTHING_ALIKE, headline, nothing_found
-from jupyter_memory.interface.commands.memories import offer_model, remember
+from jupyter_memory.interface.commands.memories import answered, offer_model, remember
 from jupyter_memory.interface.options import ADD, SEARCH, Option, search_of, switch_among
 from jupyter_memory.magics.memeval import MEMEVAL, MEMEVAL_HELP
 from jupyter_memory.magics.parsing import MEMORY, MEMORY_HELP, Line, LineParser, without_semicolon
@@ -307,6 +307,8 @@ class MemoryMagics(Magics):
         widget, short = parsed.values["widget"], parsed.values["scan"]
         if widget and short:
             raise UsageError("--widget shows whole rows and --scan short ones: leave one of them out.")
+        if parsed.values["in"] and (widget or not query.strip()):
+            raise UsageError("Several stores are searched with words and without sliders: leave --in out.")
         if widget and not session.shell.has_trait("kernel"):
             session.note("Sliders need a notebook; this is the result without them.")
             widget = False
@@ -320,7 +322,7 @@ class MemoryMagics(Magics):
             session.latest = session.store.browsed(limit=arguments.get("limit"), filters=arguments["filters"])
             found = session.frame(session.latest, short=short)
         else:
-            answer = session.store.hits(query, **arguments)
+            answer = answered(session, query, parsed.values["in"], arguments)
             session.searched(answer)
             found = session.frame(answer, short=short)
             offer_model(session, answer)

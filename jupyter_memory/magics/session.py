@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Container, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from threading import Lock
@@ -17,7 +17,7 @@ from IPython.core.shellapp import InteractiveShellApp
 from traitlets import Bunch
 
 from jupyter_memory.config import JupyterMemory, companion, existing_path, has_store, store_path
-from jupyter_memory.errors import JupyterMemoryError
+from jupyter_memory.errors import JupyterMemoryError, StoreError
 from jupyter_memory.history.recorder import Recorder
 from jupyter_memory.interface.commands.command import Front, Shown, WrongUsage, as_typed
 from jupyter_memory.interface.commands.history import other_versions
@@ -126,7 +126,7 @@ class Session(Front):
         latest = self.latest
         if latest is None:
             return None
-        ids = tuple(hit.memory.id for hit in latest.hits)
+        ids = tuple(hit.address for hit in latest.hits)
         what = "The last search" if latest.query.written else "The last list"
         return Shown(ids, latest.query.written, latest.query_id, latest.profile, what)
 
@@ -144,7 +144,8 @@ class Session(Front):
     def searched(self, answer: Answer) -> None:
         """Keep the answer of a search as the last one, and note it among the recent searches."""
         self.last = self.ranked = self.latest = answer
-        self.store_at_once.note_search(answer, "magic")
+        with suppress(StoreError):  # other stores may have answered without it
+            self.store_at_once.note_search(answer, "magic")
 
     @property
     def golden_file(self) -> Path:
@@ -166,7 +167,9 @@ class Session(Front):
             self.note_once("names", literally)
 
     def close(self) -> None:
-        """Close the store; the next use opens it again."""
+        """Close the stores; the next use opens them again."""
+        if self._stores is not None:
+            self._stores.close()
         if self._store is not None:
             self._store.close()
             self._store = None

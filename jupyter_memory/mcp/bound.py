@@ -17,6 +17,7 @@ class Bound:
 
     Without a ``space`` and ``paths`` it sees the whole store. What was run, the kind ``history``, is left out unless it
     is allowed. ``writing`` lets it store notes, and forget its own; ``forgetting_any`` lets it forget all that it sees.
+    ``stores`` are the names of those of the list that it sees in place of the person's own.
     """
 
     space: str = ""
@@ -24,6 +25,7 @@ class Bound:
     history: bool = False
     writing: bool = True
     forgetting_any: bool = False
+    stores: tuple[str, ...] = ()
 
     def filters(self, client: str) -> Filters:
         """Return what every memory must match that a client sees; the notes that it stored are among them."""
@@ -82,8 +84,8 @@ class ToolError(errors.JupyterMemoryError):
     """A call that cannot be answered, with a sentence that a program can act on."""
 
 
-def sentence(error: errors.JupyterMemoryError) -> str:
-    """Return what a program is shown of an error of the library."""
+def sentence(error: Exception) -> str:
+    """Return what a program is shown of an error."""
     if isinstance(error, ToolError):
         return str(error)
     if isinstance(error, errors.QueryError) and error.unquoted:

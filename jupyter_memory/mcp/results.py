@@ -395,7 +395,12 @@ def status_result(facets: Mapping[str, Mapping[str, int]], folders: Sequence[str
         languages={quotes.line(name, 40): count for name, count in languages},
         tags=[f"{quotes.line(tag, 50)} {count}" for tag, count in tags],
         folders=[*listed, *more],
-        bounds=[*space, *paths, "with what was run" if bound.history else "without what was run"],
+        bounds=[
+            *(f"store {name}" for name in bound.stores),
+            *space,
+            *paths,
+            "with what was run" if bound.history else "without what was run",
+        ],
         writing=writing if bound.writing else "no",
         rule=quotes.rule,
         tokens=0,

@@ -22,7 +22,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 
-from jupyter_memory.config import JupyterMemory
+from jupyter_memory.config import JupyterMemory, chosen_stores
 from jupyter_memory.errors import InputError
 from jupyter_memory.interface.running import StoreProvider
 from jupyter_memory.mcp.bound import Bound, bounded_path, client_name
@@ -55,7 +55,7 @@ def server_of(tools: Tools) -> Server[None]:
         finally:
             # Also after an error, such as a client that left.
             with CancelScope(shield=True):
-                await to_thread.run_sync(tools.provider.close)
+                await to_thread.run_sync(tools.close)
 
     async def list_tools(_: _Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return types.ListToolsResult(
@@ -145,12 +145,15 @@ def tools_of(
     path: Sequence[str] = (),
     history: bool = False,
     forget_any: bool = False,
+    stores: Sequence[str] = (),
     clock: Callable[[], float] = time.monotonic,
 ) -> Tools:
     """Return the tools over the store of the settings, within what the options allow; ``clock`` times its writes.
 
+    ``stores`` are the names of those of the list that it sees instead.
+
     Raises:
-        InputError: a path or the space is empty, or a path cannot be one.
+        InputError: a path or the space is empty, a path cannot be one, or a store is not on the list.
     """
     if space is not None and not space.strip():
         raise InputError("--space is empty. Name the space, or leave the option out.")
@@ -160,6 +163,7 @@ def tools_of(
         history=history,
         writing=not read_only,
         forgetting_any=forget_any,
+        stores=tuple(one.name for one in chosen_stores(settings, stores, projects=False)),
     )
     for missing in filter(is_missing, bound.paths):
         # Its memories are still there, and a disk may be away for a while; but it may also be mistyped.

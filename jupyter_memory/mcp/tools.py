@@ -7,7 +7,7 @@ import logging
 import threading
 import time
 import traceback
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -25,10 +25,11 @@ from jupyter_memory.mcp import results
 from jupyter_memory.mcp.bound import NOT_HERE, UNEXPECTED, Bound, ToolError, sentence, source_of
 from jupyter_memory.mcp.results import Page, Part, Result, priced
 from jupyter_memory.search.prompt import quotes_for
+from jupyter_memory.store.listed import Stores
 from jupyter_memory.text.code import is_code
-from jupyter_memory.types import Filters, Memory
+from jupyter_memory.types import Answer, Filters, Memory
 from jupyter_memory.types.report import Recent
-from jupyter_memory.types.search import EMPTY, NO_MATCH, UNANSWERED
+from jupyter_memory.types.search import EMPTY, NO_MATCH, OWN, UNANSWERED, address
 
 if TYPE_CHECKING:
     from jupyter_memory.interface.running import StoreProvider
@@ -277,7 +278,9 @@ class Tools:
 
     def __init__(self, provider: StoreProvider, bound: Bound, clock: Callable[[], float] = time.monotonic) -> None:
         self.provider = provider
+        self._stores = Stores(provider.settings, provider.store, projects=False)
         self.bound = bound
+        self._names = bound.stores or (OWN,)
         self._clock = clock
         self._writes: deque[float] = deque(maxlen=max(most for _, most in _LIMITS))
         self._writing = threading.Lock()
@@ -285,7 +288,7 @@ class Tools:
         self._lock = threading.Lock()
         # More are not expected while another program holds the lock of the store.
         self._unnoted: deque[tuple[Recent, list[str]]] = deque(maxlen=1_000)
-        self._parts: dict[str, _Part] = {}
+        self._parts: dict[tuple[str, str], _Part] = {}
 
     @property
     def offered(self) -> Sequence[Tool]:
@@ -326,7 +329,7 @@ class Tools:
         """Open the store and search it once, so that the first call need not wait; that call reports what fails."""
         try:
             # Any words will do: what they need to be looked up, the first question needs as well.
-            self._part("").searches.hits("first question about prices", limit=USUAL_HITS)
+            self._part("", self._names[0]).searches.hits("first question about prices", limit=USUAL_HITS)
         except (JupyterMemoryError, OSError) as error:
             log.info("not warmed: %s", type(error).__name__)
 
@@ -344,11 +347,12 @@ class Tools:
             raise ToolError("query: it is empty. Give words, a question, or a filter such as kind:note.")
         else:
             chosen = asked.filters.filters() if asked.filters is not None else None
-            search = partial(self._part(call.client).searches.hits, asked.query, filters=chosen)
+            search = partial(self._hits, call.client, asked.query, filters=chosen)
             # One more than a page has tells whether there is another page.
             answer = search(limit=min(asked.limit + 1, MOST_HITS))
             if answer.hits and answer.verdict != "none":
-                notices = answer.query.notices if answer.verdict == "strong" else answer.notices
+                away = [notice for notice in answer.notices if answer.stores and "is left out: " in notice]
+                notices = (*answer.query.notices, *away) if answer.verdict == "strong" else answer.notices
                 page = self._pages.first(answer, notices, partial(search, limit=MOST_HITS))
             else:
                 # No filler: what is nearest to a question that nothing answers would only be paid for.
@@ -366,7 +370,7 @@ class Tools:
         else:
             [memory] = self._seen([asked.id], call.client, all_of=True)
             call.about = memory.title
-            search = partial(self._part(call.client).searches.related, asked.id)
+            search = partial(self._alike, call.client, asked.id)
             answer = search(limit=min(asked.limit + 1, MOST_HITS))
             page = self._pages.first(answer, () if answer.hits else (_NOTHING,), partial(search, limit=MOST_HITS))
         return self._page(page, asked.limit, False, asked.max_tokens, call)
@@ -387,13 +391,7 @@ class Tools:
             raise ToolError(NOT_HERE.format("this id" if len(missing) == 1 else "any of these ids"))
         call.about = memories[0].title
         if asked.runnable:
-            part = self._part(call.client)
-            memories = [
-                replace(one, text=part.store.runnable(one.id, within=part.within).text)
-                if is_code(one.kind, one.lang) and one.kind != "note"
-                else one
-                for one in memories
-            ]
+            memories = [self._runnable(one, call.client) for one in memories]
         parts, note = results.parts_of(memories, asked.around, asked.offset)
         result = results.get_result(parts, missing, note, asked.max_tokens)
         call.shown += [one.id for one in result.memories]
@@ -401,7 +399,7 @@ class Tools:
 
     def memory_fix(self, asked: FixArguments, call: Call) -> results.GetResult:
         """How an error like one was fixed before, as diffs. Use it on a traceback before you look for a fix."""
-        part = self._part(call.client)
+        part = self._part(call.client, self._names[0])
         fixes = part.store.fixes.within(part.searches, part.within)
         try:
             run = fixes.run_of(asked.traceback)
@@ -410,7 +408,8 @@ class Tools:
         call.about = run.error.name if run.error is not None else ""
         found = {fix.mended.memory_id: fix for fix in fixes.of_run(run, limit=asked.limit)}
         texts = {id_: f"{fix.error}\n\n{fix.diff or fix.mended.source}" for id_, fix in found.items()}
-        memories = [replace(one, text=texts[one.id]) for one in self._seen([*found], call.client)]
+        of = {address(self._names[0], id_): id_ for id_ in found}
+        memories = [replace(one, text=texts[of[one.id]]) for one in self._seen([*of], call.client)]
         if not memories:
             return priced(results.GetResult(memories=[], note=NOTHING_ALIKE, rule=quotes_for(()).rule, tokens=0), 999)
         result = results.get_result([Part(one) for one in memories], (), None, asked.max_tokens)
@@ -428,7 +427,7 @@ class Tools:
 
         call.about = asked.title
         with self._one_write():
-            memory = self.provider.store(create=True).add(
+            memory = self._store(self._names[0], create=True).add(
                 asked.text,
                 title=asked.title or None,
                 tags=asked.tags,
@@ -437,10 +436,10 @@ class Tools:
                 space=self.bound.space or None,
                 metadata={"client": call.client},
             )
-        call.shown.append(memory.id)
+        call.shown.append(address(self._names[0], memory.id))
         told = (asked.title, asked.text, *asked.tags) if self.provider.settings.redact else ()
         hidden = sum(redact(text)[1] for text in told)
-        return priced(results.RememberResult(id=memory.id, redacted=hidden, tokens=0), 999)
+        return priced(results.RememberResult(id=call.shown[-1], redacted=hidden, tokens=0), 999)
 
     def memory_forget(self, asked: ForgetArguments, call: Call) -> results.ForgetResult:
         """Remove notes that you stored. Use it when one is wrong or out of date."""
@@ -452,15 +451,22 @@ class Tools:
                 "Ask the person to forget the others."
             )
         with self._one_write():
-            forgotten = self.provider.store().forget([memory.id for memory in memories])
+            forgotten = 0
+            for name in self._names:
+                if ids := [id_ for of, id_ in map(_parted, (memory.id for memory in memories)) if of == name]:
+                    forgotten += self._store(name).forget(ids)
         return priced(results.ForgetResult(forgotten=forgotten, tokens=0), 999)
 
     def memory_status(self, _: Arguments, call: Call) -> results.StatusResult:
         """What the memory holds and allows: kinds, languages, tags, folders. Use it to choose filters, or when a search
         finds nothing.
         """
-        searches = self._part(call.client).searches
-        return results.status_result(searches.facets(), searches.folders(), self.bound)
+        searches = [self._part(call.client, name).searches for name in self._names]
+        facets, *others = [one.facets() for one in searches]
+        for other in others:
+            facets = {name: Counter(of) + Counter(other[name]) for name, of in facets.items()}
+        folders = list(dict.fromkeys(folder for one in searches for folder in one.folders()))
+        return results.status_result(facets, folders, self.bound)
 
     # Whatever clients call themselves, what is done within counts as one write, unless it fails.
     @contextmanager
@@ -482,21 +488,76 @@ class Tools:
             raise
 
     def _seen(self, ids: Sequence[str], client: str, *, all_of: bool = False) -> list[Memory]:
-        part = self._part(client)
-        found = part.store.among(ids, part.within)
+        by_id: dict[str, Memory] = {}
+        for name in self._names:
+            if wanted := [id_ for of, id_ in map(_parted, ids) if of == name]:
+                part = self._part(client, name)
+                seen = part.store.among(wanted, part.within)
+                by_id |= {address(name, one.id): replace(one, id=address(name, one.id)) for one in seen}
+        found = [by_id[id_] for id_ in dict.fromkeys(ids) if id_ in by_id]
         if all_of and len(found) < len(set(ids)):
             raise ToolError(NOT_HERE.format("this id" if len(set(ids)) == 1 else "one of these ids"))
         return found
 
-    def _part(self, client: str) -> _Part:
+    # What a client may see of one store, or of several together; then an id begins with the name of its store.
+    def _hits(self, client: str, query: str, **asked: Any) -> Answer:
+        if self._names == (OWN,):
+            return self._part(client, OWN).searches.hits(query, **asked)
+        # Imported late: a server without calls need not wait for it.
+        from jupyter_memory.store.federation import Vault, Vaults
+
+        vaults = {
+            name: Vault(name, partial(self._store, name), 1.0, partial(self._within, client, name))
+            for name in self._names
+        }
+        settings = self.provider.settings
+        found = Vaults(**vaults).hits(
+            query, profile=settings.profile, deadline=settings.stores_seconds, told=sentence, **asked
+        )
+        return _addressed(found.answer)
+
+    def _alike(self, client: str, id_: str, **asked: Any) -> Answer:
+        name, memory_id = _parted(id_)
+        answer = self._part(client, name).searches.related(memory_id, **asked)
+        return _addressed(replace(answer, hits=tuple(replace(hit, store=name) for hit in answer.hits)))
+
+    def _runnable(self, memory: Memory, client: str) -> Memory:
+        if memory.kind == "note" or not is_code(memory.kind, memory.lang):
+            return memory
+        name, memory_id = _parted(memory.id)
+        part = self._part(client, name)
+        return replace(memory, text=part.store.runnable(memory_id, within=part.within).text)
+
+    def _store(self, name: str, *, create: bool = False) -> MemoryStore:
+        return self.provider.store(create=create) if name == OWN else self._stores.named(name)
+
+    def _within(self, client: str, name: str, store: MemoryStore) -> Searching:
         # It is kept, with the samples that its searches have drawn.
-        store = self.provider.store()
-        known = self._parts.get(client)
+        known = self._parts.get((client, name))
         if known is None or known.store is not store:
             # Links are followed here once: looking through all folders of a store takes longer than a call.
             within = store.memories.bound(self.bound.filters(client))
-            known = self._parts[client] = _Part(store, within, store.part(within))
-        return known
+            known = self._parts[client, name] = _Part(store, within, store.part(within))
+        return known.searches
+
+    def _part(self, client: str, name: str) -> _Part:
+        self._within(client, name, self._store(name))
+        return self._parts[client, name]
+
+    def close(self) -> None:
+        """Close the stores, for good."""
+        self.provider.close()
+        self._stores.close()
+
+
+def _parted(address_: str) -> tuple[str, str]:
+    name, _, id_ = address_.rpartition(":")
+    return name or OWN, id_
+
+
+def _addressed(answer: Answer) -> Answer:
+    hits = tuple(replace(hit, memory=replace(hit.memory, id=hit.address)) for hit in answer.hits)
+    return replace(answer, hits=hits)
 
 
 @dataclass(frozen=True, slots=True)

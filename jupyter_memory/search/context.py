@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import fsum, nan
+from math import fsum, nan, sqrt
 from operator import attrgetter
 from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 
@@ -37,13 +37,15 @@ Retrieved = Mapping[str, Sequence[ScoredChunk]]
 class VectorQuery:
     """The vector of a query, the model it belongs to, and the cosine below which a match is noise.
 
-    ``strict`` says that the user set this threshold, so that no search may go below it.
+    ``strict`` says that the user set this threshold, so that no search may go below it. ``scale`` measures its meaning
+    where several stores are searched together.
     """
 
     vector: Vectors
     model: Model
     threshold: float | None
     strict: bool = False
+    scale: Scale | None = None
 
 
 def retrieve(
@@ -117,6 +119,27 @@ class Background:
 
 
 @dataclass(frozen=True, slots=True)
+class Scale:
+    """By what the meaning of a query is measured in a store: its cosines there, and how far the model is trusted."""
+
+    model: str
+    chunks: int
+    calibration: float
+    background: Background
+
+    @classmethod
+    def of_all(cls, scales: Sequence[Scale]) -> Scale:
+        """Return the scale that stores of one model would have together."""
+        chunks = sum(one.chunks for one in scales)
+        shares = [one.chunks / chunks for one in scales]
+        known = [(share, one.background) for share, one in zip(shares, scales, strict=True)]
+        mean = fsum(share * one.mean for share, one in known)
+        spread = fsum(share * (one.deviation**2 + (one.mean - mean) ** 2) for share, one in known)
+        trusted = fsum(share * one.calibration for share, one in zip(shares, scales, strict=True))
+        return cls(scales[0].model, chunks, trusted, Background(mean, sqrt(spread)))
+
+
+@dataclass(frozen=True, slots=True)
 class Sample:
     """Chunks from all over the store: their vectors ``(n, dimensions)``, and in how many of them each token occurs.
 
@@ -130,6 +153,13 @@ class Sample:
     typical_length: float
     pairs: Background | None = None
     places: Mapping[int, Sequence[int]] = field(default_factory=dict)
+
+    def background(self, vector: Vectors) -> Background | None:
+        """Return the mean and the deviation of a query's cosines with the store; None where it has no vectors."""
+        if not self.vectors.size:
+            return None
+        with one_core():
+            return Background.of(self.vectors @ vector)
 
 
 class Samples:
@@ -237,17 +267,11 @@ class SearchContext:
 
     def margins(self, cosines: NDArray[np.float64]) -> dict[int, float]:
         """Return the evidence of meaning that cosines of the candidates are, by key; NaN where no model took part."""
-        if self.vector_query is None or not self.sample.vectors.size or (background := self._background) is None:
+        if (background := self.background) is None:
             return dict.fromkeys(self.keys, nan)
         terms, above = self.query.terms, background.margin(cosines)
         count = max(len(terms.words) + len(terms.phrases) + len(terms.ident), 1)
         return dict(zip(self.keys, (self.calibration * (count * above * abs(above))).tolist(), strict=True))
-
-    @cached_property
-    def _background(self) -> Background | None:
-        assert self.vector_query is not None
-        with one_core():
-            return Background.of(self.sample.vectors @ self.vector_query.vector)
 
     def passages(self, candidates: Iterable[Candidate]) -> Mapping[int, Passage]:
         """Return the best chunks of candidates as the keyword index holds them, by the chunk."""
@@ -285,9 +309,18 @@ class SearchContext:
     @cached_property
     def calibration(self) -> float:
         """Return how far the model can be trusted in this store; see `search.confidence`."""
+        if self.vector_query is not None and self.vector_query.scale is not None:
+            return self.vector_query.scale.calibration
         model = None if self.vector_query is None else self.vector_query.model
         measured = None if model is None else self._snapshot.calibration(model)
         return 1.0 if measured is None else measured.value
+
+    @cached_property
+    def background(self) -> Background | None:
+        """Return how the query's cosines are in the store, or in all of those that are searched together."""
+        if (asked := self.vector_query) is None:
+            return None
+        return self.sample.background(asked.vector) if asked.scale is None else asked.scale.background
 
     @cached_property
     def sample(self) -> Sample:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from math import nan
 from operator import attrgetter
@@ -16,7 +16,7 @@ from jupyter_memory.config import JupyterMemory
 from jupyter_memory.embedders import base as checked
 from jupyter_memory.errors import EmbedderError, InputError, StoreError
 from jupyter_memory.search.confidence import strengths, verdict
-from jupyter_memory.search.context import Samples, VectorQuery
+from jupyter_memory.search.context import Samples, Scale, VectorQuery
 from jupyter_memory.search.explanation import explained, judged_by, labels, ranks_without, traced, why_not
 from jupyter_memory.search.fusion import weights_of, with_weights
 from jupyter_memory.search.pipeline import Result, Scored, fuse, search
@@ -101,7 +101,7 @@ class SearchRequest:
     """A query and how it is searched: the profile that ranks, and the embedder, None where words alone are searched.
 
     ``threshold`` is the cosine below which a match of the vector retriever is noise, the embedder's where it is None;
-    ``notices`` come with the answer.
+    ``notices`` come with the answer; ``scales`` measure meaning where stores are searched together, by their models.
     """
 
     query: Query
@@ -109,6 +109,7 @@ class SearchRequest:
     embedder: Embedder | None
     threshold: float | None = None
     notices: tuple[str, ...] = ()
+    scales: Mapping[str, Scale] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +140,20 @@ class SearchEngine:
         begun = perf_counter()
         with self._search(request) as done:
             return self._answer(done, begun)
+
+    def scale(self, request: SearchRequest) -> Scale | None:
+        """Return by what the meaning of a query is measured in this store; None where no model takes part."""
+        request, vector = _embedded(request, request.query.text, self._query_vector)
+        if request.embedder is None or vector is None:
+            return None
+        with self.storage.snapshot() as snapshot:
+            if (model := snapshot.model(request.embedder.fingerprint)) is None:
+                return None
+            sample, measured = self._samples.sample(snapshot, model), snapshot.calibration(model)
+            if (background := sample.background(vector)) is None:
+                return None
+            chunks = snapshot.corpus.chunks
+        return Scale(model.fingerprint, chunks, 1.0 if measured is None else measured.value, background)
 
     def trace(self, request: SearchRequest) -> Trace:
         """Return the hits for a query with every list that the search made."""
@@ -263,7 +278,8 @@ class SearchEngine:
                 threshold = embedder.threshold if request.threshold is None else request.threshold
                 if model is not None:
                     strict = request.threshold is not None
-                    asked = VectorQuery(vector, model, threshold if request.profile.threshold else None, strict)
+                    scale = request.scales.get(model.fingerprint)
+                    asked = VectorQuery(vector, model, threshold if request.profile.threshold else None, strict, scale)
             result = search(
                 request.query, request.profile, snapshot, self._samples, asked, exclude, asked=subject is None
             )

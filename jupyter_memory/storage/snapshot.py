@@ -273,6 +273,10 @@ class Storage(Engine):
         """Return whether a small change can be written without waiting for the disk."""
         return bool(self.database.writes_at_once)
 
+    def refuse_writing(self) -> None:
+        """Refuse every change from now on, as where the disk or the server does."""
+        self.read_only = self.database.read_only = True
+
     def read(self) -> AbstractContextManager[Any]:
         reading: AbstractContextManager[Any] = self.database.read()
         return reading

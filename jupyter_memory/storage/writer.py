@@ -230,6 +230,16 @@ class Writer(Part):
                 return 0
         return self._engine.remove(forget)
 
+    def drop_searches(self, hits: Sequence[str]) -> int:
+        """Forget the searches that found one of these hits of other stores; return how many."""
+
+        def drop(session: Session) -> int:
+            if count := activity.drop_searches(session, hits):
+                session.note_removal()
+            return count
+
+        return self._engine.remove(drop)
+
     judge = _writing(activity.judge)
     # Neither waits for the disk, nor for another writer.
     keep_query_vectors = _writing(activity.keep_query_vectors, at_once=0)

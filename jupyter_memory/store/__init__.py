@@ -6,6 +6,7 @@ __getattr__, __dir__, __all__ = exports(
     __name__,
     {
         "federation": "Vaults",
+        "listed": "Stores",
         "searching": "Searching changes_notice",
         "store": "MemoryStore frame_of open_store",
     },

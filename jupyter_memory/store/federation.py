@@ -1,124 +1,273 @@
-"""Several stores searched as one, what is nearest to the task first: the federation of the seed system `vault`."""
+"""Several stores searched as one: comparable scores, one copy of each text, and no store that keeps the others waiting.
+
+It began as the federation of the seed system `vault`, whose stores it calls vaults.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from math import isfinite
+from itertools import accumulate
+from math import isfinite, nan
+from operator import attrgetter
+from queue import Empty, Queue
+from threading import Thread
+from time import monotonic
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
+from jupyter_memory import errors
 from jupyter_memory.config import load_config
-from jupyter_memory.errors import InputError, QueryError
+from jupyter_memory.search.confidence import STRONG_FROM, verdict
+from jupyter_memory.search.context import Scale
 from jupyter_memory.search.fusion import newer_first
-from jupyter_memory.search.profiles import vault
+from jupyter_memory.search.profiles import Profile, profile_named, vault
 from jupyter_memory.search.query.parser import parse
+from jupyter_memory.store.searching import Searching
 from jupyter_memory.store.store import MemoryStore, frame_of
 from jupyter_memory.types import Answer, Hit
+from jupyter_memory.types.search import EMPTY, UNANSWERED
 
 if TYPE_CHECKING:
     import pandas as pd
 
 # By how much the scores of a tier count; the published system says the order, the numbers are ours.
 PRIORITIES: Mapping[str, float] = MappingProxyType({"agent": 1.0, "project": 0.8, "team": 0.6})
+# Of the first hits, the store with the best gives no more than half while others have strong ones.
+_FIRST = 10
+# How sentences begin that say what a store lacks.
+_LACKING = ("No memory ", "Nothing ", EMPTY)
+
+Opened = MemoryStore | Callable[[], MemoryStore]
+Done = TypeVar("Done")
+# What keeps one store from answering, and not the others.
+_AWAY = (errors.StoreError, errors.EmbedderError, errors.Interrupted, errors.MissingExtra, OSError)
 
 
 @dataclass(frozen=True, slots=True)
 class Vault:
-    """A store with the name of its tier and the factor of its scores, a number above 0."""
+    """A store with the name of its tier and the factor of its scores, a number above 0.
+
+    It may also be a function that returns the store when it is searched; ``part`` returns the searches of a store.
+    """
 
     tier: str
-    store: MemoryStore
+    store: Opened
     priority: float
+    part: Callable[[MemoryStore], Searching] = attrgetter("searching")
 
 
 @dataclass(frozen=True, slots=True)
 class Federated:
-    """An answer from several stores; ``vaults`` says where each of its hits came from, in their order."""
+    """An answer from several stores; ``vaults`` says where each of its hits came from, in their order.
+
+    ``left_out`` are the stores that did not answer, by their tiers, and why.
+    """
 
     answer: Answer
     vaults: tuple[Vault, ...]
+    left_out: Mapping[str, Exception]
 
     @property
     def hits(self) -> tuple[Hit, ...]:
         return self.answer.hits
 
 
+def _reason(error: Exception) -> str:
+    return str(error) if isinstance(error, errors.JupyterMemoryError) else type(error).__name__
+
+
 class Vaults:
-    """Stores that are searched together by the profile `vault`: ``agent``, ``project``, ``team``.
+    """Stores that are searched together: ``agent``, ``project``, ``team``; each a store, or a function that gives one.
 
     Another store comes as ``name=(store, priority)``. The contributions of a hit are multiplied by its tier's priority.
-    What several stores hold is shown once, as the store of the highest priority has it.
+    What several stores hold is shown once, as the store of the highest priority has it; of equal ones the first.
     """
 
-    def __init__(self, **stores: MemoryStore | tuple[MemoryStore, float]) -> None:
+    def __init__(self, **stores: Opened | tuple[Opened, float] | Vault) -> None:
         if not stores:
-            raise InputError("Name the stores: Vaults(agent=store, project=store, team=store, wiki=(store, 0.4)).")
+            raise errors.InputError(
+                "Name the stores: Vaults(agent=store, project=store, team=store, wiki=(store, 0.4))."
+            )
         vaults = []
         for tier, given in stores.items():
+            if isinstance(given, Vault):
+                vaults.append(given)
+                continue
             if not isinstance(given, tuple) and tier not in PRIORITIES:
-                raise InputError(f"{tier} has no priority of its own. Give one: {tier}=(store, 0.4).")
+                raise errors.InputError(f"{tier} has no priority of its own. Give one: {tier}=(store, 0.4).")
             store, priority = given if isinstance(given, tuple) else (given, PRIORITIES[tier])
             if not (isfinite(priority) and priority > 0):
-                raise InputError(f"The priority of {tier} is a number above 0, not {priority!r}.")
+                raise errors.InputError(f"The priority of {tier} is a number above 0, not {priority!r}.")
             vaults.append(Vault(tier, store, priority))
         self.vaults = tuple(sorted(vaults, key=lambda one: -one.priority))
 
-    def hits(self, query: str, **asked: Any) -> Federated:
-        """Return the best memories of all stores; the keywords are those of ``MemoryStore.hits`` but ``profile``.
+    def hits(
+        self,
+        query: str,
+        *,
+        profile: str | Profile = vault,
+        deadline: float | None = 1.0,
+        told: Callable[[Exception], str] = _reason,
+        **asked: Any,
+    ) -> Federated:
+        """Return the best memories of all stores; the other keywords are those of ``MemoryStore.hits``.
 
-        Raises ``QueryError`` if another profile is asked for, the query is empty, or a filter cannot be read.
+        A store that cannot be opened or read, or that has not answered ``deadline`` seconds after the first, is named
+        in the notices, with the reason that ``told`` makes of its error. Raises ``StoreError`` if no store answers, and
+        ``QueryError`` if the query is empty, or a filter cannot be read.
         """
-        if asked.pop("profile", vault.name) not in (vault.name, vault):
-            raise QueryError("Several stores are searched by the profile vault alone: leave profile= out.")
-        wanted = asked.pop("limit", None)
+        chosen, wanted = profile_named(profile), asked.pop("limit", None)
         read = parse(query, now=datetime.now(UTC), limit=load_config().limit if wanted is None else wanted)
         if not read.text:
-            raise QueryError("Several stores are not browsed together: add some words, or browse one of them.")
+            why = "Several stores are not browsed together: add some words, or browse one of them."
+            raise errors.QueryError(why, unquoted=why)
         # As many as the profile looks at for one answer: a copy that is not among the first still takes its place.
-        deep = vault.fetches(read.limit)
-        answers = {one: one.store.hits(query, profile=vault, limit=deep, **asked) for one in self.vaults}
-        return _merged(answers, read.limit)
+        deep = max(read.limit, chosen.fetches(read.limit) // (1 if chosen.small_corpus else chosen.fetch.factor))
+        asked |= {"profile": chosen, "limit": deep}
+        left_out: dict[str, Exception] = {}
+        scales: dict[str, Scale] = {}
+        there = self.vaults
+        if chosen.is_judged:
+            # A hit stands out from all stores of its model: from those of its own, it would do so more in a poorer one.
+            found = _together(there, lambda searching: searching.scale(query, **asked), deadline, left_out)
+            known = [scale for scale in found.values() if scale is not None]
+            models = {scale.model for scale in known}
+            scales = {model: Scale.of_all([one for one in known if one.model == model]) for model in models}
+            there = tuple(found)
+        answers = _together(there, lambda searching: searching.hits(query, scales=scales, **asked), deadline, left_out)
+        if not answers:
+            raise errors.StoreError(" ".join(_missing(left_out, told)))
+        merged = _merged(answers, read.limit, chosen, left_out)
+        notices = (*merged.answer.notices, *_missing(left_out, told))
+        return replace(merged, answer=replace(merged.answer, notices=notices))
 
     def search(self, query: str, **asked: Any) -> pd.DataFrame:
-        """Return what ``hits`` finds as a DataFrame with one more column, ``vault``, and without ``.memory``."""
+        """Return what ``hits`` finds as a DataFrame, whose columns ``store`` and ``vault`` name the store of a hit."""
         found = self.hits(query, **asked)
         frame = frame_of(found.answer)
-        frame.attrs.pop("memsearch")
         frame.insert(list(frame.columns).index("tier"), "vault", [one.tier for one in found.vaults])
         return frame
 
 
-def _merged(answers: Mapping[Vault, Answer], limit: int) -> Federated:
+# What each store has done in a thread of its own, until the deadline after the first; in the order of the stores.
+def _together(
+    vaults: Sequence[Vault],
+    work: Callable[[Searching], Done],
+    deadline: float | None,
+    left_out: dict[str, Exception],
+) -> dict[Vault, Done]:
+    ended: Queue[tuple[Vault, Done | Exception]] = Queue()
+    stores: dict[Vault, MemoryStore] = {}
+
+    def run(one: Vault) -> None:
+        try:
+            stores[one] = one.store if isinstance(one.store, MemoryStore) else one.store()
+            ended.put((one, work(one.part(stores[one]))))
+        except Exception as error:  # noqa: BLE001  who waits for it raises it
+            ended.put((one, error))
+
+    # A store that hangs must not keep the process from ending.
+    threads = {one: Thread(target=run, args=(one,), name=f"jupyter-memory {one.tier}", daemon=True) for one in vaults}
+    for thread in threads.values():
+        thread.start()
+    done, waiting, until = dict[Vault, Done](), set(threads), None
+    while waiting:
+        try:
+            one, found = ended.get(timeout=None if until is None else max(0.0, until - monotonic()))
+        except Empty:
+            break
+        waiting.discard(one)
+        if isinstance(found, _AWAY):
+            left_out[one.tier] = found
+        elif isinstance(found, Exception):
+            raise found
+        else:
+            done[one] = found
+            until = until or (None if deadline is None else monotonic() + deadline)
+    for one in waiting:
+        left_out[one.tier] = errors.StoreError(f"It did not answer within {deadline:g} s of the others.")
+        if one in stores:
+            # A server that hangs does not answer this either.
+            Thread(target=stores[one].interrupt, args=(threads[one].ident,), daemon=True).start()
+    return {one: done[one] for one in vaults if one in done}
+
+
+def _merged(
+    answers: Mapping[Vault, Answer], limit: int, profile: Profile, left_out: Mapping[str, Exception]
+) -> Federated:
     known: set[str] = set()
     rows: list[tuple[Hit, Vault]] = []
     for one, answer in answers.items():
         kept = [hit for hit in answer.hits if hit.memory.content_hash not in known]
         # Within one store, two copies are two memories.
         known |= {hit.memory.content_hash for hit in kept}
-        for hit in kept:
-            signals = {
-                name: replace(seen, contribution=seen.contribution * one.priority) for name, seen in hit.signals.items()
-            }
-            rows.append((replace(hit, score=hit.score * one.priority, signals=signals), one))
+        rows += [(_weighted(hit, one), one) for hit in kept]
     rows.sort(key=lambda row: (-row[0].score, -row[1].priority, *newer_first(row[0].memory)))
     shown, notices = limit, list[str]()
     places = [place for place, (hit, _) in enumerate(rows, start=1) if hit.kw_rank is not None]
-    if len(places) < vault.small_corpus and limit < len(places) / 2:
+    if len(places) < profile.small_corpus and limit < len(places) / 2:
         shown = places[-1]
         notices.append(f"Only {len(places)} memories contain any of these words, so all of them are shown.")
-    firsts = list(answers.values())
-    counts = {name: sum(answer.counts[name] for answer in firsts) for name in firsts[0].counts}
+    if profile.is_judged:
+        rows = _shared(rows, min(limit, _FIRST))
+    first = next(iter(answers.values()))
+    rows, ranked = rows[:shown], len(rows)
+    strong = list(accumulate((hit.strength for hit, _ in rows), min))
+    strength = next(iter(strong), 0.0) if profile.is_judged else nan
+    judged = verdict(strength) if profile.is_judged else None
+    hits = tuple(
+        replace(hit, rank=rank, strength=sure)
+        for rank, ((hit, _), sure) in enumerate(zip(rows, strong, strict=True), start=1)
+    )
     answer = replace(
-        firsts[0],
-        query=replace(firsts[0].query, limit=limit),
-        hits=tuple(replace(hit, rank=rank) for rank, (hit, _) in enumerate(rows[:shown], start=1)),
-        counts={**counts, "fused": len(rows)},
-        timings={name: sum(one.timings.get(name, 0.0) for one in firsts) for name in firsts[0].timings},
-        notices=tuple(dict.fromkeys([*(told for one in firsts for told in one.notices), *notices])),
+        first,
+        query=replace(first.query, limit=limit),
+        hits=hits,
+        counts={name: sum(one.counts[name] for one in answers.values()) for name in first.counts} | {"fused": ranked},
+        timings={name: sum(one.timings.get(name, 0.0) for one in answers.values()) for name in first.timings},
+        notices=(*_told(answers), *notices, *([UNANSWERED] if judged == "none" and hits else [])),
         query_id=uuid4().hex,
         facets={},
+        strength=strength,
+        verdict=judged,
+        stores={one.tier: each.store for one, each in answers.items()},
     )
-    return Federated(answer, tuple(one for _, one in rows[:shown]))
+    return Federated(answer, tuple(one for _, one in rows), left_out)
+
+
+def _weighted(hit: Hit, one: Vault) -> Hit:
+    signals = {name: replace(seen, contribution=seen.contribution * one.priority) for name, seen in hit.signals.items()}
+    return replace(hit, score=sum(seen.contribution for seen in signals.values()), signals=signals, store=one.tier)
+
+
+# The same in an order in which no store gives more than half of the first, while another has something strong.
+def _shared(rows: list[tuple[Hit, Vault]], first: int) -> list[tuple[Hit, Vault]]:
+    left, chosen = list(rows), list[tuple[Hit, Vault]]()
+    given = Counter[str]()
+    while left and len(chosen) < first:
+        full = {tier for tier, number in given.items() if 2 * number >= first}
+        strong = (n for n, (hit, one) in enumerate(left) if one.tier not in full and hit.strength >= STRONG_FROM)
+        chosen.append(left.pop(next(strong, 0) if left[0][1].tier in full else 0))
+        given[chosen[-1][1].tier] += 1
+    return [*chosen, *left]
+
+
+# What the stores said: once where all said the same, else with their names. What one lacks, another may have.
+def _told(answers: Mapping[Vault, Answer]) -> list[str]:
+    said = dict.fromkeys(notice for answer in answers.values() for notice in answer.notices if notice != UNANSWERED)
+    found = []
+    for notice in said:
+        tiers = [one.tier for one, answer in answers.items() if notice in answer.notices]
+        if len(tiers) == len(answers):
+            found.append(notice)
+        elif not notice.startswith(_LACKING):
+            found.append(f"{', '.join(tiers)}: {notice}")
+    return found
+
+
+def _missing(left_out: Mapping[str, Exception], told: Callable[[Exception], str]) -> list[str]:
+    return [f"The store {tier} is left out: {told(error)}" for tier, error in left_out.items()]

@@ -221,7 +221,7 @@ class Activity(Part):
         if origin not in ORIGINS:
             raise InputError(f"There is no origin {origin!r}. Known: {', '.join(ORIGINS)}.")
         if answer.query.written or not self._settings.log_searches:
-            at, hits = datetime.now(UTC), [hit.memory.id for hit in answer.hits]
+            at, hits = datetime.now(UTC), [hit.address for hit in answer.hits]
             self.note_call(Recent(answer.query_id, answer.query.written, answer.profile, at, origin, len(hits)), hits)
 
     def note_call(self, call: Recent, memory_ids: Sequence[str]) -> bool:
@@ -265,6 +265,10 @@ class Activity(Part):
         # Searches and feedback went with what can still be taken back, too.
         self._storage.forgotten.drop(None)
         return self._storage.writer.forget_searches()
+
+    def forget_found(self, addresses: Sequence[str]) -> int:
+        """Forget the recent searches that found these memories of other stores, ``team:ID``; return how many."""
+        return 0 if self._storage.read_only else self._storage.writer.drop_searches(addresses)
 
     def feedback(
         self,

@@ -9,11 +9,13 @@ from dataclasses import replace
 from datetime import UTC, date, datetime
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ForwardRef, Literal, TypedDict, TypeVar, Unpack
 from zoneinfo import ZoneInfo
 
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import QueryError, UnknownMemory
+from jupyter_memory.search.context import Scale
 from jupyter_memory.search.engine import Pooled, QueryVectors, SearchEngine, SearchRequest
 from jupyter_memory.search.explanation import explained, labels
 from jupyter_memory.search.presentation import folders, with_matches, with_notices
@@ -151,18 +153,33 @@ class Searching:
         self._used: dict[str, Profile] = {profile.name: profile}
 
     @keywords(SearchOptions)
-    def hits(self, query: str, *, prefix: bool = False, time: bool = True, **options: Unpack[SearchOptions]) -> Answer:
+    def hits(
+        self,
+        query: str,
+        *,
+        prefix: bool = False,
+        time: bool = True,
+        scales: Mapping[str, Scale] = MappingProxyType({}),
+        **options: Unpack[SearchOptions],
+    ) -> Answer:
         """Return the best memories for a query as ``Hit`` values; see ``search`` for the parameters.
 
         With ``prefix`` the last word may be unfinished, for a search while typing, unless white space follows it.
-        With ``time=False`` words such as "last week" are only words.
+        With ``time=False`` words such as "last week" are only words. ``scales`` are what `Vaults` gives to each store.
         """
         asked, chosen = self._query(query, options, prefix, time), self._chosen(options.get("profile"))
         if not asked.text:  # nothing but filters was typed
             return self._reported(self._engine.browse(asked.filters, asked))
-        answer = self._engine.answer(self._search(asked, chosen))
+        answer = self._engine.answer(replace(self._search(asked, chosen), scales=scales))
         self._query_vectors.flush()
         return self._reported(answer)
+
+    def scale(self, query: str, **options: Unpack[SearchOptions]) -> Scale | None:
+        """Return by what the meaning of a query is measured here, to search several stores with one measure."""
+        asked, chosen = self._query(query, options), self._chosen(options.get("profile"))
+        scale = self._engine.scale(self._search(asked, chosen))
+        self._query_vectors.flush()
+        return scale
 
     @keywords(SearchOptions)
     def trace(self, query: str, *, prefix: bool = False, time: bool = True, **options: Unpack[SearchOptions]) -> Trace:
@@ -256,14 +273,18 @@ class Searching:
         >>> store.close()
         """
         checked_budget(max_tokens)
-        present = []
+        return prompt_text(replace(answer, hits=tuple(self.present(answer.hits))), max_tokens)
+
+    def present(self, hits: Iterable[Hit]) -> list[Hit]:
+        """Return those of these hits that were not forgotten since, as their memories are now."""
+        found = []
         with self._storage.snapshot() as snapshot:
-            for hit in answer.hits:
+            for hit in hits:
                 with suppress(UnknownMemory):
                     memory = snapshot.memory(hit.memory.id)
                     span = hit.span if memory.text == hit.memory.text else (0, 0)
-                    present.append(replace(hit, memory=memory, span=span))
-        return prompt_text(replace(answer, hits=tuple(present)), max_tokens)
+                    found.append(replace(hit, memory=memory, span=span))
+        return found
 
     @keywords(BrowseOptions)
     def browsed(self, **options: Unpack[BrowseOptions]) -> Answer:

@@ -44,6 +44,7 @@ class MemoryStore:
         space: New memories go into this space, and searches see only this space.
         settings: The other settings; by default those of Jupyter's config path.
         folder: Where relative paths in a query begin (``path:notes/``), by default the working folder.
+        read_only: Whether everything that would be written is refused, though it may be.
 
     Raises:
         StoreDamaged, StoreTooNew, StoreReadOnly: the file is not a store, of a newer major version, or cannot be made.
@@ -65,6 +66,7 @@ class MemoryStore:
         *,
         settings: JupyterMemory | None = None,
         folder: str | Path | None = None,
+        read_only: bool = False,
     ) -> None:
         settings = settings if settings is not None else load_config()
         self.profile = profile_named(profile)  # a misspelt name raises before a file is created
@@ -73,6 +75,8 @@ class MemoryStore:
         self.path, self.space = store_at(path), space or ""
         computing.release_after(settings.idle_minutes)
         storage = open_storage(self.path, busy_seconds=settings.busy_seconds, space=self.space)
+        if read_only:
+            storage.refuse_writing()
         scope = Scope(storage, self.space, "" if folder is None else str(absolute(folder)))
         query_vectors = QueryVectors(storage, settings)
         engine = SearchEngine(storage, query_vectors.vector)

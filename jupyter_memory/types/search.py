@@ -20,6 +20,7 @@ FACETS = ("tag", "kind", "tier", "path", "lang", "space", "session")  # what mem
 LONGEST_QUERY = 20_000  # characters: documents arrive by copy and paste; the server's schemas have the same
 PARTS, OUTCOMES = ("code", "output", "text"), ("ok", "error")  # of a memory, and of a run or a cell
 QueryClass = Literal["keyword", "balanced", "semantic"]
+OWN = "own"  # the store of a person's settings, among others
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +172,11 @@ class Query:
     notices: tuple[str, ...] = ()  # how its filters were read
 
 
+def address(store: str, memory_id: str) -> str:
+    """Return how a memory of a store on the list is named: ``team:ID``, the id alone if the store is your own."""
+    return memory_id if store in ("", OWN) else f"{store}:{memory_id}"
+
+
 def as_tuple(value: str | Sequence[str] | None) -> tuple[str, ...]:
     """Return one string or several as a tuple, so that ``tags="a"`` means what it says."""
     if value is None:
@@ -273,10 +279,16 @@ class Hit:
     # Of its file: ``current``, ``changed`` or ``gone``; ``unknown`` without one, or where its drive is not connected.
     freshness: str = "unknown"
     named: str = ""  # the title of a cell by its own heading, the nearest one that says something, or what it defines
+    store: str = ""  # the name of its store, where several were searched
 
     def __repr__(self) -> str:
         named = preview(self.memory.title or self.snippet)
         return f"<Hit {self.rank}: {self.memory.id} “{named}” {self.badges} {self.score:.4f}>"
+
+    @property
+    def address(self) -> str:
+        """Return the id of the memory, behind the name of its store if that is another than your own: ``team:ID``."""
+        return address(self.store, self.memory.id)
 
     @property
     def badges(self) -> str:
@@ -325,6 +337,7 @@ class Hit:
                 for name, seen in self.signals.items()
             },
             **ended,
+            **({"store": self.store} if self.store else {}),
         }
 
 
@@ -346,6 +359,7 @@ class Answer:
     verdict: str | None = None
     # Every candidate, shown or not, by the values of kind, lang, tier and tag, the most frequent first.
     facets: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    stores: Mapping[str, str] = field(default_factory=dict)  # where each store is, if several were searched
 
     def __repr__(self) -> str:
         return f"<Answer to “{preview(self.query.text)}”: {count_of(len(self.hits), 'hit')} by {self.profile}>"

@@ -33,6 +33,7 @@ FIGURES = {
     "related": ("notebooks/samples/forecasting --chunks 60 --questions 4", "fitted held these hits related_to POST"),
     "runnable": ("--most 3 --cells 2", "alone runnable effects"),
     "search": ("--sizes 60,1500 --questions 4", "covalence auto naive recall@20 first memory add forget"),
+    "stores": ("benchmarks/verdicts/samples=notebooks/samples --questions 3", "samples all"),
     "stages": ("--texts 60 --questions 4 --profile vault", "covalence vault"),
 }
 # The others are run by tests of their own, or by scripts that import them.

@@ -113,12 +113,13 @@ def command_of(store: StorePath | None, values: Mapping[str, Any]) -> tuple[str,
     bounds = [option.flags[0] for option in BOUNDS if values[option.name] is True]
     bounds += [] if values["space"] is None else ["--space", values["space"]]
     bounds += [word for path in values["path"] for word in ("--path", full(path))]
+    bounds += [word for name in values["in"] for word in ("--in", name)]
     return sys.executable, ["-P", "-m", "jupyter_memory", *chosen, "mcp", *bounds]
 
 
-def setting(name: str) -> Entry:
-    """Return a setting of ours that is on or off, in the file that every Jupyter of this person reads."""
-    return Entry(JsonEntry(("JupyterMemory",), name), Path(jupyter_config_dir()) / f"{FILE_NAME}.json")
+def setting(name: str, value: Any = True) -> Entry:
+    """Return a setting of ours, on unless it has another value, in the file that every Jupyter of this person reads."""
+    return Entry(JsonEntry(("JupyterMemory",), name), Path(jupyter_config_dir()) / f"{FILE_NAME}.json", value)
 
 
 @dataclass(frozen=True, slots=True)

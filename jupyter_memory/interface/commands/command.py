@@ -19,6 +19,7 @@ from jupyter_memory.types import Answer, Memory
 if TYPE_CHECKING:
     from jupyter_memory.history.recorder import Recorder
     from jupyter_memory.search.profiles import Profile
+    from jupyter_memory.store.listed import Stores
     from jupyter_memory.store.store import MemoryStore
 
 F = TypeVar("F", bound="Front")
@@ -179,6 +180,7 @@ class Front(Protocol):
     recorder: Recorder | None = None
     startup_folder: Path | None = None
     held: Container[str] = ()
+    _stores: Stores | None = None
 
     # The open store that the settings name; `store` raises `NoStore` where there is none, `store_to_fill` creates it.
     @property
@@ -188,6 +190,16 @@ class Front(Protocol):
     @property
     def store_if_any(self) -> MemoryStore | None:
         return self.store if has_store(self.settings) else None
+
+    # The stores that can be searched together, each opened when it is first needed.
+    @property
+    def stores(self) -> Stores:
+        # Imported late, here and below: help, completion and wrong usage need not wait, nor kernels that never search.
+        from jupyter_memory.store.listed import Stores
+
+        if self._stores is None:
+            self._stores = Stores(self.settings, lambda: self.store)
+        return self._stores
 
     # What ranks stand for, and what to say of a rank where nothing was shown yet.
     @property

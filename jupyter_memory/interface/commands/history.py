@@ -173,8 +173,8 @@ def _versions(front: Front, call: Call, *, every_run: bool) -> object:
     picks = picked(front, call.words)
     if len(picks) > 1:
         raise WrongUsage("Name one rank: this shows what ran in one cell.")
-    history = front.store.history
-    found = history.versions(picks[0][0].id, every_run=every_run)
+    history = picks[0].store.history
+    found = history.versions(picks[0].memory.id, every_run=every_run)
     if call.values.get("json"):
         front.say(json_text([one.to_json() for one in found], indent=2))
     elif not found:

@@ -13,10 +13,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
-from jupyter_memory.errors import InputError, UnknownMemory
+from jupyter_memory.errors import InputError, StoreError, UnknownMemory
 from jupyter_memory.interface.commands.command import Call, Front, Halted, SeveralErrors, WrongUsage, named, usage
 from jupyter_memory.interface.options import SEARCH, filters_of, forget_of, memory_of, search_of, switch_among
 from jupyter_memory.search.prompt import BUDGET, PromptText, checked_budget
@@ -24,6 +24,10 @@ from jupyter_memory.text.code import PYTHON
 from jupyter_memory.text.display import WholeText, count_of, placed
 from jupyter_memory.text.unicode import json_text
 from jupyter_memory.types import Answer, Filters, Hit, IndexReport, Memory
+from jupyter_memory.types.search import address
+
+if TYPE_CHECKING:
+    from jupyter_memory.store.store import MemoryStore
 
 # An id may consist of digits; a rank is shorter.
 _RANKS = re.compile(r"(?P<first>\d{1,15})(?:[-–](?P<last>\d{1,15}))?")
@@ -35,10 +39,19 @@ _LOOKED_AT = 100
 _LISTED = 20
 
 
-def picked(front: Front, words: Sequence[str]) -> list[tuple[Memory, int | None]]:
-    """Return the memories that words name, each once and in this order, with its rank in the last results, if any.
+class Pick(NamedTuple):
+    """A memory that was named, its rank in the last results, if any, and its store with its name on the list."""
 
-    A word is a rank (``3``), a range (``1-3``), several of them (``1,3``) or an id.
+    memory: Memory
+    rank: int | None
+    store: MemoryStore
+    of: str
+
+
+def picked(front: Front, words: Sequence[str]) -> list[Pick]:
+    """Return the memories that words name, each once and in this order.
+
+    A word is a rank (``3``), a range (``1-3``), several of them (``1,3``), or an id, of another store ``team:ID``.
     """
     shown, ids = front.shown, dict[str, None]()
     for word in (part for given in words for part in given.split(",") if part):
@@ -54,21 +67,28 @@ def picked(front: Front, words: Sequence[str]) -> list[tuple[Memory, int | None]
         if wrong := [rank for rank in (first, last) if not 1 <= rank <= len(shown.ids)]:
             raise InputError(_no_rank(shown.what, len(shown.ids), wrong[0]))
         ids |= dict.fromkeys(shown.ids[first - 1 : last])
-    ranks = {} if shown is None else {memory_id: rank for rank, memory_id in enumerate(shown.ids, start=1)}
-    picks: list[tuple[Memory, int | None]] = []
-    for memory_id in ids:
-        try:
-            picks.append((front.store.get(memory_id), ranks.get(memory_id)))
-        except UnknownMemory:
-            if memory_id in ranks:
-                raise InputError(
-                    f"Rank {ranks[memory_id]} of the last results ({memory_id}) is gone: it was forgotten, or its file "
-                    "has changed. Search again."
-                ) from None
-            if _ID.fullmatch(memory_id):
-                raise
-            raise InputError(f"{memory_id!r} is neither a rank, such as 1 or 1-3, nor the id of a memory.") from None
-    return picks
+    return [_memory(front, one, shown.ids if shown is not None else ()) for one in ids]
+
+
+def _memory(front: Front, word: str, shown: Sequence[str]) -> Pick:
+    rank = shown.index(word) + 1 if word in shown else None
+    of, _, memory_id = word.rpartition(":")
+    store = _store_of(front, of)
+    try:
+        return Pick(store.get(memory_id), rank, store, of)
+    except UnknownMemory:
+        if rank is not None:
+            raise InputError(
+                f"Rank {rank} of the last results ({word}) is gone: it was forgotten, or its file has changed. "
+                "Search again."
+            ) from None
+        if _ID.fullmatch(memory_id):
+            raise
+        raise InputError(f"{word!r} is neither a rank, such as 1 or 1-3, nor the id of a memory.") from None
+
+
+def _store_of(front: Front, name: str) -> MemoryStore:
+    return front.stores.named(name) if name else front.store
 
 
 def _is_rank(word: str) -> bool:
@@ -91,17 +111,14 @@ def open_(front: Front, call: Call) -> object:
         %memory open 3
         %memory open 1 3f2a9c1b2d4e5f60
     """
-    return _opened(front, [memory for memory, _ in picked(front, call.words)])
-
-
-def _opened(front: Front, memories: Sequence[Memory]) -> object:
-    for memory in memories:
+    picks = picked(front, call.words)
+    for memory, _, _, of in picks:
         if not memory.source:
-            what, text = named(memory, "There is no file to open:"), front.command(f"text {memory.id}")
+            what, text = named(memory, "There is no file to open:"), front.command(f"text {address(of, memory.id)}")
             raise InputError(f"{what} is a {memory.kind}. To read it: {text}")
-    for memory in memories:
-        front.store.note_access(memory.id)
-    return front.open(memories)
+    for memory, _, store, _ in picks:
+        store.note_access(memory.id)
+    return front.open([one.memory for one in picks])
 
 
 def text(front: Front, call: Call) -> object:
@@ -119,11 +136,11 @@ def text(front: Front, call: Call) -> object:
     """
     picks = picked(front, call.words)
     texts: list[tuple[str, WholeText]] = []
-    for memory, rank in picks:
-        front.store.note_access(memory.id)
+    for memory, rank, store, _ in picks:
+        store.note_access(memory.id)
         whole = WholeText.of(memory.text, memory.kind, memory.lang)
         if call.values["runnable"]:
-            whole = WholeText.of(_runnable(front, memory, call), "history", memory.lang or PYTHON)
+            whole = WholeText.of(_runnable(front, store, memory, call), "history", memory.lang or PYTHON)
         if len(picks) == 1:
             return front.show_text(whole)
         where = f" · {memory.placed(memory.source)}" if memory.source else ""
@@ -146,12 +163,13 @@ def insert(front: Front, call: Call) -> None:
     picks = picked(front, call.words)
     if len(picks) > 1:
         raise WrongUsage("Name one rank: a single hit is put into the next cell.")
-    front.insert(_runnable(front, picks[0][0], call))
-    front.store.note_access(picks[0][0].id)
+    [(memory, _, store, _)] = picks
+    front.insert(_runnable(front, store, memory, call))
+    store.note_access(memory.id)
 
 
-def _runnable(front: Front, memory: Memory, call: Call) -> str:
-    found = front.store.runnable(memory.id, effects=call.values["effects"], held=front.held)
+def _runnable(front: Front, store: MemoryStore, memory: Memory, call: Call) -> str:
+    found = store.runnable(memory.id, effects=call.values["effects"], held=front.held)
     # Where the text begins with a magic, no comment can be above it.
     for notice in found.notices if found.notices and found.notices[0] not in found.text else ():
         front.note(notice)
@@ -170,7 +188,7 @@ def tag(front: Front, call: Call) -> None:
         %memory tag 3 decision --remove
     """
     # The words that name hits; the tag behind them may be a year or have several words.
-    words = list(takewhile(lambda word: _is_rank(word) or _ID.fullmatch(word), call.words))
+    words = list(takewhile(lambda word: _is_rank(word) or _ID.fullmatch(word.rpartition(":")[2]), call.words))
     if len(words) == len(call.words) > 1 and words[-1].isdecimal() and len(words[-1]) == 4:
         words.pop()
     given = " ".join(call.words[len(words) :])
@@ -179,7 +197,7 @@ def tag(front: Front, call: Call) -> None:
         raise WrongUsage(f"Name the hits, and then the tag: {front.command('tag 3 decision')}")
     unwanted = {one.casefold() for one in tags}
     listed = f"{'tag' if len(tags) == 1 else 'tags'} {', '.join(tags)}"
-    for memory, _ in picked(front, words):
+    for memory, _, store, _ in picked(front, words):
         if call.values["remove"]:
             left = [one for one in memory.tags if one.casefold() not in unwanted]
             changed = [one for one in memory.tags if one not in left]
@@ -190,7 +208,7 @@ def tag(front: Front, call: Call) -> None:
             left = [*memory.tags, *changed]
             said = f"tagged {', '.join(changed)}:" if changed else f"has the {listed} already:"
         if changed:
-            front.store.update(memory.id, tags=left)
+            store.update(memory.id, tags=left)
         front.say(named(memory, said))
 
 
@@ -206,9 +224,12 @@ def related(front: Front, call: Call) -> object:
     if len(picks) > 1:
         raise WrongUsage("Name one rank: this shows what is like one memory.")
     limit = call.values["limit"] or front.settings.limit
-    answer = front.store.related(picks[0][0].id, limit=limit)
+    [(memory, _, store, of)] = picks
+    answer = store.related(memory.id, limit=limit)
+    if of:
+        answer = replace(answer, hits=tuple(replace(hit, store=of) for hit in answer.hits), stores={of: answer.store})
     found, shown = front.show_results(answer, short=False), front.shown
-    if answer.hits and (shown is None or shown.ids != tuple(hit.memory.id for hit in answer.hits)):
+    if answer.hits and (shown is None or shown.ids != tuple(hit.address for hit in answer.hits)):
         front.hint("Ranks in other commands stay those of the last search: name these by their ids.")
     return found
 
@@ -230,10 +251,10 @@ def _judge(front: Front, call: Call, *, accepted: bool) -> None:
     if not shown.query:
         raise InputError(f"{shown.what} answers no question, so no hit is right or wrong for it. Search first.")
     picks = picked(front, call.words)
-    if strange := next((memory.id for memory, rank in picks if rank is None), None):
+    if strange := next((one.memory.id for one in picks if one.rank is None), None):
         raise InputError(f"{strange} is not among the results of the last search, so it answers no question.")
-    for memory, rank in picks:
-        noted = front.store.feedback(
+    for memory, rank, store, _ in picks:
+        noted = store.feedback(
             memory.id, accepted, query=shown.query, query_id=shown.query_id, rank=rank, profile=shown.profile
         )
         if not noted:
@@ -324,10 +345,11 @@ def search(front: Front, call: Call) -> None:
     if budget is not None:
         # As many as the budget of a prompt may have room for.
         arguments.setdefault("limit", 20)
-    answer = front.store.hits(query, **arguments)
-    front.store.note_search(answer, "command line")
+    answer = answered(front, query, call.values["in"], arguments)
+    with suppress(StoreError):  # other stores may have answered without it
+        front.store.note_search(answer, "command line")
     if budget is not None:
-        front.say(front.store.context(answer, budget))
+        front.say(_prompt(front, answer, budget))
     elif as_json:
         front.say(json_text(answer.to_json(), indent=2))
     else:
@@ -336,12 +358,26 @@ def search(front: Front, call: Call) -> None:
     if rank is not None:
         if rank > len(answer.hits):
             raise InputError(_no_rank("This search", len(answer.hits), rank))
-        _opened(front, [answer.hits[rank - 1].memory])
+        open_(front, Call((answer.hits[rank - 1].address,), {}))
+
+
+def answered(front: Front, query: str, names: Sequence[str] | None, arguments: Mapping[str, Any]) -> Answer:
+    """Return the answer of the store of the settings, or of several that are named, together."""
+    if not names:
+        return front.store.hits(query, **arguments)
+    usual = {name: getattr(front.settings, name) for name in ("profile", "limit")}
+    return (
+        front.stores.vaults(names).hits(query, deadline=front.settings.stores_seconds, **{**usual, **arguments}).answer
+    )
+
+
+def _prompt(front: Front, answer: Answer, tokens: int) -> PromptText:
+    return front.stores.context(answer, tokens) if answer.stores else front.store.context(answer, tokens)
 
 
 def offer_model(front: Front, answer: Answer) -> None:
     """After a weak answer, offer a larger model in a quiet line, once."""
-    if answer.verdict == "weak" and (offer := front.store.model_offer()):
+    if answer.verdict == "weak" and not answer.stores and (offer := front.store.model_offer()):
         front.hint(front.with_commands(offer))
 
 
@@ -384,13 +420,15 @@ def explain(front: Front, call: Call) -> None:
     # Without quotes, the query is all but the last word.
     asked, profile = " ".join(query), profile or front.settings.profile
     if rank is None:
-        why = front.store.explain(asked, word, profile=profile)
+        of, _, memory_id = word.rpartition(":")
+        why = _store_of(front, of).explain(asked, memory_id, profile=profile)
     else:
         most = max(front.settings.limit, min(rank, _LOOKED_AT))
         answer = front.store.hits(asked, profile=profile, limit=most) if query else front.ranked or _last(front)
         if not 1 <= rank <= len(answer.hits):
             raise WrongUsage(_no_rank("This query" if query else "The last search", len(answer.hits), rank))
-        why = front.store.explain_in(answer, answer.hits[rank - 1].memory.id)
+        hit = answer.hits[rank - 1]
+        why = _store_of(front, hit.store).explain_in(answer, hit.memory.id)
     if call.values.get("json"):
         front.say(json_text(why.to_json(), indent=2))
     else:
@@ -407,7 +445,7 @@ def context(front: Front, call: Call) -> PromptText:
 
         prompt = %memory context
     """
-    return front.store.context(_last(front), _tokens(call.words[0]) if call.words else BUDGET)
+    return _prompt(front, _last(front), _tokens(call.words[0]) if call.words else BUDGET)
 
 
 def pin(front: Front, call: Call) -> None:
@@ -418,14 +456,14 @@ def pin(front: Front, call: Call) -> None:
         %memory pin 1
         %memory pin 3f2a9c1b2d4e5f60
     """
-    for memory, _ in picked(front, call.words):
-        front.say(named(front.store.pin(memory.id), "pinned"))
+    for memory, _, store, _ in picked(front, call.words):
+        front.say(named(store.pin(memory.id), "pinned"))
 
 
 def unpin(front: Front, call: Call) -> None:
     """Remove the pin from memories."""
-    for memory, _ in picked(front, call.words):
-        front.say(named(front.store.unpin(memory.id), "unpinned"))
+    for memory, _, store, _ in picked(front, call.words):
+        front.say(named(store.unpin(memory.id), "unpinned"))
 
 
 def _index(front: Front, path: str, call: Call) -> None:
@@ -484,8 +522,9 @@ def forget(front: Front, call: Call) -> object:
         removed = f"removed for good what `undo` could bring back: {gone}"
         front.say(removed if number else "There was nothing that `undo` could bring back.")
         return None
+    of, words = _of_one_store(call.words)
     with usage():
-        chosen = forget_of(call.words, call.values, datetime.now(UTC))
+        chosen = forget_of(words, call.values, datetime.now(UTC))
     if call.values["searches"]:
         dry = call.values["dry_run"]
         # More searches than a store keeps.
@@ -494,12 +533,13 @@ def forget(front: Front, call: Call) -> object:
         return None
     # The person may be looking at an earlier search.
     if front.shown is not None and (word := next(filter(_is_rank, call.words), None)):
-        [(memory, rank), *_] = picked(front, [word])
+        memory, rank, _, of = picked(front, [word])[0]
         meant = named(memory, f"Rank {rank} of the last results is")
-        command = front.command(f"forget {memory.id}")
+        command = front.command(f"forget {address(of, memory.id)}")
         raise WrongUsage(f"{word} is a rank, and an id is needed. {meant}: {command}")
-    selection = front.store.selection(**chosen)
-    what, number, store = str(selection), len(selection), front.store
+    store = _store_of(front, of)
+    selection = store.selection(**chosen)
+    what, number = str(selection), len(selection)
     if selection.everything:
         where = f"the space {store.space!r} in {store.path}" if store.space else str(store.path)
         what = f"{'the' if number == 1 else 'all'} {count_of(number, 'memory', 'memories')} of {where}"
@@ -517,8 +557,21 @@ def forget(front: Front, call: Call) -> object:
     # What was counted, and not what fits by now: the question was about those alone.
     forgotten = store.forget(selection, now=call.values["now"])
     front.say(f"forgot {count_of(forgotten, 'memory', 'memories')}")
-    _say_after_forgetting(front, chosen, forgotten, now=call.values["now"])
+    if of:
+        # Your own store has what you searched for, and must not tell of it either.
+        with suppress(StoreError):
+            front.store.activity.forget_found([address(of, memory_id) for memory_id in words])
+    else:
+        _say_after_forgetting(front, chosen, forgotten, now=call.values["now"])
     return None
+
+
+# The store that the ids name, none for one's own, and the ids alone.
+def _of_one_store(words: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    parts = [word.rpartition(":") for word in words]
+    if len(names := {of for of, _, _ in parts}) > 1:
+        raise WrongUsage("Name the memories of one store at a time.")
+    return next(iter(names), ""), tuple(id_ for _, _, id_ in parts)
 
 
 def _say_after_forgetting(front: Front, chosen: Mapping[str, Any], forgotten: int, *, now: bool) -> None:

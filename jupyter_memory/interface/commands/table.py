@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from jupyter_memory.interface import options
-from jupyter_memory.interface.commands import history, memories, store
+from jupyter_memory.interface.commands import history, memories, store, stores
 from jupyter_memory.interface.commands.command import Argument, Call, Command, F, Front
 
 _MODELS = ("nomic", "static", "minilm")
@@ -223,6 +223,33 @@ COMMANDS: tuple[Command[Front], ...] = (
         missing="Name both stores: %memory copy ~/memory.sqlite postgresql://HOST/DATABASE",
     ),
     Command(
+        "store",
+        stores.list_,
+        options=(options.STORE_READ_ONLY,),
+        below=(
+            Command(
+                "add",
+                stores.add,
+                (_NAME, Argument("PATH|URL")),
+                (options.STORE_READ_ONLY,),
+                values="path",
+                missing="Name the store and its place: %memory store add team postgresql://HOST/DATABASE",
+            ),
+            Command("list", stores.list_),
+            Command("remove", stores.remove, (_NAME,), missing="Name the store: %memory store remove team"),
+            Command(
+                "order",
+                stores.order,
+                (Argument("NAME", many=True),),
+                missing="Name the stores: %memory store order team own",
+            ),
+            Command("trust", stores.trust_),
+        ),
+        missing="%memory store is followed by list, add NAME PATH|URL, remove NAME, order NAME… or trust",
+        notebook_words="[list | add NAME PATH|URL | remove NAME | order NAME… | trust]",
+        terminal_help="List the stores that can be searched together, or change the list: add, remove, order, trust.",
+    ),
+    Command(
         "team",
         store.list_team,
         below=(
@@ -244,7 +271,7 @@ _GROUPS = {
     "Search": ("list", "text", "insert", "explain", "related", "context", "fix", "tag", "good", "bad", "profile"),
     "Keep": ("update", "watch", "history", "versions", "runs", "pin", "unpin", "forget", "undo"),
     "The store": (
-        "model", "config", "doctor", "autoload", "backup", "restore", "export", "import", "copy",
+        "model", "config", "doctor", "autoload", "store", "backup", "restore", "export", "import", "copy",
     ),
     "Agents and teams": ("connect", "mcp", "team"),
     "Measure": ("eval", "bench"),

@@ -156,6 +156,14 @@ def clear_searches(session: Session) -> int:
     return session.changed(f"delete from searches where {session.dialect.own('searches')}")
 
 
+def drop_searches(session: Session, hits: Sequence[str]) -> int:
+    """Forget the searches that found one of these, by the names that they were noted with; return how many."""
+    found = [noted.search.query_id for noted in searches(session) if not set(hits).isdisjoint(noted.hits)]
+    for query_id in found:
+        session.changed(f"delete from searches where {session.dialect.own('searches')} and query_id = :id", id=query_id)
+    return len(found)
+
+
 def note_access(session: Session, memory_id: str) -> bool:
     named = f"{session.dialect.of('memories')} and id = :id"
     return session.changed(f"update memories set accessed = accessed + 1 where {named}", id=memory_id) > 0

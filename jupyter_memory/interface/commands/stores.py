@@ -1,0 +1,99 @@
+"""Commands about the list of stores that are searched together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from jupyter_memory import config
+from jupyter_memory.config import PROJECT, ListedStore, listed_stores, load_config
+from jupyter_memory.errors import InputError
+from jupyter_memory.interface.commands.command import Call, Front
+from jupyter_memory.text.display import columns
+from jupyter_memory.text.paths import make_private, may_exist
+from jupyter_memory.types.search import OWN
+
+
+def list_(front: Front, call: Call) -> None:
+    """List the stores that can be searched together, or change the list, which is kept in your settings.
+
+    `own` is the store of your settings, `project` that of the folder `.jupyter-memory` where you are, or above. It may
+    have come with the project, so it is opened only after `store trust`, and as long as it stays the same file. Of a
+    text that several hold, the copy of the first is shown. With `--read-only`, nothing is ever written into the store
+    that is added.
+
+    Examples::
+
+        %memory store
+        %memory store add team postgresql://db.example/team
+        %memory store add papers ~/papers.sqlite --read-only
+        %memory store order team own
+        %memory store remove papers
+    """
+    rows = []
+    for one in listed_stores(front.settings):
+        place = {OWN: config.store_path(front.settings), PROJECT: config.project_store()}.get(one.name, one.place)
+        if place is not None:
+            state = "" if may_exist(place) else "not there now"
+            if isinstance(place, Path) and one.name == PROJECT and not config.is_trusted(place):
+                state = "not trusted"
+            rows.append((one.name, str(place), "read only" if one.read_only else "", state))
+    front.say(columns(rows))
+
+
+def add(front: Front, call: Call) -> None:
+    """Add a store to the list: its name, and its file or the URL of its database, without a password."""
+    # Imported late: a kernel that never searches need not wait for the store.
+    from jupyter_memory.store.listed import opened
+
+    name, written = call.words
+    added = ListedStore.of({"name": name, "path": written, "read_only": call.values["read_only"]})
+    listed = listed_stores(load_config())
+    if known := next((one for one in listed if one.name == name), None):
+        raise InputError(f"{name} is on the list already ({known.place}): remove it first, or choose another name.")
+    # A store that is missing, damaged or newer is refused here, and not at the first search.
+    opened(added, front.settings).close()
+    _keep(front, [*load_config().stores, added.row()])
+    front.say(f"added {name}: {added.place}")
+
+
+def remove(front: Front, call: Call) -> None:
+    """Take a store off the list, or your trust from that of a project; the store itself stays as it is."""
+    [name] = call.words
+    if name == PROJECT and (file := config.project_store()) is not None:
+        config.trust(file, trusted=False)
+        front.say(f"no longer trusted: {file}")
+        return
+    kept = load_config().stores
+    if not any(row["name"] == name and "path" in row for row in kept):
+        raise config.unknown_store(name, [row["name"] for row in kept])
+    _keep(front, [row for row in kept if row["name"] != name])
+    front.say(f"removed {name} from the list; the store stays as it is")
+
+
+def order(front: Front, call: Call) -> None:
+    """Say which stores come first, as those that count most; the others follow as they were."""
+    listed = {one.name: one for one in listed_stores(load_config())}
+    for name in call.words:
+        if name not in listed:
+            raise config.unknown_store(name, list(listed))
+    names = dict.fromkeys([*call.words, *listed])
+    _keep(front, [listed[name].row() for name in names])
+    list_(front, call)
+
+
+def trust_(front: Front, call: Call) -> None:
+    """Trust the store of the project where you are: from now on it can be searched, until its file is replaced."""
+    config.trust(file := config.needed_project())
+    front.say(f"trusted: {file}")
+
+
+def _keep(front: Front, rows: Sequence[object]) -> None:
+    # Imported late: a kernel need not wait for what edits files of settings.
+    from jupyter_memory.interface.clients.client import setting
+
+    entry = setting("stores", list(rows))
+    if (change := entry.added()) is not None:
+        make_private(change.path.parent)
+        change.apply()
+    front.settings.take({"stores": list(rows)}, str(entry.file))

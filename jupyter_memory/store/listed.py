@@ -1,0 +1,111 @@
+"""The stores that are searched together, as a process opens them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from operator import attrgetter
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from jupyter_memory import config
+from jupyter_memory.config import PROJECT, JupyterMemory, ListedStore, chosen_stores
+from jupyter_memory.errors import NoStore, StoreError
+from jupyter_memory.search.prompt import PromptText, prompt_text
+from jupyter_memory.text.paths import may_exist
+from jupyter_memory.types import Answer
+from jupyter_memory.types.search import OWN
+
+if TYPE_CHECKING:
+    from jupyter_memory.store.federation import Vaults
+    from jupyter_memory.store.store import MemoryStore
+
+
+class Stores:
+    """The stores of the list as one process uses them; each is opened when it is first needed, and kept.
+
+    ``own`` opens the store of the settings, or raises ``StoreError``. Without ``projects``, that of a project is never
+    opened: an agent or a server is not where a person works.
+    """
+
+    def __init__(self, settings: JupyterMemory, own: Callable[[], MemoryStore], *, projects: bool = True) -> None:
+        self._settings, self._own, self._projects = settings, own, projects
+        self._opened: dict[ListedStore, MemoryStore] = {}
+        # One that hangs must not keep the others from being opened.
+        self._locks: defaultdict[str, Lock] = defaultdict(Lock)
+
+    def vaults(self, names: Sequence[str]) -> Vaults:
+        """Return the stores of these names, or ``all``, to be searched together; the order is that of the list."""
+        # Imported late: help, completion and wrong usage need not wait for it.
+        from jupyter_memory.store.federation import Opened, Vaults
+
+        stores: dict[str, tuple[Opened, float]] = {}
+        for one in chosen_stores(self._settings, names, projects=self._projects):
+            store: Opened = partial(self._store, one)
+            if one.name == OWN:
+                # In this thread: a notebook has its last runs stored first.
+                try:
+                    store = self._own()
+                except StoreError as error:
+                    store = partial(_raise, error)
+            stores[one.name] = store, 1.0
+        return Vaults(**stores)
+
+    def named(self, name: str) -> MemoryStore:
+        """Return the open store of a name, your own for an empty one."""
+        return self._store(chosen_stores(self._settings, [name or OWN], projects=self._projects)[0])
+
+    def context(self, answer: Answer, max_tokens: int) -> PromptText:
+        """Return an answer of several stores as a text for a prompt; see ``MemoryStore.context``."""
+        present = []
+        for name in dict.fromkeys(hit.store for hit in answer.hits):
+            with suppress(StoreError):
+                present += self.named(name).searching.present([hit for hit in answer.hits if hit.store == name])
+        return prompt_text(replace(answer, hits=tuple(sorted(present, key=attrgetter("rank")))), max_tokens)
+
+    def close(self) -> None:
+        """Close those of the list; your own is not this object's."""
+        for store in self._opened.values():
+            store.close()
+        self._opened.clear()
+
+    def _store(self, one: ListedStore) -> MemoryStore:
+        if one.name == OWN:
+            return self._own()
+        if one.name == PROJECT:
+            one = one._replace(place=_trusted_store())
+        with self._locks[one.name]:
+            known = self._opened.get(one)
+            if known is not None and known.replaced:
+                known.close()
+            if known is None or known.closed:
+                known = self._opened[one] = opened(one, self._settings)
+            return known
+
+
+def opened(listed: ListedStore, settings: JupyterMemory) -> MemoryStore:
+    """Open a store of the list; by its own model, whatever the settings choose for yours."""
+    from jupyter_memory.store.store import MemoryStore
+
+    if listed.place is None or not may_exist(listed.place):
+        raise NoStore(f"There is no store at {listed.place}. Check the path, or make it: --store PATH index FOLDER")
+    space = settings.space or None
+    return MemoryStore(listed.place, space=space, settings=settings, read_only=listed.read_only)
+
+
+def _trusted_store() -> Path:
+    file = config.needed_project()
+    if not config.is_trusted(file):
+        raise StoreError(
+            f"{file} came with the project, or was replaced. If you trust what it holds: `store trust` opens it from "
+            "now on."
+        )
+    return file
+
+
+def _raise(error: StoreError) -> MemoryStore:
+    raise error

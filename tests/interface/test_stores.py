@@ -1,0 +1,327 @@
+"""The list of stores that are searched together: its names, its places, its order, and where it is kept."""
+
+import json
+import os
+import shutil
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import shells
+from commands import runner
+from IPython.core.error import UsageError
+
+from jupyter_memory import (
+    InputError,
+    JupyterMemory,
+    MemoryStore,
+    StoreReadOnly,
+    chosen_stores,
+    listed_stores,
+    load_config,
+    project_store,
+    trust,
+)
+from jupyter_memory.store import Stores
+
+
+@pytest.fixture
+def run(home, capsys, monkeypatch):
+    monkeypatch.setenv("JUPYTER_MEMORY_PATH", str(home / "m.sqlite"))
+    return runner(capsys)
+
+
+@pytest.fixture
+def papers(tmp_path):
+    with MemoryStore(tmp_path / "papers.sqlite") as store:
+        store.add("Prices are net of tax.", title="Prices")
+    return store.path
+
+
+def names():
+    return [one.name for one in listed_stores(load_config())]
+
+
+def test_the_list(run, papers, tmp_path):
+    """A store is added, moved to the front and taken off again; the settings keep what was there before."""
+    file = Path(os.environ["JUPYTER_CONFIG_DIR"], "jupyter_memory_config.json")
+    file.parent.mkdir(parents=True)
+    file.write_text('{"JupyterMemory": {"limit": 7}}')
+    shutil.copy(papers, tmp_path / "other.sqlite")
+
+    assert run("store", "add", "papers", str(papers), "--read-only").out == f"added papers: {papers}\n"
+    assert run("store", "add", "other", str(tmp_path / "other.sqlite")).code == 0
+    assert names() == ["own", "project", "papers", "other"]
+    assert run("store", "list").out.splitlines()[1:] == [
+        f"papers  {papers}  read only",
+        f"other   {tmp_path}/other.sqlite",
+    ]
+    assert run("store", "order", "other", "own").code == 0
+    assert names() == ["other", "own", "project", "papers"]
+    assert json.loads(file.read_text())["JupyterMemory"]["limit"] == 7
+    assert run("store", "remove", "papers").code == run("store", "remove", "other").code == 0
+    assert names() == ["own", "project"] and papers.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "said"),
+    [
+        ("λ", "papers.sqlite", "letters, digits"),
+        ("a b", "papers.sqlite", "letters, digits"),
+        ("", "papers.sqlite", "letters, digits"),
+        ("all", "papers.sqlite", "meaning of its own"),
+        ("own", "papers.sqlite", "meaning of its own"),
+        ("papers", "nowhere.sqlite", "no store at"),
+        ("papers", "damaged.sqlite", "not a readable store"),
+        ("papers", "mysql://host/base", "neither"),
+        ("papers", "postgresql://ada:hunter2@host/base", "password"),
+        ("papers", "postgresql://host/base?password=hunter2", "password"),
+    ],
+)
+def test_what_cannot_be_added(run, papers, monkeypatch, name, place, said):
+    """The reason is said in one line, without what may be a password, and the list stays as it was."""
+    monkeypatch.chdir(papers.parent)
+    Path("damaged.sqlite").write_text("This is no database, whatever its name says. " * 40)
+    done = run("store", "add", name, place)
+    assert done.code == 1 and said in done.err and len(done.err.splitlines()) == 1
+    assert "hunter2" not in done.err and names() == ["own", "project"]
+    assert not Path("nowhere.sqlite").exists()
+
+
+def test_the_same_name_twice_and_one_that_is_unknown(run, papers):
+    assert run("store", "add", "papers", str(papers)).code == 0
+    assert "already" in run("store", "add", "papers", str(papers)).err
+    for command in ("remove", "order"):
+        assert "Did you mean 'papers'?" in run("store", command, "paper").err
+    assert "'own'" in run("store", "remove", "own").err
+
+
+def test_a_newer_store(run, papers):
+    """A store of a newer version is refused before it is on the list."""
+    import apsw
+
+    with apsw.Connection(str(papers)) as connection:
+        connection.execute("pragma user_version = 99000")
+    assert "newer" in run("store", "add", "papers", str(papers)).err and names() == ["own", "project"]
+
+
+def test_nothing_is_written_into_a_store_that_is_read_only(papers):
+    settings = JupyterMemory(stores=[{"name": "papers", "path": str(papers), "read_only": True}])
+    with closing(Stores(settings, lambda: None)) as stores:
+        store = stores.named("papers")
+        memory = store.hits("prices").hits[0].memory
+        assert not store.note_access(memory.id)
+        for change in (lambda: store.add("more"), lambda: store.forget([memory.id]), lambda: store.pin(memory.id)):
+            with pytest.raises(StoreReadOnly):
+                change()
+
+
+def test_in_a_notebook(home, papers, capsys):
+    """The magic does the same, and its session knows the store at once."""
+    shell = shells.made()
+    shell.run_line_magic("load_ext", "jupyter_memory")
+    shell.run_line_magic("memory", f"store add papers {papers}")
+    assert names() == ["own", "project", "papers"]
+    shell.run_line_magic("memory", "store")
+    assert f"papers  {papers}" in capsys.readouterr().out
+    with pytest.raises(UsageError, match="Name the store"):
+        shell.run_line_magic("memory", "store add papers")
+    shell.run_line_magic("unload_ext", "jupyter_memory")
+
+
+def test_what_the_settings_may_say():
+    """A list that cannot be read is reported by its setting, and the one before stays."""
+    settings = JupyterMemory()
+    for rows in (
+        [{"name": "a"}],
+        [{"name": "a", "path": "postgresql://ada:hunter2@host/base"}],
+        [{"name": "a", "path": "/a"}, {"name": "a", "path": "/b"}],
+    ):
+        [problem] = settings.take({"stores": rows}, "a file")
+        assert problem.startswith("stores: ") and "hunter2" not in problem
+    assert settings.stores == []
+
+
+@pytest.fixture
+def both(run, papers):
+    """Add a note to the person's own store, and the other store to the list."""
+    run("add", "--title", "Rates", "We scaled the prices to zero mean.")
+    run("store", "add", "papers", str(papers))
+    return run
+
+
+def found(run, *options):
+    return json.loads(run("search", "prices", "--json", *options).out)["hits"]
+
+
+def test_search_in_several(both):
+    """Without the option your own store answers, with it those that are named; each hit says where it is."""
+    assert [hit["title"] for hit in found(both)] == ["Rates"] and "store" not in found(both)[0]
+    assert {hit["title"]: hit["store"] for hit in found(both, "--in", "all")} == {"Rates": "own", "Prices": "papers"}
+    assert [hit["store"] for hit in found(both, "--in", "papers")] == ["papers"]
+    both("store", "order", "papers", "own")
+    named = both("search", "prices", "--in", "own", "--in", "papers")
+    assert named.code == 0 and "papers:" in named.out
+    assert "We scaled" in both("search", "prices", "--in", "all", "--context", "400").out
+    assert both("search", "prices", "--in", "papers", "--quiet").code == 0
+    assert "Did you mean 'papers'?" in both("search", "prices", "--in", "paper").err
+
+
+def test_store_still_means_this_one_alone(both, papers):
+    """With --store, no other store is searched, and none is changed by the id of a hit."""
+    assert [
+        hit["title"] for hit in json.loads(both("--store", str(papers), "search", "prices", "--json").out)["hits"]
+    ] == ["Prices"]
+    for command in (("search", "prices", "--in", "all"), ("text", "papers:0123456789abcdef")):
+        done = both("--store", str(papers), *command)
+        assert done.code == 2 and "--store names one store alone" in done.err
+
+
+def test_what_is_done_to_a_hit_goes_to_its_store(both, papers, monkeypatch):
+    """Ranks and ids of another store are read, tagged, pinned, judged and forgotten there, and yours stays as it is."""
+    [rank] = [hit["rank"] for hit in found(both, "--in", "all") if hit["store"] == "papers"]
+    assert both("text", str(rank)).out == "Prices are net of tax.\n"
+    assert "tagged tax" in both("tag", str(rank), "tax").out
+    assert "pinned" in both("pin", str(rank)).out and "noted as right" in both("good", str(rank)).out
+    assert both("explain", "prices", str(rank)).code in (0, 2)
+    with MemoryStore(papers) as store:
+        [memory] = [hit.memory for hit in store.browsed().hits]
+        assert memory.tags == ("tax",) and memory.pinned and len(store.feedbacks()) == 1
+    assert f"forget papers:{memory.id}" in both("forget", str(rank)).err
+    assert both("forget", f"papers:{memory.id}", "--dry-run").code == 0
+    assert "one store at a time" in both("forget", f"papers:{memory.id}", memory.id).err
+    assert both("forget", f"papers:{memory.id}").out == "forgot 1 memory\n"
+    with MemoryStore(os.environ["JUPYTER_MEMORY_PATH"]) as own:
+        assert own.recent() == []
+    assert [hit["title"] for hit in found(both, "--in", "all")] == ["Rates"]
+
+
+def test_what_a_store_that_is_read_only_refuses(run, both, papers):
+    run("store", "remove", "papers")
+    run("store", "add", "papers", str(papers), "--read-only")
+    [hit] = found(run, "--in", "papers")
+    named = f"papers:{hit['memory_id']}"
+    assert run("text", named).code == 0
+    for command in (("tag", named, "tax"), ("pin", named), ("forget", named)):
+        done = run(*command)
+        assert done.code == 1 and "read-only" in done.err, command
+
+
+def test_a_store_that_is_gone_is_named(both, papers):
+    papers.rename(papers.with_name("elsewhere.sqlite"))
+    done = both("search", "prices", "--in", "all")
+    assert done.code == 0 and "Rates" in done.out and "The store papers is left out: There is no store at" in done.err
+    assert both("search", "prices", "--in", "papers").code == 1
+    assert not papers.exists()
+
+
+def test_several_in_a_notebook(home, papers, capsys, monkeypatch):
+    """The DataFrame has the store of each row, and ranks lead there; sliders and lists are of one store."""
+    monkeypatch.setenv("JUPYTER_MEMORY_PATH", str(home / "m.sqlite"))
+    shell = shells.made()
+    shell.run_line_magic("load_ext", "jupyter_memory")
+    shell.run_line_magic("memadd", "We scaled the prices to zero mean.")
+    shell.run_line_magic("memory", f"store add papers {papers}")
+    frame = shell.run_line_magic("memsearch", "prices --in all")
+    assert sorted(frame["store"]) == ["own", "papers"] and "in papers" in repr(frame)
+    rank = int(frame.index[frame["store"] == "papers"][0])
+    assert frame.memory.text(rank) == "Prices are net of tax."
+    assert "score" in str(frame.memory.explain(rank))
+    with pytest.raises(InputError, match="several stores"):
+        frame.memory.context()
+    shell.run_line_magic("memory", f"tag {rank} tax")
+    assert "Prices are net of tax." in shell.run_line_magic("memory", "context 400")
+    shell.run_line_magic("memory", f"explain {rank}")
+    shell.run_line_magic("memory", f"related {rank}")
+    for line in ("--in all", "prices --in all --widget"):
+        with pytest.raises(UsageError, match="leave --in out"):
+            shell.run_line_magic("memsearch", line)
+    with MemoryStore(papers) as store:
+        assert store.browsed().hits[0].memory.tags == ("tax",)
+    shell.run_line_magic("unload_ext", "jupyter_memory")
+
+
+@pytest.fixture
+def project(papers, monkeypatch):
+    """A project with a store of its own, and a folder deep in it as the working folder."""
+    file = papers.parent / "project" / ".jupyter-memory" / "memory.sqlite"
+    file.parent.mkdir(parents=True)
+    papers.rename(file)
+    (deep := file.parents[1] / "notebooks" / "2026").mkdir(parents=True)
+    monkeypatch.chdir(deep)
+    return file
+
+
+def test_the_store_of_a_project_is_opened_once_it_is_trusted(run, project, home):
+    """It is found from any folder below; until it is trusted it is named, and not opened."""
+    run("add", "--title", "Rates", "We scaled the prices to zero mean.")
+    before = sorted(project.parent.iterdir())
+    assert "project" in run("store", "list").out and "not trusted" in run("store", "list").out
+    done = run("search", "prices", "--in", "all")
+    assert done.code == 0 and "The store project is left out" in done.err and "store trust" in done.err
+    assert run("search", "prices", "--in", "project").code == 1
+    assert sorted(project.parent.iterdir()) == before
+
+    assert run("store", "trust").out == f"trusted: {project}\n"
+    assert {hit["store"] for hit in found(run, "--in", "all")} == {"own", "project"}
+    assert [hit["title"] for hit in found(run, "--in", "project")] == ["Prices"]
+    # Nothing of the trust is in the project.
+    assert str(project) in (home / "data" / "memory" / "trusted.json").read_text()
+    assert run("store", "remove", "project").out == f"no longer trusted: {project}\n"
+    assert run("search", "prices", "--in", "project").code == 1
+
+
+@pytest.mark.parametrize("change", ["another file", "another path", "a link to another file", "a broken list"])
+def test_trust_ends(run, project, home, change, monkeypatch):
+    """Trust is in one file at one path: another there, or the same elsewhere, has to be trusted anew."""
+    run("store", "trust")
+    assert run("search", "prices", "--in", "project").code == 0
+    if change == "another file":
+        shutil.copy(project, project.with_name("copy"))
+        project.with_name("copy").replace(project)
+    elif change == "another path":
+        moved = project.parents[1].rename(project.parents[2] / "moved")
+        monkeypatch.chdir(moved / "notebooks")
+    elif change == "a link to another file":
+        shutil.copy(project, project.with_name("copy"))
+        project.unlink()
+        project.symlink_to(project.with_name("copy"))
+    else:
+        (home / "data" / "memory" / "trusted.json").write_text("[")
+    done = run("search", "prices", "--in", "project")
+    assert done.code == 1 and "store trust" in done.err
+
+
+def test_a_project_where_there_is_none(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run("add", "prices")
+    assert run("search", "prices", "--in", "all").err.count("left out") == 0
+    assert "No folder here or above" in run("search", "prices", "--in", "project").err
+    assert "No folder here or above" in run("store", "trust").err
+
+
+def test_the_project_of_a_notebook(project, tmp_path, monkeypatch):
+    """A kernel may work elsewhere: the folder of its notebook counts first."""
+    notebook = Path.cwd() / "prices.ipynb"
+    monkeypatch.chdir(tmp_path)
+    assert project_store() is None
+    monkeypatch.setenv("JPY_SESSION_NAME", str(notebook))
+    assert project_store() == project
+
+
+def test_no_project_for_agents(project):
+    """Even trusted, it is no store of an agent's, by whatever name it is asked for."""
+    trust(project)
+    settings = JupyterMemory()
+    assert [one.name for one in chosen_stores(settings, ["all"])] == ["own", "project"]
+    assert [one.name for one in chosen_stores(settings, ["all"], projects=False)] == ["own"]
+    with pytest.raises(InputError, match="No store on the list"):
+        Stores(settings, lambda: None, projects=False).named("project")
+
+
+def test_what_a_client_is_connected_to(both):
+    """The entry names the stores, those of the list at this moment, so that none is added to it later."""
+    for names, written in ((["papers"], ["papers"]), (["all"], ["own", "papers"])):
+        shown = both("connect", "codex", "--dry-run", *(word for name in names for word in ("--in", name))).out
+        assert all(f'"--in", "{name}"' in shown for name in written)
+    assert "No store on the list" in both("connect", "codex", "--dry-run", "--in", "project").err
