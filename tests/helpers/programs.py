@@ -4,7 +4,8 @@ import os
 import pickle
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 # Seconds that any program of a test may take in all, on a slow machine.
@@ -30,6 +31,15 @@ def running(command: Sequence[Any], **options: Any) -> Iterator[subprocess.Popen
 
 
 _NOBODY = 65534
+
+
+def fill_disk(filler: Path) -> None:
+    """Write a file until not a byte fits on its disk."""
+    with filler.open("wb", buffering=0) as file:
+        for size in (1_000_000, 4096, 1):
+            with suppress(OSError):
+                while file.write(bytes(size)):
+                    pass
 
 
 def become_nobody() -> None:

@@ -200,18 +200,5 @@ def test_memini_ranks_what_was_used_higher(store):
     assert gained[first] == 0
 
 
-def test_counts_in_a_backup(week_store, week_memories, tmp_path):
-    poisson, zurich = (week_memories[title].id for title in ("Poisson λ", "Zürich and Genève"))
-    for memory_id in (poisson, zurich, zurich):
-        week_store.note_access(memory_id)
-    week_store.backup(tmp_path / "copy.sqlite")
-    week_store.forget(poisson)
-    week_store.forget_recent()
-    assert uses(week_store) == {}
-    MemoryStore.restore(tmp_path / "copy.sqlite", to=tmp_path / "again.sqlite")
-    with MemoryStore(tmp_path / "again.sqlite") as again:
-        assert uses(again) == {"Poisson λ": 1, "Zürich and Genève": 2}
-
-
 def called(client, number, query="prices"):
     return Recent(f"c{number}", query, "auto", datetime(2026, 3, 1, tzinfo=UTC), "mcp", 1, client, "memory_search")

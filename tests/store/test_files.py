@@ -74,15 +74,6 @@ def test_a_hit_opens_python_at_the_function(store, folder):
     assert {one.location for one in store.browsed(filters={"path": str(cells)}).hits} == {"6", "9", "14", "17"}
 
 
-@pytest.mark.parametrize("suffix", sorted(kinds.SAMPLES))
-def test_every_kind_is_found_by_its_words(store, folder, suffix):
-    write(folder, f"one{suffix}", kinds.SAMPLES[suffix])
-    report = store.index(folder, progress=False)
-    assert (report.files, report.failed, report.left_out) == (1, (), ())
-    found = store.hits("net tax tariffs data build store add").hits
-    assert found and all(hit.memory.lang and (hit.location.isdecimal() or suffix == ".html") for hit in found)
-
-
 def test_a_report_counts_what_nothing_reads(store, folder):
     """By kind and number; what somebody told to ignore, and hidden files, are not counted."""
     for name in ("a.cobol", "b.cobol", "c.COBOL", "logo.xyz", "LICENSE", ".hidden", "secret.abc", "log.20261103"):

@@ -78,13 +78,16 @@ def test_settings_of_ones_own(tmp_path):
     shared.close()
 
 
-def test_backup_and_restore(week_store, tmp_path, now, monkeypatch):
+def test_backup_and_restore(week_store, week_memories, tmp_path, now, monkeypatch):
+    """A backup has everything, uses too, whatever is forgotten later; it comes back where the settings say, or told."""
+    assert week_store.note_access(week_memories["Poisson λ"].id)
     copy, path = week_store.backup(tmp_path / "Sicherung λ.sqlite"), week_store.path
     week_store.forget(everything=True)
     monkeypatch.setenv("JUPYTER_MEMORY_PATH", str(tmp_path / "mine.sqlite"))
     assert MemoryStore.restore(copy) == tmp_path / "mine.sqlite"
     with MemoryStore(MemoryStore.restore(copy, to=tmp_path / "new" / "memory.sqlite")) as restored:
         assert restored.stats()["memories"] == 10 and restored.doctor() == []
+        assert restored.get(week_memories["Poisson λ"].id).accessed == 1
         assert titles(restored.search("joining orders", now=now))[0] == "Joining orders"
     with pytest.raises(InputError, match=r"exists already\. Choose another name"):
         week_store.backup(copy)
