@@ -7,10 +7,11 @@ from pathlib import Path
 import kinds
 import pytest
 from inside import storage_of
+from mixed_folder import FILES, KINDS, write_mixed_folder
 from pictures import saved
 from plugins import write_package
 
-from jupyter_memory import FileState, InputError
+from jupyter_memory import FileState, InputError, MemoryStore
 from jupyter_memory.embedders import StaticEmbedder
 from jupyter_memory.ingest import prepare
 from jupyter_memory.types import Draft
@@ -245,3 +246,18 @@ class Other:
         opened.seek(-1, os.SEEK_END)
         opened.write(b"x")
     assert store.stale(folder) == 1
+
+
+@pytest.mark.parametrize("database", ["sqlite", "postgres"])
+def test_each_kind_is_read_and_found(request, tmp_path, database):
+    """The file whose text or columns answer a question is the first hit, whatever its kind."""
+    for extra in ("docx", "pypdfium2", "openpyxl"):
+        pytest.importorskip(extra, reason="needs the extras `documents` and `test`")
+    where = request.getfixturevalue("emptied_postgres") if database == "postgres" else tmp_path / "memory.sqlite"
+    answers = write_mixed_folder(tmp_path / "work")
+    assert len(answers) == len(KINDS) == 60
+    with MemoryStore(where, embedder="static") as store:
+        report = store.index(tmp_path / "work", progress=False)
+        assert (report.files, report.failed, report.skipped) == (FILES, (), ()), report
+        first = {question: Path(store.hits(question, limit=3).hits[0].memory.source) for question in answers}
+    assert first == answers
