@@ -1,4 +1,4 @@
-"""Programs that tests start and talk to while they run, forked processes, and being somebody there with few rights."""
+"""Programs that tests start, talk to and wait for, forked processes, full disks, and being somebody with few rights."""
 
 import os
 import pickle
@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
 # Seconds that any program of a test may take in all, on a slow machine.
@@ -28,6 +29,14 @@ def running(command: Sequence[Any], **options: Any) -> Iterator[subprocess.Popen
         for pipe in (program.stdin, program.stdout, program.stderr):
             if pipe is not None:
                 pipe.close()
+
+
+def until(condition: Callable[[], object], seconds: float = 60.0) -> None:
+    """Wait for what another thread or process does."""
+    end = monotonic() + seconds
+    while not condition():
+        assert monotonic() < end, "it did not happen"
+        sleep(0.02)
 
 
 _NOBODY = 65534

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from locked import while_another_writes
+from inside import while_another_writes
 from tool_answers import with_client, with_shared
 
 from jupyter_memory import JupyterMemory, MemoryStore

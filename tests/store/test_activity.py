@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
-from locked import while_another_writes
+from inside import while_another_writes
 
 from jupyter_memory import InputError, JupyterMemory, MemoryStore, UnknownMemory
 from jupyter_memory.types import Recent

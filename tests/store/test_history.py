@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta, timezone
 import nbformat
 import pytest
 from hashing import Hashing
+from inside import while_another_writes
 from kernel_runs import NOON, failed, memory_of, run
-from locked import while_another_writes
 
 from jupyter_memory import InputError, JupyterMemory, MemoryStore, StoreLocked
 from jupyter_memory.search import vault
