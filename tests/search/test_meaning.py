@@ -4,7 +4,7 @@ from math import isnan
 
 import numpy as np
 import pytest
-from calibrated import calibrated
+from inside import run_sql
 from small_notebooks import write
 from week import NOW
 
@@ -57,7 +57,7 @@ def test_a_hub_is_held_back_where_the_model_is_trusted(filled_with, trust, held_
     """Of two equal cosines that of a hub stands out less where meaning can be trusted, and only there."""
     # Both at 60 degrees from the question, on either side; one has neighbours.
     memories = filled_with(*({"text": f"λ {angle}"} for angle in (60, -60, 61, 62, 63, 180)), embedder=Sided())
-    calibrated(memories, trust)
+    run_sql(memories, "insert or replace into trust select id, 1, ? from models where active", trust)
     hits = memories.hits("zebra", now=NOW).hits
     found = {hit.memory.source: hit.signals["semantic_margin"].value for hit in hits}
     assert (found["1.md"] < found["2.md"] - 1e-4) == held_back

@@ -2,7 +2,9 @@
 
 import json
 import os
-from datetime import UTC, datetime, timedelta
+import sys
+from datetime import UTC, datetime, timedelta, timezone
+from functools import reduce
 
 import nbformat
 import numpy as np
@@ -74,6 +76,9 @@ def test_core_is_a_pinned_note(store):
     assert memory.unpin(first.id).tier == "note"
 
 
+NESTED = reduce(lambda inner, _: [inner], range(sys.getrecursionlimit() * 2), [])
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [
@@ -84,20 +89,30 @@ def test_core_is_a_pinned_note(store):
         ({"text": "x", "tier": "gold"}, "tier is 'gold'; it must be one of core, file, mcp, note"),
         ({"text": "x", "kind": "cells"}, "kind is 'cells'; it must be one of note, file, cell, history"),
         ({"text": "x", "severity": "bad"}, "severity is 'bad'; it must be one of critical, warning, suggestion"),
-        ({"text": "x", "metadata": {"λ": {1}}}, "metadata must be a mapping of JSON values"),
-        ({"text": "x", "metadata": {"λ": float("nan")}}, "metadata must be a mapping of JSON values"),
+        *(({"text": "x", "metadata": of}, "metadata must be a mapping of JSON values")
+          for of in ({"λ": {1}}, {"λ": float("nan")}, {"λ": b"bytes"}, [1, 2], {"λ": NESTED}, {"λ": object()})),
         ({"text": "x", "tags": 5}, r"tags must be a string or several, such as \['decision', 'prices'\]"),
-        ({"text": "x", "tags": ["a", 5]}, "tags must be a string or several"),
+        *(({"text": "x", "tags": of}, "tags must be a string or several") for of in (["a", 5], [None])),
         ({"text": "x", "title": 5}, "title must be a string, not int"),
-        ({"text": "x", "colour": "red"}, "A memory has no colour. It has: text, title, "),
+        ({"text": "x", "source": 5}, "source must be a string, not int"),
+        ({"text": "x", "colour": "red"}, "A memory has no colour. It has: text, title, |keyword argument 'colour'"),
         ({"text": "x", "event_at": "blue moon"}, "'blue moon' is not a time"),
+        ({"text": "x", "valid_until": "31.31.2026"}, "'31.31.2026' is not a time"),
+        ({"text": "x", "event_at": 5}, "A time is a string, a date or a datetime, not int"),
+        *(({"text": "x", "event_at": datetime(*end, tzinfo=timezone(timedelta(hours=hours)))}, None)
+          for end, hours in (((1, 1, 1), 14), ((9999, 12, 31, 23), -12))),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_stored(store, given, message):
-    """A value that cannot be stored is refused with what could be, and nothing of its batch is stored."""
+    """Alone or in the middle of many, it is refused with what could be, and nothing of its batch is stored."""
     memory = store()
-    with pytest.raises((InputError, QueryError), match=message):
-        memory.add_many([{"text": "λ is 3.2"}, given], progress=False)
+    for call in (
+        lambda: memory.add(**given),
+        lambda: memory.add_many([{"text": "λ is 3.2"}, given, {"text": "more"}], progress=False),
+    ):
+        with pytest.raises((InputError, QueryError, TypeError), match=message) as caught:
+            call()
+        assert not isinstance(caught.value, TypeError) or "colour" in given
     assert memory.stats()["memories"] == 0
 
 

@@ -8,7 +8,7 @@ import pytest
 from results import titles
 from week import NOW
 
-from jupyter_memory import JupyterMemory, MemoryStore, QueryError, UnknownProfile
+from jupyter_memory import JupyterMemory, MemoryStore, UnknownProfile
 from jupyter_memory.types import Filters
 
 FIRST = {
@@ -244,19 +244,3 @@ def test_profiles(week_store, store):
     assert store(profile="trovella").hits("λ").profile == "trovella"
     with pytest.raises(UnknownProfile, match="Did you mean 'trovella'"):
         week_store.search("λ", profile="trovela")
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"query": "prices kind:cel"}, "Did you mean 'cell'"),
-        ({"limit": 0}, "limit is the number of hits wanted"),
-        ({"mode": "short"}, "mode is 'full' or 'scan', not 'short'"),
-        ({"filters": {"kinds": "cell"}}, "Did you mean 'kind'"),
-        ({"since": "blue moon"}, "'blue moon' is not a time"),
-        ({"since": "2026-03-05", "until": "2026-03-01"}, "since is not before until"),
-    ],
-)
-def test_a_search_that_cannot_be_read(week_store, options, message):
-    with pytest.raises(QueryError, match=message):
-        week_store.search(**{"query": "prices", **options})
