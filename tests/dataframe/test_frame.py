@@ -135,13 +135,9 @@ def test_attrs_are_one_small_json_value(week_store, now):
     attrs = json.loads(json.dumps(frame.attrs, allow_nan=False))["memsearch"]
     assert attrs == frame.attrs["memsearch"] and attrs.pop("elapsed_ms") > 0 and attrs.pop("query_id")
     assert attrs == {
-        "query": JOINING,
-        "profile": "auto",
-        "verdict": "weak",
-        "query_class": "semantic",
-        "time_range": ["2026-03-02T00:00:00+00:00", None],
-        "store": str(week_store.path),
-    }
+        "query": JOINING, "profile": "auto", "verdict": "weak", "query_class": "semantic",
+        "time_range": ["2026-03-02T00:00:00+00:00", None], "store": str(week_store.path),
+    }  # fmt: skip
 
 
 def test_the_result_goes_through_pandas(found, tmp_path):

@@ -101,19 +101,16 @@ def test_ids_are_locations_only_where_they_are_stored(drafts):
 @pytest.mark.parametrize(
     ("metadata", "language"),
     [
-        ({}, "python"),
-        ({"language_info": {"name": "R"}, "kernelspec": {"language": "python"}}, "r"),
+        ({}, "python"), ({"language_info": {"name": "R"}, "kernelspec": {"language": "python"}}, "r"),
         ({"kernelspec": {"language": "julia"}}, "julia"),
-        ({"kernelspec": None, "language_info": {"name": 3}}, "python"),
-        (None, "python"),
+        ({"kernelspec": None, "language_info": {"name": 3}}, "python"), (None, "python"),
         ({"kernelspec": {"name": "scala", "display_name": "Scala"}, "language_info": {"name": "scala"}}, "scala"),
         ({"kernelspec": {"name": "sas"}, "language_info": {"name": "sas"}}, "sas"),
-        ({"kernelspec": {"name": "ir"}}, "r"),
-        ({"kernelspec": {"name": "julia-1.11"}}, "julia"),
+        ({"kernelspec": {"name": "ir"}}, "r"), ({"kernelspec": {"name": "julia-1.11"}}, "julia"),
         ({"kernelspec": {"name": "xcpp17"}, "language_info": {"name": "C++17"}}, "cpp"),
         ({"kernelspec": {"name": "python3"}}, "python"),
     ],
-)
+)  # fmt: skip
 def test_the_language_is_the_kernels(drafts, metadata, language):
     """Code is in the notebook's language, in full or by the name of its kernel alone; Python if nothing says so."""
     assert [one.lang for one in drafts(markdown("λ"), code("x <- 3"), metadata=metadata)] == ["markdown", language]

@@ -34,17 +34,14 @@ RECORDS = [
         FILE
         | {
             "text": f"The quartz walrus weighs the price forecast of Zugspitze {number}, by forecasts9 and pricez.",
-            "title": f"Walrus {number}",
-            "source": f"{CLOSED}/zugspitze/walrus {number}.md",
-            "tags": ["hushtag", "prices"],
-            "lang": "brainfuck",
-            "event_at": DAY - timedelta(days=1_000 + number),
+            "title": f"Walrus {number}", "source": f"{CLOSED}/zugspitze/walrus {number}.md",
+            "tags": ["hushtag", "prices"], "lang": "brainfuck", "event_at": DAY - timedelta(days=1_000 + number),
         }
         for number in range(6)
     ),
     {"text": "A quartz note of nobody's folder about Zugspitze.", "title": "Walrus note", "tags": ["hushtag"]},
     {"text": "In another space the walrus sleeps.", "title": "Walrus of the zoo", "space": "zoo"},
-]
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")

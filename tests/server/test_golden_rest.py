@@ -95,21 +95,14 @@ async def test_the_routes_answer_as_the_golden_files_say(ask, week_in, notebook,
         "explanation.away": await ask(
             "explain", {"query": QUESTION, "memory_id": first, "filters": {"kind": ["cell"]}}
         ),
-        "item.note": await ask("item", {"memory_id": first}),
-        "item.cell": await ask("item", {"memory_id": cell}),
-        "folders": await ask("folders"),
-        "jobs": await ask("jobs"),
-        "status": await ask("status"),
-        "profiles": await ask("profiles"),
-        "models": await ask("models"),
-        "problems": await ask("doctor"),
-        "searches": await ask("recent", {}),
-        "problem.field": await ask("search", {"query": QUESTION, "limit": 0}),
+        "item.note": await ask("item", {"memory_id": first}), "item.cell": await ask("item", {"memory_id": cell}),
+        "folders": await ask("folders"), "jobs": await ask("jobs"), "status": await ask("status"),
+        "profiles": await ask("profiles"), "models": await ask("models"), "problems": await ask("doctor"),
+        "searches": await ask("recent", {}), "problem.field": await ask("search", {"query": QUESTION, "limit": 0}),
         "problem.unknown": await ask("item", {"memory_id": "no such id"}),
         "recorded": await ask("feedback", {"memory_id": first, "query": QUESTION, "accepted": True, "rank": 1}),
-        "removed": await ask("recent", method="DELETE"),
-        "forgotten": await ask("forget", {"memory_ids": [first]}),
-    }
+        "removed": await ask("recent", method="DELETE"), "forgotten": await ask("forget", {"memory_ids": [first]}),
+    }  # fmt: skip
     codes = {name: answered.code for name, answered in found.items() if not name.startswith("problem.")}
     assert set(codes.values()) == {200}, codes
     same = Same({str(store_file): "/home/ada/memory.sqlite", str(jp_root_dir): "/home/ada/work"})

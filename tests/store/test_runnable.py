@@ -128,12 +128,8 @@ def test_the_history_has_the_order_of_its_session(store):
 
     memory, noon = store(embedder=None), datetime(2026, 3, 6, 12, tzinfo=UTC)
     ran = [
-        ("x = 1", "a", "ok"),
-        ("x = 2", "b", "ok"),
-        ("x = 3", "a", "error"),
-        ("x + 1", "a", "ok"),
-        ("x = 4", "a", "ok"),
-    ]
+        ("x = 1", "a", "ok"), ("x = 2", "b", "ok"), ("x = 3", "a", "error"), ("x + 1", "a", "ok"), ("x = 4", "a", "ok"),
+    ]  # fmt: skip
     memory.history.record(
         Run(source, noon + timedelta(minutes=number), session, number, outcome)
         for number, (source, session, outcome) in enumerate(ran, 1)

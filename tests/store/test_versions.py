@@ -16,13 +16,10 @@ def in_cell(cell, source, number, **values):
 
 
 WEEK = [
-    in_cell("model", "fit(alpha=1)", 1),
-    in_cell("score", "score(λ)", 2),
-    in_cell("model", "fit(alpha=2)", 3),
-    in_cell("score", "score(λ)", 4),
-    in_cell("model", "fit(alpha=2)", 5),
+    in_cell("model", "fit(alpha=1)", 1), in_cell("score", "score(λ)", 2), in_cell("model", "fit(alpha=2)", 3),
+    in_cell("score", "score(λ)", 4), in_cell("model", "fit(alpha=2)", 5),
     run("fit(alpha=3)", 6, cell_id="model", notebook="/w/copy.ipynb"),
-]
+]  # fmt: skip
 
 
 def id_of(store: MemoryStore, text):

@@ -94,18 +94,14 @@ def test_bm25_of_1000_questions(sqlite, remember):
 @pytest.mark.parametrize(
     "damage",
     [
-        "delete from word_pages where id = 1",
-        "update word_pages set counts = zeroblob(length(counts)) where id = 1",
-        "update word_pages set body = zeroblob(3) where id = 1",
-        "update word_pages set kinds = x'00' where id = 1",
+        "delete from word_pages where id = 1", "update word_pages set counts = zeroblob(length(counts)) where id = 1",
+        "update word_pages set body = zeroblob(3) where id = 1", "update word_pages set kinds = x'00' where id = 1",
         "update word_pages set kinds = zeroblob(10) where id = 1",
-        "update word_pages set terms = x'0aff0a' where id = 1",
-        "update word_pages set first = 'aaa' where id = 1",
-        "update word_segments set lengths = x'000000'",
-        "update word_segments set chunks = zeroblob(length(chunks))",
+        "update word_pages set terms = x'0aff0a' where id = 1", "update word_pages set first = 'aaa' where id = 1",
+        "update word_segments set lengths = x'000000'", "update word_segments set chunks = zeroblob(length(chunks))",
         "delete from word_segments",
     ],
-)
+)  # fmt: skip
 def test_damage_is_found_and_repaired(path, remember, damage):
     """A search answers or names the damage, `doctor` says how to repair the index, and that repairs it."""
     with closing(open_storage(path)) as storage:
