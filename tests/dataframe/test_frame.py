@@ -144,14 +144,9 @@ def test_the_result_goes_through_pandas(found, tmp_path):
     """Head, sort, filter, copy, pickle, Parquet and a choice of columns keep what the accessor needs."""
     first = found.loc[1, "memory_id"]
     for frame in (
-        found.head(2),
-        found.sort_values("cosine"),
-        found[found["badges"] == "KW+SEM"],
-        found.copy(),
-        pickle.loads(pickle.dumps(found)),
-        found[["title", "memory_id"]],
-        found.query("score > 0.01").reset_index(),
-    ):
+        found.head(2), found.sort_values("cosine"), found[found["badges"] == "KW+SEM"], found.copy(),
+        pickle.loads(pickle.dumps(found)), found[["title", "memory_id"]], found.query("score > 0.01").reset_index(),
+    ):  # fmt: skip
         assert frame.attrs == found.attrs and frame.memory.explain(1).memory.id == first
     again = pickle.loads(pickle.dumps(found))
     pd.testing.assert_frame_equal(again, found)

@@ -50,18 +50,10 @@ def test_every_cell_that_says_something_is_a_draft(notebook):
     when = datetime.fromtimestamp(path.stat().st_mtime, UTC)
     assert (first.text, first.lang, first.location) == ("# Preise in Zürich", "markdown", "a1")
     assert second == Draft(
-        text="λ = 3\n\nOut:\n3",
-        title="02_prices.ipynb – Preise in Zürich",
-        kind="cell",
-        tier="file",
-        source=str(path),
-        location="b2",
-        lang="python",
-        event_at=when,
-        metadata={"cell_type": "code", "execution_count": 7, "index": 1},
-        context=f"02_prices.ipynb\nPreise in Zürich\n{when:%A} {when.day} {when:%B %Y}",
-        dated_by_file=True,
-    )
+        text="λ = 3\n\nOut:\n3", title="02_prices.ipynb – Preise in Zürich", kind="cell", tier="file", source=str(path),
+        location="b2", lang="python", event_at=when, metadata={"cell_type": "code", "execution_count": 7, "index": 1},
+        context=f"02_prices.ipynb\nPreise in Zürich\n{when:%A} {when.day} {when:%B %Y}", dated_by_file=True,
+    )  # fmt: skip
     # No id is made up while reading.
     assert read_file(path, root=path.parent) == [first, second]
 

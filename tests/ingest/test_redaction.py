@@ -322,12 +322,9 @@ def test_no_part_of_a_memory_keeps_a_secret(tmp_path):
     told = {"note": f"the token {KNOWN}", "nested": [{"api_key": KNOWN}], "db": {"password": "k4ffee77"}}
     with MemoryStore(tmp_path / "memory.sqlite") as store:
         memory = store.add(
-            told["note"],
-            title=told["note"],
-            tags=[KNOWN],
-            metadata=told | others,
+            told["note"], title=told["note"], tags=[KNOWN], metadata=told | others,
             source=f"https://anna:{TOKEN}@example.org/prices",
-        )
+        )  # fmt: skip
         store.add("λ", metadata=split)
         store.search(KNOWN)
         assert {name: memory.metadata[name] for name in others} == others

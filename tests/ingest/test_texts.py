@@ -42,17 +42,10 @@ def test_a_document_is_one_draft(tmp_path):
     os.utime(path, (when.timestamp(), when.timestamp()))
     assert read_file(path, root=tmp_path) == [
         Draft(
-            text=TEXT,
-            title="notes/prices.md",
-            kind="file",
-            tier="file",
-            source=str(path),
-            lang="markdown",
-            event_at=when,
-            context="notes/prices.md\nSaturday 21 November 2026",
-            dated_by_file=True,
+            text=TEXT, title="notes/prices.md", kind="file", tier="file", source=str(path), lang="markdown",
+            event_at=when, context="notes/prices.md\nSaturday 21 November 2026", dated_by_file=True,
         )
-    ]
+    ]  # fmt: skip
     # A file by itself, or outside the root, has its name.
     assert {read_file(path, root=root)[0].title for root in (path, tmp_path / "other")} == {"prices.md"}
 

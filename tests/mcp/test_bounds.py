@@ -146,14 +146,9 @@ def test_a_name_that_is_a_path_opens_nothing(mixed, name):
 def test_the_words_of_the_rest_are_not_told(bounded, ask):
     """A slip for a hidden word gets no spelling, a hidden tag or folder is not suggested, nor is its time."""
     for query, filters in (
-        ("quarts", None),
-        ("walruss", None),
-        ('"quartz walrus"', None),
-        ("price", {"tag": "hushtak"}),
-        ("price", {"path": "/work/close"}),
-        ("price", {"lang": "brainfunk"}),
-        ("price", {"until": "2024-01-01"}),
-    ):
+        ("quarts", None), ("walruss", None), ('"quartz walrus"', None), ("price", {"tag": "hushtak"}),
+        ("price", {"path": "/work/close"}), ("price", {"lang": "brainfunk"}), ("price", {"until": "2024-01-01"}),
+    ):  # fmt: skip
         said = json.dumps(ask(bounded, "search", query=query, filters=filters))
         asked = query + json.dumps(filters)
         assert not [word for word in (*HIDDEN, "2023") if word.lower() in said.lower() and word not in asked], said

@@ -217,17 +217,11 @@ def test_gone_at_once(made, how):
     store.hits("prices")
     store.forget(memory.id)
     assert held(store)
-    match how:
-        case "now":
-            store.forget(other.id, now=True)
-        case "alone":
-            assert store.forgetting.finish() == 1
-        case "off":
-            made(undo_minutes=0).forget(other.id)
-        case "searches":
-            store.forget_recent()
-        case "history":
-            store.history.clear()
+    {
+        "now": lambda: store.forget(other.id, now=True), "alone": store.forgetting.finish,
+        "off": lambda: made(undo_minutes=0).forget(other.id), "searches": store.forget_recent,
+        "history": store.history.clear,
+    }[how]()  # fmt: skip
     assert not held(store)
     with pytest.raises(InputError, match="nothing to take back"):
         store.undo()

@@ -21,12 +21,9 @@ def draft(number):
     often = ["often"] * (300, 3_000, 40_000)[number // 101 % 3] if number % 101 == 0 else []
     text = " ".join([f"own{number}", *RNG.choices(WORDS, k=RNG.randint(1, 40)), *often])
     return Draft(
-        text=text,
-        title=RNG.choice(WORDS),
-        context=RNG.choice(("", "of w1 w2")),
-        tags=tuple(RNG.choices(WORDS, k=number % 3)),
-        chunks=(Chunk(0, len(text)),),
-    )
+        text=text, title=RNG.choice(WORDS), context=RNG.choice(("", "of w1 w2")),
+        tags=tuple(RNG.choices(WORDS, k=number % 3)), chunks=(Chunk(0, len(text)),),
+    )  # fmt: skip
 
 
 def worst(storage, questions=170):
