@@ -7,13 +7,7 @@ from any_text import MEGABYTE, anything
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from jupyter_memory import (
-    InputError,
-    MemoryStore,
-    QueryError,
-    UnknownMemory,
-    UnknownProfile,
-)
+from jupyter_memory import InputError, MemoryStore, QueryError, UnknownMemory, UnknownProfile
 from jupyter_memory.types import Filters
 
 ODD = {
