@@ -30,13 +30,9 @@ if TYPE_CHECKING:
 
 # The same examples on every machine and in every run; a slow runner is no failure.
 settings.register_profile(
-    "house",
-    derandomize=True,
-    database=None,
-    deadline=None,
-    max_examples=60,
+    "house", derandomize=True, database=None, deadline=None, max_examples=60,
     suppress_health_check=[HealthCheck.too_slow],
-)
+)  # fmt: skip
 settings.load_profile("house")
 
 # A day begins when it does in UTC, wherever the machine is; what other zones change has tests that set one.

@@ -12,7 +12,7 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 from inside import faults
-from programs import become_nobody, in_fork
+from programs import become_nobody, fill_disk, in_fork
 
 from campaign import Dose, Figures, Loss
 from campaign._victim import made_up
@@ -99,7 +99,7 @@ def on_full_disk(disk: Path, base: Path, name: str, work: Work, rng: random.Rand
             store.add("the last thing before the disk was full")
             if rng.random() < 0.5:
                 opened.close()
-            fill(filler)
+            fill_disk(filler)
             if not name.startswith("forget"):
                 os.truncate(filler, max(0, filler.stat().st_size - rng.randrange(2_000_000)))
             for step, what in (("searching", _search), (name, work), ("searching", _search)):
@@ -124,16 +124,6 @@ def on_full_disk(disk: Path, base: Path, name: str, work: Work, rng: random.Rand
 
 def _search(store: MemoryStore) -> None:
     store.hits("the last thing before the disk was full")
-
-
-def fill(filler: Path) -> None:
-    with filler.open("wb", buffering=0) as file:
-        for size in (1_000_000, 4096, 1):
-            try:
-                while file.write(bytes(size)):
-                    pass
-            except OSError:
-                continue
 
 
 def tried(store: MemoryStore, work: Work, where: str, name: str) -> str:

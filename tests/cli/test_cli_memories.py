@@ -13,8 +13,7 @@ from time import sleep
 
 import pytest
 from commands import PROGRAM, Run, Terminal, memories, memory_id
-from programs import running
-from waiting import until
+from programs import running, until
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.types import Run as RunOf

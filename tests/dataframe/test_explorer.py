@@ -266,11 +266,8 @@ def test_the_table(explorer):
     head, *rows = page.rows
 
     assert head == [
-        "rank",
-        "memory",
-        "score",
-        *(one.name for one in explorer.pooled.terms if explorer.pooled.speaks(one)),
-    ]
+        "rank", "memory", "score", *(one.name for one in explorer.pooled.terms if explorer.pooled.speaks(one)),
+    ]  # fmt: skip
     assert {"keyword", "semantic_margin", "max_sim", "length_penalty", "tier", "recency"} <= set(head)
     assert {attributes["scope"] for attributes in page.all("th")} == {"col", "row"}
     assert f"“{QUERY}”, by my-auto." in page.text

@@ -253,14 +253,9 @@ def test_only_rows_with_a_picture_have_a_place(store, tmp_path, render):
 
 
 FAILED = Run(
-    source='rate = rates["Genève"]\nprint(rate < 4)',
-    started=datetime(2026, 3, 6, 9, 0, tzinfo=UTC),
-    session="monday",
-    number=1,
-    outcome="error",
-    error=RunError("KeyError", "'Genève'\nand more"),
-    notebook="/week/λ & co.ipynb",
-)
+    source='rate = rates["Genève"]\nprint(rate < 4)', started=datetime(2026, 3, 6, 9, 0, tzinfo=UTC), session="monday",
+    number=1, outcome="error", error=RunError("KeyError", "'Genève'\nand more"), notebook="/week/λ & co.ipynb",
+)  # fmt: skip
 MENDED = replace(
     FAILED, source=FAILED.source.replace('["Genève"]', '.get("Genève", 0)'), outcome="ok", error=None, memory_id="aa01"
 )

@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from programs import until
 from small_models import mx
-from waiting import until
 
 from jupyter_memory import EmbedderError, JupyterMemory
 from jupyter_memory.embedders import batches, computing, open_embedder

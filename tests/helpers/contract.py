@@ -15,12 +15,9 @@ WEIGHTS = {"title": 2.0, "text": 1.0, "tags": 1.0}
 NOTEBOOK = "/week/λ.ipynb"
 NOTE = Draft(text="The λ of Zürich is 3.2.", title="λ", tags=("decision",))
 RATE = Draft(
-    text="The arrival rate λ in Zürich is 3.2 orders an hour.",
-    title="Rate",
-    tags=("queue", "zürich"),
-    event_at=NOW - timedelta(days=2),
-    session="monday",
-)
+    text="The arrival rate λ in Zürich is 3.2 orders an hour.", title="Rate", tags=("queue", "zürich"),
+    event_at=NOW - timedelta(days=2), session="monday",
+)  # fmt: skip
 PRICES = Draft(text="Prices fell in Genève.", tags=("queue",), event_at=NOW, session="friday", pinned=True)
 
 

@@ -101,12 +101,9 @@ class _Handler(BaseHTTPRequestHandler):
         if large:
             # A redirect to where it is stored; its own checksum and size are in headers of the hub's.
             said |= {
-                "ETag": '"of-the-store"',
-                "Content-Length": "0",
-                "X-Linked-Etag": f'"{self.hub.etag(name)}"',
-                "X-Linked-Size": str(len(self.hub.files[name])),
-                "Location": self._stored(name),
-            }
+                "ETag": '"of-the-store"', "Content-Length": "0", "X-Linked-Etag": f'"{self.hub.etag(name)}"',
+                "X-Linked-Size": str(len(self.hub.files[name])), "Location": self._stored(name),
+            }  # fmt: skip
         self._begin(302 if large else 200, said | self.hub.headers)
 
     def do_GET(self) -> None:

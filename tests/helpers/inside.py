@@ -1,4 +1,4 @@
-"""A look into the storage of an open store and at the bytes of its files: what is out of step, and what is left."""
+"""A look into the storage of an open store and at the bytes of its files, and what another program does with them."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
@@ -21,6 +21,14 @@ def run_sql(store: MemoryStore | Path, sql: str, *parameters: object) -> list[tu
     """Run statements on the file of a store, as another program does, and return their rows."""
     with closing(apsw.Connection(str(store if isinstance(store, Path) else store.path))) as connection:
         return connection.execute(sql, parameters).fetchall()
+
+
+@contextmanager
+def while_another_writes(store: MemoryStore) -> Iterator[None]:
+    """Hold the write lock of a store, as another program does."""
+    with closing(apsw.Connection(str(store.path))) as connection:
+        connection.execute("begin immediate")
+        yield
 
 
 def faults(store: MemoryStore) -> list[str]:

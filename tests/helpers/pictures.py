@@ -44,11 +44,7 @@ def base64(data: bytes) -> str:
 
 def plotting(source: str, *pictures: bytes, id: str = "", kind: str = "image/png") -> dict[str, Any]:
     return {
-        "cell_type": "code",
-        "execution_count": 1,
-        "metadata": {},
-        "source": source,
-        **({"id": id} if id else {}),
+        "cell_type": "code", "execution_count": 1, "metadata": {}, "source": source, **({"id": id} if id else {}),
         "outputs": [
             {
                 "output_type": "display_data",
@@ -57,7 +53,7 @@ def plotting(source: str, *pictures: bytes, id: str = "", kind: str = "image/png
             }
             for one in pictures
         ],
-    }
+    }  # fmt: skip
 
 
 def saved(path: Path, *cells: dict[str, Any], **metadata: Any) -> Path:

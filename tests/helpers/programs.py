@@ -1,10 +1,12 @@
-"""Programs that tests start and talk to while they run, forked processes, and being somebody there with few rights."""
+"""Programs that tests start, talk to and wait for, forked processes, full disks, and being somebody with few rights."""
 
 import os
 import pickle
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
 # Seconds that any program of a test may take in all, on a slow machine.
@@ -29,7 +31,24 @@ def running(command: Sequence[Any], **options: Any) -> Iterator[subprocess.Popen
                 pipe.close()
 
 
+def until(condition: Callable[[], object], seconds: float = 60.0) -> None:
+    """Wait for what another thread or process does."""
+    end = monotonic() + seconds
+    while not condition():
+        assert monotonic() < end, "it did not happen"
+        sleep(0.02)
+
+
 _NOBODY = 65534
+
+
+def fill_disk(filler: Path) -> None:
+    """Write a file until not a byte fits on its disk."""
+    with filler.open("wb", buffering=0) as file:
+        for size in (1_000_000, 4096, 1):
+            with suppress(OSError):
+                while file.write(bytes(size)):
+                    pass
 
 
 def become_nobody() -> None:

@@ -29,20 +29,13 @@ NOTES = st.fixed_dictionaries(
     }
 )  # fmt: skip
 RUNS = st.builds(
-    Run,
-    source=TEXTS,
-    started=TIMES,
-    session=st.sampled_from(["k1", "k2"]),
-    number=st.integers(1, 5),
-    outcome=st.sampled_from(["ok", "error", "unknown"]),
-    seconds=st.one_of(st.none(), st.floats(0, 100)),
-    notebook=st.sampled_from(["", "/week/λ.ipynb"]),
-    cell_id=st.sampled_from(["", "c1"]),
-    environment=st.sampled_from(["", "py311"]),
-    result=st.sampled_from(["", "0.78"]),
+    Run, source=TEXTS, started=TIMES, session=st.sampled_from(["k1", "k2"]), number=st.integers(1, 5),
+    outcome=st.sampled_from(["ok", "error", "unknown"]), seconds=st.one_of(st.none(), st.floats(0, 100)),
+    notebook=st.sampled_from(["", "/week/λ.ipynb"]), cell_id=st.sampled_from(["", "c1"]),
+    environment=st.sampled_from(["", "py311"]), result=st.sampled_from(["", "0.78"]),
     packages=st.sampled_from(["", "numpy 2.4.6, pandas 3.1.1"]),
     error=st.one_of(st.none(), st.builds(RunError, st.just("KeyError"), TEXTS, TEXTS)),
-)
+)  # fmt: skip
 LONG = "\n\n".join(f"## Part {n}\n\n" + f"The price of shop {n} rose in week {n}. " * 30 for n in range(12))
 
 

@@ -13,8 +13,7 @@ from threading import Event
 import apsw
 import pytest
 from kernel_runs import NOON, run
-from programs import in_fork
-from waiting import until
+from programs import in_fork, until
 
 from jupyter_memory import MemoryStore
 from jupyter_memory.storage import Journal, abandoned

@@ -72,13 +72,8 @@ def test_short_results_are_kept_if_asked_for(recorded):
     """What a cell prints and its value, without secrets; not what is long, is no text, or that another door shows."""
     token = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
     cells = [
-        "1 + 1",
-        "print('λ', end=' '); print(0.78)\n0.5",
-        "'x' * 300",
-        "print('x' * 300)",
-        "object()",
-        f"{token!r}",
-    ]
+        "1 + 1", "print('λ', end=' '); print(0.78)\n0.5", "'x' * 300", "print('x' * 300)", "object()", f"{token!r}",
+    ]  # fmt: skip
     recorded.run(*cells, "import sys; sys.stderr.write('warned'); None", "%%capture\nprint(1)")
     assert {run.result for run in recorded.runs()} == {""}
     recorded.settings.history_outputs = True

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from jupyter_memory.ingest import Document, known_readers
+from jupyter_memory.ingest import Document, known_readers, read_file
+from jupyter_memory.types import Draft
 
 
 @pytest.fixture
@@ -52,3 +53,14 @@ def index(store: Callable[..., Any]) -> Callable[[Path], Any]:
 
     indexed.memory = memory
     return indexed
+
+
+@pytest.fixture
+def drafted(tmp_path: Path) -> Callable[[str, str | bytes], list[Draft]]:
+    """Write a file, and return the drafts that it becomes."""
+
+    def of(name: str, content: str | bytes) -> list[Draft]:
+        (tmp_path / name).write_bytes(content.encode() if isinstance(content, str) else content)
+        return read_file(tmp_path / name, root=tmp_path)
+
+    return of

@@ -1,4 +1,4 @@
-"""What is broken is read as far as it goes, what is bulky is bounded, and the report says so."""
+"""What is broken, bulky or in another encoding is read as far as it goes and bounded, and the report says so."""
 
 import base64
 import json
@@ -51,10 +51,9 @@ SOURCES = ["flour <- 3", "bake(flour)", "eat()"]
         (WHOLE.replace('"bake(flour)"', "!"), ["flour <- 3", "eat()"], "damaged"),
     ],
 )
-def test_a_broken_notebook_is_read_as_far_as_it_goes(tmp_path, text, sources, noted):
+def test_a_broken_notebook_is_read_as_far_as_it_goes(drafted, text, sources, noted):
     """Cells that differ are there from both sides; a truncated file has those before its end."""
-    (tmp_path / "a.ipynb").write_text(text)
-    drafts = read_file(tmp_path / "a.ipynb", root=tmp_path)
+    drafts = drafted("a.ipynb", text)
     assert [draft.text for draft in drafts] == sources
     assert noted in str(drafts[0].metadata["reading_notes"]) and not any("<<<" in draft.text for draft in drafts)
     assert drafts[0].lang == ("r" if "eat()" in sources else drafts[0].lang)
@@ -86,9 +85,8 @@ def test_the_time_for_a_broken_notebook_grows_with_its_length(tmp_path, piece):
         ("a.r", f"x <- c({'1.5, ' * 20_000})\nprint(x)\n", "print(x)", "longer than"),
     ],
 )
-def test_data_among_words_are_bounded_and_noted(tmp_path, name, content, kept, noted):
-    (tmp_path / name).write_text(content)
-    [draft] = read_file(tmp_path / name, root=tmp_path)
+def test_data_among_words_are_bounded_and_noted(drafted, name, content, kept, noted):
+    [draft] = drafted(name, content)
     assert kept in draft.text and len(draft.text) < 5_000 and noted in draft.metadata["reading_notes"][0]
     if name != "a.ipynb":
         assert draft.text.split(kept)[0].count("\n") == content.split(kept)[0].count("\n")
@@ -105,21 +103,19 @@ WORDS = " ".join(random.Random(7).choices(["pump", "mill", "λ", "0.25", "Züric
         ("a.txt", "\n".join([WORDS[:200_000]] * 9 + ["the end", "Last."])),
     ],
 )
-def test_a_very_long_line_keeps_its_head_and_tail(tmp_path, name, content):
+def test_a_very_long_line_keeps_its_head_and_tail(drafted, name, content):
     """All such lines have a bound together; the other lines stay where they are, and no half of a secret is left."""
     key = "ghp_" + "aB3dE5gH7jK9mN1pQ4sT6vW8yZ0bC2eF5hJ7"
     content = content.replace(WORDS[224_000:225_000], WORDS[224_000:224_500] + f" {key} " + WORDS[224_500:225_000])
-    (tmp_path / name).write_text(content)
-    [draft] = read_file(tmp_path / name, root=tmp_path)
+    [draft] = drafted(name, content)
     assert 300_000 <= len(draft.text) < 320_000 and key[:12] not in draft.text
     assert "the end" in draft.text and WORDS[:1_000] in draft.text and draft.metadata["reading_notes"]
     assert "characters of very long lines are left out" in draft.metadata["reading_notes"][0]
     assert draft.text.count("\n") == content.count("\n")
 
 
-def test_a_long_line_is_read_whole(tmp_path):
-    (tmp_path / "a.md").write_text(WORDS[:250_000])
-    [draft] = read_file(tmp_path / "a.md", root=tmp_path)
+def test_a_long_line_is_read_whole(drafted):
+    [draft] = drafted("a.md", WORDS[:250_000])
     assert draft.text == WORDS[:250_000] and "reading_notes" not in draft.metadata
 
 
@@ -130,10 +126,9 @@ def test_a_long_line_is_read_whole(tmp_path):
         "\n".join(["/data/run/" + "sample" * 9 + str(n) for n in range(99)]),
     ],
 )  # fmt: skip
-def test_what_is_no_encoded_data_stays(tmp_path, text):
+def test_what_is_no_encoded_data_stays(drafted, text):
     """Genes, rules, paths and numbers are somebody's text."""
-    (tmp_path / "a.txt").write_text(text)
-    [draft] = read_file(tmp_path / "a.txt", root=tmp_path)
+    [draft] = drafted("a.txt", text)
     assert draft.text == text and "reading_notes" not in draft.metadata
 
 
@@ -150,11 +145,10 @@ ROWS = [f"({n}, 'kiln; {n}', NULL)" for n in range(4_000)]
     ],
     ids=["mysql", "sqlite", "mssql", "postgres"],
 )
-def test_of_a_dump_the_tables_are_kept(tmp_path, rows):
+def test_of_a_dump_the_tables_are_kept(tmp_path, rows, drafted):
     """Statements before and after the rows stay, the rows are counted; a small file is not a dump."""
     statements = "CREATE TABLE pots (id int, name text);", "CREATE INDEX by_name ON pots (name);"
-    (tmp_path / "a.sql").write_text(f"{statements[0]}\n{rows}\n{statements[1]}\n")
-    [draft] = read_file(tmp_path / "a.sql", root=tmp_path)
+    [draft] = drafted("a.sql", f"{statements[0]}\n{rows}\n{statements[1]}\n")
     assert all(one in draft.text for one in statements) and "kiln" not in draft.text and "pots" in draft.text
     assert "lines with rows" in draft.metadata["reading_notes"][0]
     (tmp_path / "b.sql").write_text("INSERT INTO pots VALUES (1, 'kiln');\n")
@@ -205,10 +199,9 @@ DRAWING = {
         ("a.excalidraw", json.dumps(DRAWING), "Heckle", ()),
     ],
 )
-def test_the_texts_of_a_canvas_are_read(tmp_path, name, content, text, tags):
+def test_the_texts_of_a_canvas_are_read(drafted, name, content, text, tags):
     """Its ids and coordinates are not."""
-    (tmp_path / name).write_text(content)
-    [draft] = read_file(tmp_path / name, root=tmp_path)
+    [draft] = drafted(name, content)
     assert (draft.text, draft.tags) == (text, tags)
 
 
@@ -220,8 +213,83 @@ def test_what_is_no_canvas_is_told(tmp_path, content):
 
 
 @pytest.mark.parametrize("fence", ["compressed-json", "json"])
-def test_a_drawing_in_a_note_has_its_texts(tmp_path, fence):
+def test_a_drawing_in_a_note_has_its_texts(drafted, fence):
     note = "---\nexcalidraw-plugin: parsed\n---\nOf ropes.\n\n## Text Elements\nTar ^aBcD1234\n\n%%\n## Drawing\n"
-    (tmp_path / "a.excalidraw.md").write_text(f"{note}```{fence}\n{WRAPPED}\n```\n%%\n")
-    [draft] = read_file(tmp_path / "a.excalidraw.md", root=tmp_path)
+    [draft] = drafted("a.excalidraw.md", f"{note}```{fence}\n{WRAPPED}\n```\n%%\n")
     assert "Of ropes." in draft.text and "Tar\n" in draft.text and len(draft.text) < 200
+
+
+RUSSIAN = "Вчера мы проверили насос у старой мельницы. Вода поднялась на три сантиметра, и сторож записал это в журнал."
+CZECH = "Včera jsme u starého mlýna změřili hladinu. Voda stoupla o tři centimetry, protože několik dní pršelo."
+CHINESE = "昨天我们在旧磨坊检查了水泵。水位上升了三厘米，看守人把它写进了日志。明天要更换传感器的电池。"
+TEXTS = [
+    ("gb18030", CHINESE), ("gbk", CHINESE),
+    ("big5", "昨天我們在舊磨坊檢查了水泵。水位上升了三厘米，看守人把它寫進了日誌。明天要更換感測器的電池。"),
+    ("shift_jis", "昨日、古い水車小屋でポンプを点検しました。水位は三センチ上がり、番人がそれを日誌に書きました。"),
+    ("euc_jp", "昨日、古い水車小屋でポンプを点検しました。水位は三センチ上がり、番人がそれを日誌に書きました。"),
+    ("cp949", "어제 우리는 오래된 방앗간에서 펌프를 점검했습니다. 수위가 삼 센티미터 올라갔고 적었습니다."),
+    ("cp1251", RUSSIAN), ("koi8_r", RUSSIAN), ("cp866", RUSSIAN), ("cp1250", CZECH), ("iso8859_2", CZECH),
+    ("cp1252", "Gestern prüften wir die Pumpe an der Mühle. Das Wasser stieg über die Schwelle, höher als üblich."),
+    ("cp1253", "Χθες ελέγξαμε την αντλία στον παλιό μύλο. Το νερό ανέβηκε τρία εκατοστά και ο φύλακας το έγραψε."),
+    ("cp1255", "אתמול בדקנו את המשאבה בטחנה הישנה. המים עלו בשלושה סנטימטרים והשומר רשם זאת ביומן."),
+    ("cp1256", "فحصنا أمس المضخة عند الطاحونة القديمة. ارتفع الماء ثلاثة سنتيمترات وكتب الحارس ذلك في السجل."),
+    ("utf-16-le", "The pump was checked at the mill.\nThe keeper noted Größe and λ in the log.\n"),
+    ("utf-16-be", f"{RUSSIAN}\n"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("encoding", "text"), TEXTS, ids=[encoding for encoding, _ in TEXTS])
+def test_a_text_is_read_in_its_encoding(drafted, encoding, text):
+    [draft] = drafted("a.md", f"# Log\n\n{text}".encode(encoding))
+    assert text in draft.text and "reading_notes" not in draft.metadata
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "encoding", "word"),
+    [
+        ("a.py", "# -*- coding: cp1251 -*-", "cp1251", "щи"),
+        ("b.py", "#!/usr/bin/env python\n# vim: set fileencoding=koi8-r :", "koi8_r", "щи"),
+        ("c.tex", "\\documentclass{article}\n\\usepackage[latin2]{inputenc}", "latin2", "žluť"),
+        ("d.html", '<meta charset="iso-8859-1">', "latin-1", "ùèø ìêæ"),
+        ("e.html", '<meta charset="utf-16">', "cp1252", "für Größe"),
+    ],
+)
+def test_a_declared_encoding_is_believed(drafted, name, line, encoding, word):
+    """Also where there are too few letters to guess; but not if the text cannot be in it."""
+    [draft] = drafted(name, f"{line}\n{word}\n".encode(encoding))
+    assert word in draft.text
+
+
+@pytest.mark.parametrize(
+    ("content", "noted"),
+    [
+        ("naïf, ca".encode("cp1250", "replace") + b"\xe8\xf8", "its encoding is a guess"),
+        ("λ and μ are letters of Greek: αβγδεζηθ".encode() + b"\xff", "1 of its characters are damaged"),
+    ],
+)
+def test_what_is_uncertain_is_in_the_report(store, tmp_path, content, noted):
+    """With what to do; the file is read all the same, and noted when it is read, not when it is unchanged."""
+    folder = tmp_path / "files"
+    folder.mkdir()
+    (folder / "a.txt").write_bytes(content)
+    memory = store()
+    report = memory.index(folder, progress=False)
+    [(path, what, kind)] = report.left_out
+    assert path.endswith("a.txt") and noted in what and kind == "" == report.kinds_left_out
+    assert "1 noted" in str(report) and f"noted   {path}" in str(report)
+    assert not memory.index(folder, progress=False).left_out
+
+
+@pytest.mark.parametrize(
+    "content", [b"PK\3\4\0\0" * 400, bytes(range(256)) * 40, b"".join(n.to_bytes(2, "little") for n in range(4_000))]
+)
+def test_what_is_binary_is_no_text(tmp_path, content):
+    """Nothing of it is taken for UTF-16."""
+    (tmp_path / "a.txt").write_bytes(content)
+    with pytest.raises(InputError, match="binary"):
+        read_file(tmp_path / "a.txt", root=tmp_path)
+
+
+def test_the_names_of_columns_are_read_in_their_encoding(drafted):
+    [draft] = drafted("a.csv", "город;население;площадь\nПермь;10;2.5\nОмск;20;3.5\nУфа;15;4\n".encode("cp1251"))
+    assert "население: integer" in draft.text

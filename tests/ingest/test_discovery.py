@@ -212,13 +212,9 @@ def test_links_to_files_are_followed_inside_only(tmp_path):
     root = grow(tmp_path / "root", "notes.md", ".env", ".secret/keys.md", "notes.bak")
     grow(tmp_path, "outside.md")
     for link, target in {
-        "inside.md": "notes.md",
-        "out.md": tmp_path / "outside.md",
-        "env.md": ".env",
-        "keys.md": ".secret/keys.md",
-        "bak.md": "notes.bak",
-        "zweiter.md": "notes.bak",
-    }.items():
+        "inside.md": "notes.md", "out.md": tmp_path / "outside.md", "env.md": ".env", "keys.md": ".secret/keys.md",
+        "bak.md": "notes.bak", "zweiter.md": "notes.bak",
+    }.items():  # fmt: skip
         (root / link).symlink_to(target)
     assert found(root) == ["bak.md", "notes.md"] and walk(root).failed == []
 

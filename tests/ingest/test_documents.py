@@ -41,13 +41,10 @@ def test_a_pdf_is_read_by_page(read):
 @pytest.mark.parametrize(
     ("stated", "date"),
     [
-        (STATED, WHEN),
-        ("D:20260302091500Z", WHEN),
-        ("D:20260302091500", WHEN),
-        ("D:2026", datetime(2026, 1, 1, tzinfo=UTC)),
-        *((text, None) for text in ("D:20261399", "last spring", "")),
+        (STATED, WHEN), ("D:20260302091500Z", WHEN), ("D:20260302091500", WHEN),
+        ("D:2026", datetime(2026, 1, 1, tzinfo=UTC)), *((text, None) for text in ("D:20261399", "last spring", "")),
     ],
-)
+)  # fmt: skip
 def test_a_pdf_has_the_date_that_it_states(read, stated, date):
     """In the ways in which PDF writes dates; anything else is none."""
     assert read("a.pdf", pdf_of(["Tariffs."], date=stated)).written == date

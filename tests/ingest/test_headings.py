@@ -55,30 +55,27 @@ def test_cells_stand_under_headings_of_html(tmp_path):
         ("a::b\n+++\nMats.\n", 0, None),
     ],
 )
-def test_front_matter_is_known_in_each_form(tmp_path, text, tags, day):
+def test_front_matter_is_known_in_each_form(drafted, text, tags, day):
     """Its tags and its date count as in YAML; what cannot be read is text."""
-    (tmp_path / "a.md").write_text(text)
-    [draft] = read_file(tmp_path / "a.md", root=tmp_path)
+    [draft] = drafted("a.md", text)
     assert draft.tags == ("eels", "river")[:tags] and "Mats." in draft.text
     expected = datetime.now(UTC).date() if day is None else date(2021, 5, day)
     assert draft.event_at.astimezone(UTC).date() == expected
 
 
-def test_properties_of_logseq_for_itself_are_not_read(tmp_path):
+def test_properties_of_logseq_for_itself_are_not_read(drafted):
     """Those of a person are; lines keep their numbers."""
     page = (
         "alias:: brown trout\n\n- Fed at dusk.\n  collapsed:: true\n  id:: 75b1b2c3-d4e5\n\t- Worms. std::sort id::x\n"
     )
-    (tmp_path / "a.md").write_text(page)
-    [draft] = read_file(tmp_path / "a.md", root=tmp_path)
+    [draft] = drafted("a.md", page)
     assert "75b1b2c3" not in draft.text and "collapsed" not in draft.text and "alias:: brown trout" in draft.text
     assert draft.text.split("Worms")[0].count("\n") == 5 and "std::sort id::x" in draft.text
 
 
-def test_an_org_file_is_read_block_by_block(tmp_path):
+def test_an_org_file_is_read_block_by_block(drafted):
     """Each in its language, at its line, under its headings, which have neither states nor tags."""
-    (tmp_path / "a.org").write_text(TEXTS["org"])
-    drafts = read_file(tmp_path / "a.org", root=tmp_path)
+    drafts = drafted("a.org", TEXTS["org"])
     code = [draft for draft in drafts if draft.metadata["cell_type"] == "code"]
     assert [(one.lang, one.text, one.context.split("\n")[1], one.metadata["line"]) for one in code] == [
         ("python", "bloom = anneal(hinge)\n# not a heading\n** nor this", "Hinges for the gate > Heat", 12),
@@ -89,10 +86,9 @@ def test_an_org_file_is_read_block_by_block(tmp_path):
     assert set(drafts[0].tags) == {"iron", "smithy", "church"} and drafts[0].lang == "org"
 
 
-def test_an_org_file_without_code_is_one_text(tmp_path):
+def test_an_org_file_without_code_is_one_text(drafted):
     """With its own headings, and without drawers."""
-    (tmp_path / "a.org").write_text(TEXTS["org"].partition("** Heat")[0])
-    [draft] = read_file(tmp_path / "a.org", root=tmp_path)
+    [draft] = drafted("a.org", TEXTS["org"].partition("** Heat")[0])
     assert (draft.lang, draft.kind) == ("org", "file") and "* TODO [#A] Hinges" in draft.text
     assert "6f1f0a44" not in draft.text and set(draft.tags) == {"iron", "smithy", "church"}
 

@@ -351,23 +351,6 @@ def test_indexed_at_the_new_path_before_it_is_told(filled, week_folder):
     assert kept(filled, new) == before and filled.stats()["files"] == 3 and filled.doctor() == []
 
 
-@pytest.mark.parametrize("whole", [False, True], ids=["to its subfolder", "with its folder"])
-def test_moved_from_another_folder(filled, week_folder, whole):
-    old = week_folder / "prices.ipynb"
-    first = kept(filled, old)["#0"][0]
-    filled.pin(first)
-    folder = week_folder.parent / "archiv λ" if whole else week_folder / "notes"
-    if whole:
-        week_folder.rename(folder)
-    else:
-        old.rename(folder / old.name)
-    assert moved(filled.index(folder, progress=False)) == ((3, 0) if whole else (1, 0))
-    assert kept(filled, folder / old.name)["#0"] == (first, (), True)
-    assert len(by_source(filled)) == 4 and filled.stats()["files"] == 3 and filled.doctor() == []
-    if not whole:
-        assert filled.index(week_folder, progress=False).forgotten == 0 and filled.get(first).pinned
-
-
 def test_a_copy_is_no_move(filled, week_folder):
     """A copy of a file that is there, or only ignored now, is no move; nor is a known file that is like a gone one."""
     before, other = by_source(filled), week_folder.parent / "other"

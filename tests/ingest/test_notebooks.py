@@ -50,18 +50,10 @@ def test_every_cell_that_says_something_is_a_draft(notebook):
     when = datetime.fromtimestamp(path.stat().st_mtime, UTC)
     assert (first.text, first.lang, first.location) == ("# Preise in Zürich", "markdown", "a1")
     assert second == Draft(
-        text="λ = 3\n\nOut:\n3",
-        title="02_prices.ipynb – Preise in Zürich",
-        kind="cell",
-        tier="file",
-        source=str(path),
-        location="b2",
-        lang="python",
-        event_at=when,
-        metadata={"cell_type": "code", "execution_count": 7, "index": 1},
-        context=f"02_prices.ipynb\nPreise in Zürich\n{when:%A} {when.day} {when:%B %Y}",
-        dated_by_file=True,
-    )
+        text="λ = 3\n\nOut:\n3", title="02_prices.ipynb – Preise in Zürich", kind="cell", tier="file", source=str(path),
+        location="b2", lang="python", event_at=when, metadata={"cell_type": "code", "execution_count": 7, "index": 1},
+        context=f"02_prices.ipynb\nPreise in Zürich\n{when:%A} {when.day} {when:%B %Y}", dated_by_file=True,
+    )  # fmt: skip
     # No id is made up while reading.
     assert read_file(path, root=path.parent) == [first, second]
 
@@ -101,19 +93,16 @@ def test_ids_are_locations_only_where_they_are_stored(drafts):
 @pytest.mark.parametrize(
     ("metadata", "language"),
     [
-        ({}, "python"),
-        ({"language_info": {"name": "R"}, "kernelspec": {"language": "python"}}, "r"),
+        ({}, "python"), ({"language_info": {"name": "R"}, "kernelspec": {"language": "python"}}, "r"),
         ({"kernelspec": {"language": "julia"}}, "julia"),
-        ({"kernelspec": None, "language_info": {"name": 3}}, "python"),
-        (None, "python"),
+        ({"kernelspec": None, "language_info": {"name": 3}}, "python"), (None, "python"),
         ({"kernelspec": {"name": "scala", "display_name": "Scala"}, "language_info": {"name": "scala"}}, "scala"),
         ({"kernelspec": {"name": "sas"}, "language_info": {"name": "sas"}}, "sas"),
-        ({"kernelspec": {"name": "ir"}}, "r"),
-        ({"kernelspec": {"name": "julia-1.11"}}, "julia"),
+        ({"kernelspec": {"name": "ir"}}, "r"), ({"kernelspec": {"name": "julia-1.11"}}, "julia"),
         ({"kernelspec": {"name": "xcpp17"}, "language_info": {"name": "C++17"}}, "cpp"),
         ({"kernelspec": {"name": "python3"}}, "python"),
     ],
-)
+)  # fmt: skip
 def test_the_language_is_the_kernels(drafts, metadata, language):
     """Code is in the notebook's language, in full or by the name of its kernel alone; Python if nothing says so."""
     assert [one.lang for one in drafts(markdown("λ"), code("x <- 3"), metadata=metadata)] == ["markdown", language]

@@ -42,17 +42,10 @@ def test_a_document_is_one_draft(tmp_path):
     os.utime(path, (when.timestamp(), when.timestamp()))
     assert read_file(path, root=tmp_path) == [
         Draft(
-            text=TEXT,
-            title="notes/prices.md",
-            kind="file",
-            tier="file",
-            source=str(path),
-            lang="markdown",
-            event_at=when,
-            context="notes/prices.md\nSaturday 21 November 2026",
-            dated_by_file=True,
+            text=TEXT, title="notes/prices.md", kind="file", tier="file", source=str(path), lang="markdown",
+            event_at=when, context="notes/prices.md\nSaturday 21 November 2026", dated_by_file=True,
         )
-    ]
+    ]  # fmt: skip
     # A file by itself, or outside the root, has its name.
     assert {read_file(path, root=root)[0].title for root in (path, tmp_path / "other")} == {"prices.md"}
 
@@ -227,15 +220,12 @@ def test_of_other_records_only_keys_are_kept(read, records):
     assert found.language == "data" and "zeppelin" not in repr(found)
 
 
-def test_secrets_in_a_transcript_are_hidden(tmp_path):
+def test_secrets_in_a_transcript_are_hidden(drafted):
     """As in any text, and a transcript that is very long is read in part, which is noted."""
-    path = tmp_path / "a.jsonl"
-    path.write_text(lines_of(of_claude("user", f"The password is {SECRET}, use --password={SECRET}")))
-    [draft] = read_file(path, root=tmp_path)
+    [draft] = drafted("a.jsonl", lines_of(of_claude("user", f"The password is {SECRET}, use --password={SECRET}")))
     assert SECRET not in draft.text and draft.metadata["redacted"]
     result = of_claude("user", [{"type": "tool_result", "content": "x" * 2_000_000}])
-    path.write_text(lines_of(of_claude("user", "λ fell"), *[result] * 26, of_claude("user", "μ rose")))
-    [draft] = read_file(path, root=tmp_path)
+    [draft] = drafted("a.jsonl", lines_of(of_claude("user", "λ fell"), *[result] * 26, of_claude("user", "μ rose")))
     assert draft.metadata["reading_notes"] == ["it is longer than 50 MB, and its beginning is read"]
 
 

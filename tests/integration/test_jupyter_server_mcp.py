@@ -32,13 +32,10 @@ def places(tmp_path: Path) -> dict[str, str]:
         store.add("We scaled the electricity prices to zero mean.", title="Scaling λ")
     (tmp_path / "config").mkdir()
     return {
-        **os.environ,
-        "HOME": str(tmp_path),
-        "JUPYTER_CONFIG_DIR": str(tmp_path / "config"),
-        "JUPYTER_DATA_DIR": str(tmp_path / "data"),
-        "JUPYTER_RUNTIME_DIR": str(tmp_path / "runtime"),
+        **os.environ, "HOME": str(tmp_path), "JUPYTER_CONFIG_DIR": str(tmp_path / "config"),
+        "JUPYTER_DATA_DIR": str(tmp_path / "data"), "JUPYTER_RUNTIME_DIR": str(tmp_path / "runtime"),
         "JUPYTER_MEMORY_PATH": str(tmp_path / "m.sqlite"),
-    }
+    }  # fmt: skip
 
 
 @contextmanager

@@ -84,13 +84,9 @@ def test_a_whole_session_without_a_network(tmp_path, monkeypatch):
     notes.mkdir(parents=True)
     (notes / "λ.md").write_text(f"# Müller\n\nThe {SECRET} is in the note.", encoding="utf-8")
     found = subprocess.run(
-        [*alone(), sys.executable, "-c", SESSION, str(tmp_path)],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
-        timeout=100,
-    )
+        [*alone(), sys.executable, "-c", SESSION, str(tmp_path)], capture_output=True, text=True, cwd=tmp_path,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}, timeout=100,
+    )  # fmt: skip
     assert found.returncode == 0, found.stderr
     assert found.stdout.strip() == "[]"
     assert SECRET not in found.stderr

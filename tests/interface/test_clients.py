@@ -95,16 +95,12 @@ def test_a_client_is_found_by_its_file_its_folder_or_its_program(tmp_path: Path,
 @pytest.mark.parametrize(
     ("name", "file", "skills"),
     [
-        ("claude-code", ".mcp.json", ".claude/skills"),
-        ("claude-desktop", None, None),
-        ("vscode", ".vscode/mcp.json", ".copilot/skills"),
-        ("copilot", ".mcp.json", ".copilot/skills"),
-        ("cursor", ".cursor/mcp.json", ".cursor/skills"),
-        ("codex", ".codex/config.toml", ".agents/skills"),
-        ("gemini", ".gemini/settings.json", ".gemini/skills"),
-        ("jupyter-ai", ".jupyter/mcp_settings.json", None),
+        ("claude-code", ".mcp.json", ".claude/skills"), ("claude-desktop", None, None),
+        ("vscode", ".vscode/mcp.json", ".copilot/skills"), ("copilot", ".mcp.json", ".copilot/skills"),
+        ("cursor", ".cursor/mcp.json", ".cursor/skills"), ("codex", ".codex/config.toml", ".agents/skills"),
+        ("gemini", ".gemini/settings.json", ".gemini/skills"), ("jupyter-ai", ".jupyter/mcp_settings.json", None),
     ],
-)
+)  # fmt: skip
 def test_the_file_of_a_project_and_the_folder_of_skills(name: str, file: str | None, skills: str | None) -> None:
     if file is None:
         with pytest.raises(ClientConfigError, match="leave out --project"):
@@ -120,33 +116,16 @@ def test_the_file_of_a_project_and_the_folder_of_skills(name: str, file: str | N
 
 
 WITH_OTHERS: list[tuple[Any, str]] = [
-    (PLAIN, texts.PLAIN),
-    (PLAIN, texts.WINDOWS),
-    (PLAIN, texts.ONE_LINE),
-    (PLAIN, '{\n  "mcpServers": {"time": {"command": "uvx"}}\n}\n'),
-    (CURSOR, texts.PLAIN),
-    (COMMENTS, texts.COMMENTS),
-    (COMMENTS, texts.LAST_COMMENT),
-    (ARRAY, texts.JUPYTER_AI),
-    (TOML, texts.CODEX),
-    (TOML, texts.CODEX.replace("\n", "\r\n")),
-    (TOML, texts.CODEX + "\n"),
-]
+    (PLAIN, texts.PLAIN), (PLAIN, texts.WINDOWS), (PLAIN, texts.ONE_LINE),
+    (PLAIN, '{\n  "mcpServers": {"time": {"command": "uvx"}}\n}\n'), (CURSOR, texts.PLAIN), (COMMENTS, texts.COMMENTS),
+    (COMMENTS, texts.LAST_COMMENT), (ARRAY, texts.JUPYTER_AI), (TOML, texts.CODEX),
+    (TOML, texts.CODEX.replace("\n", "\r\n")), (TOML, texts.CODEX + "\n"),
+]  # fmt: skip
 OTHERS: list[tuple[Any, str]] = [
-    (PLAIN, texts.NO_SERVERS),
-    (PLAIN, texts.EMPTY_SERVERS),
-    (PLAIN, texts.OPEN_SERVERS),
-    (PLAIN, "{}"),
-    (PLAIN, "\n"),
-    (PLAIN, ""),
-    (COMMENTS, "{\n  // nothing yet\n}\n"),
-    (COMMENTS, '{ "servers": { /* none */ } }'),
-    (ARRAY, ""),
-    (ARRAY, '{"mcp_servers": []}'),
-    (TOML, ""),
-    (TOML, 'model = "gpt-5.2-codex"'),
-    (TOML, "[mcp_servers]\n"),
-]
+    (PLAIN, texts.NO_SERVERS), (PLAIN, texts.EMPTY_SERVERS), (PLAIN, texts.OPEN_SERVERS), (PLAIN, "{}"), (PLAIN, "\n"),
+    (PLAIN, ""), (COMMENTS, "{\n  // nothing yet\n}\n"), (COMMENTS, '{ "servers": { /* none */ } }'), (ARRAY, ""),
+    (ARRAY, '{"mcp_servers": []}'), (TOML, ""), (TOML, 'model = "gpt-5.2-codex"'), (TOML, "[mcp_servers]\n"),
+]  # fmt: skip
 # A string, which stays, or a comment, which goes; then a comma before a closing bracket.
 COMMENT, COMMA = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL), re.compile(r",(?=\s*[}\]])")
 
@@ -197,20 +176,17 @@ def test_what_somebody_added_to_the_entry_stays() -> None:
     ("shape", "text", "said"),
     [
         (PLAIN, '{"mcpServers": {', "not valid JSON (line 1, column 17)"),
-        (PLAIN, '{"a": 1} // note', "not valid JSON"),
-        (PLAIN, "[]", "not a JSON object"),
+        (PLAIN, '{"a": 1} // note', "not valid JSON"), (PLAIN, "[]", "not a JSON object"),
         (PLAIN, '{"mcpServers": []}', "'mcpServers' is no object"),
         (PLAIN, '{"mcpServers": null}', "'mcpServers' is no object"),
         (COMMENTS, '{"servers": {"a": "x}\n}', "not valid JSON, even with comments"),
-        (PLAIN, "[" * 100_000, "nested too deeply"),
-        (ARRAY, '{"mcp_servers": {}}', "'mcp_servers' is no array"),
-        (TOML, 'model = "gpt', "not valid TOML"),
-        (TOML, "[mcp_servers.x]\na = [1,\n", "not valid TOML"),
+        (PLAIN, "[" * 100_000, "nested too deeply"), (ARRAY, '{"mcp_servers": {}}', "'mcp_servers' is no array"),
+        (TOML, 'model = "gpt', "not valid TOML"), (TOML, "[mcp_servers.x]\na = [1,\n", "not valid TOML"),
         (TOML, 'mcp_servers = "none"', "mcp_servers is no table"),
         (TOML, "mcp_servers = { docs = { command = 'x' } }", "cannot change safely"),
         (TOML, "[mcp_servers]\njupyter-memory = { command = 'x' }\n", "cannot change safely"),
     ],
-)
+)  # fmt: skip
 def test_a_text_that_cannot_be_read_is_refused(shape: Any, text: str, said: str) -> None:
     """A broken configuration, or one in another form, is refused with the place, and without a word of what it says."""
     with pytest.raises(ClientConfigError) as refused:
@@ -255,25 +231,14 @@ def carried_out(changes: list[Any]) -> None:
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("claude-code", texts.PLAIN),
-        ("claude-code", texts.WINDOWS),
-        ("claude-code", texts.ONE_LINE),
-        ("claude-code", texts.NO_SERVERS),
-        ("claude-code", texts.EMPTY_SERVERS),
-        ("claude-code", texts.OPEN_SERVERS),
-        ("claude-code", "\ufeff{}"),
-        ("claude-code", ""),
-        ("claude-code", "\n\n"),
-        ("vscode", texts.COMMENTS),
-        ("vscode", texts.LAST_COMMENT),
-        ("vscode", "{\n  // nothing yet\n}\n"),
-        ("jupyter-ai", texts.JUPYTER_AI),
-        ("jupyter-ai", "{}"),
-        ("codex", texts.CODEX),
-        ("codex", "[mcp_servers]\n\n\n"),
+        ("claude-code", texts.PLAIN), ("claude-code", texts.WINDOWS), ("claude-code", texts.ONE_LINE),
+        ("claude-code", texts.NO_SERVERS), ("claude-code", texts.EMPTY_SERVERS), ("claude-code", texts.OPEN_SERVERS),
+        ("claude-code", "\ufeff{}"), ("claude-code", ""), ("claude-code", "\n\n"), ("vscode", texts.COMMENTS),
+        ("vscode", texts.LAST_COMMENT), ("vscode", "{\n  // nothing yet\n}\n"), ("jupyter-ai", texts.JUPYTER_AI),
+        ("jupyter-ai", "{}"), ("codex", texts.CODEX), ("codex", "[mcp_servers]\n\n\n"),
         *((name, None) for name in ("claude-code", "vscode", "jupyter-ai", "codex")),
     ],
-)
+)  # fmt: skip
 def test_the_file_is_what_it_was(places: Places, name: str, text: str | None) -> None:
     """Connecting, connecting with other options and ending it gives the earlier bytes, or no file, and no copy."""
     plain, other = target(name, places), target(name, places, None, "--read-only")

@@ -17,14 +17,7 @@ from jupyter_memory import (
     store_path,
 )
 from jupyter_memory.cli import main
-from jupyter_memory.interface import (
-    ADD,
-    SEARCH,
-    StoreProvider,
-    headline,
-    refuse_unquoted_times,
-    search_of,
-)
+from jupyter_memory.interface import ADD, SEARCH, StoreProvider, headline, refuse_unquoted_times, search_of
 from jupyter_memory.text import DatabaseAddress
 from jupyter_memory.types import FACETS, Filters, Fix, Run, RunError
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from time import sleep
 
 import pytest
-from waiting import until
+from programs import until
 
 from jupyter_memory import InputError, MemoryStore
 from jupyter_memory.interface import FolderWatch

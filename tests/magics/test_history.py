@@ -71,12 +71,8 @@ def test_which_change_made_a_number_better(shell, ip):
     ran(ip, "%memory history on", "%config JupyterMemory.history_outputs = True")
     score = "print('R²:', {1: 0.71, 2: 0.75, 3: 0.78}[alpha])"
     for cell, text in (
-        ("a", "alpha = 1"),
-        ("b", score),
-        ("a", "alpha = 3"),
-        ("b", score),
-        ("b", score + "; alpha / 2"),
-    ):
+        ("a", "alpha = 1"), ("b", score), ("a", "alpha = 3"), ("b", score), ("b", score + "; alpha / 2"),
+    ):  # fmt: skip
         ip.run_cell(text, store_history=True, cell_id=cell)
     shell.run("%memsearch kind:history print R²")
     runs = shell.run("runs = %memory runs 1\nruns")

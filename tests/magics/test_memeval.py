@@ -30,12 +30,9 @@ def test_add_list_forget(week) -> None:
 
 def test_mistakes(week) -> None:
     for line, said in (
-        ("add", "run %memsearch first"),
-        ("run", "golden set is empty"),
-        ("plot", "%memeval run first"),
-        ("rum", "Did you mean %memeval run?"),
-        ("forget", "Name the questions"),
-    ):
+        ("add", "run %memsearch first"), ("run", "golden set is empty"), ("plot", "%memeval run first"),
+        ("rum", "Did you mean %memeval run?"), ("forget", "Name the questions"),
+    ):  # fmt: skip
         assert said in week.mistake(f"%memeval {line}")
     week.run("%memsearch Müller;")
     assert "first is not one" in week.mistake("%memeval add first")

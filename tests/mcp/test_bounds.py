@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from locked import while_another_writes
+from inside import while_another_writes
 from tool_answers import with_client, with_shared
 
 from jupyter_memory import JupyterMemory, MemoryStore
@@ -34,17 +34,14 @@ RECORDS = [
         FILE
         | {
             "text": f"The quartz walrus weighs the price forecast of Zugspitze {number}, by forecasts9 and pricez.",
-            "title": f"Walrus {number}",
-            "source": f"{CLOSED}/zugspitze/walrus {number}.md",
-            "tags": ["hushtag", "prices"],
-            "lang": "brainfuck",
-            "event_at": DAY - timedelta(days=1_000 + number),
+            "title": f"Walrus {number}", "source": f"{CLOSED}/zugspitze/walrus {number}.md",
+            "tags": ["hushtag", "prices"], "lang": "brainfuck", "event_at": DAY - timedelta(days=1_000 + number),
         }
         for number in range(6)
     ),
     {"text": "A quartz note of nobody's folder about Zugspitze.", "title": "Walrus note", "tags": ["hushtag"]},
     {"text": "In another space the walrus sleeps.", "title": "Walrus of the zoo", "space": "zoo"},
-]
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -149,14 +146,9 @@ def test_a_name_that_is_a_path_opens_nothing(mixed, name):
 def test_the_words_of_the_rest_are_not_told(bounded, ask):
     """A slip for a hidden word gets no spelling, a hidden tag or folder is not suggested, nor is its time."""
     for query, filters in (
-        ("quarts", None),
-        ("walruss", None),
-        ('"quartz walrus"', None),
-        ("price", {"tag": "hushtak"}),
-        ("price", {"path": "/work/close"}),
-        ("price", {"lang": "brainfunk"}),
-        ("price", {"until": "2024-01-01"}),
-    ):
+        ("quarts", None), ("walruss", None), ('"quartz walrus"', None), ("price", {"tag": "hushtak"}),
+        ("price", {"path": "/work/close"}), ("price", {"lang": "brainfunk"}), ("price", {"until": "2024-01-01"}),
+    ):  # fmt: skip
         said = json.dumps(ask(bounded, "search", query=query, filters=filters))
         asked = query + json.dumps(filters)
         assert not [word for word in (*HIDDEN, "2023") if word.lower() in said.lower() and word not in asked], said

@@ -102,13 +102,8 @@ def test_paths_of_hits_are_filters(tools, tools_over, ask, week_store):
     found = ask(tools, "search", query="samovar")
     assert found["shared"]["folder"] == "/projects/drinks/"
     for part, count in (
-        ("green.md", 1),
-        ("tea", 1),
-        ("cafe/tea", 1),
-        ("Tea/", 1),
-        ("cafe", 2),
-        ("…fe/tea/green.md", 1),
-    ):
+        ("green.md", 1), ("tea", 1), ("cafe/tea", 1), ("Tea/", 1), ("cafe", 2), ("…fe/tea/green.md", 1),
+    ):  # fmt: skip
         answer = ask(tools, "search", query="samovar", filters={"path": part})
         assert len(answer["hits"]) == count and "called" not in answer.get("note", ""), part
     both = ask(tools, "search", query="samovar", filters={"path": "prices.md"})

@@ -1,12 +1,16 @@
-"""The profile auto on real stores: what it adds to words and meaning, and other forms of the words that were asked."""
+"""What the default profile answers, whatever forms, signs and marks the words of a question have."""
 
 from contextlib import closing
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import apsw
 import pytest
+from growing import cpu_exponent
 from results import titles
 from week import NOW
+
+from jupyter_memory.search import parse
+from jupyter_memory.text import ident_column
 
 WEEK = [
     ("Left joins", "The left join on the meter id doubled the rows of Zürich."),
@@ -201,3 +205,100 @@ def test_what_has_no_forms(german):
     german.add("ergebnisse_laden() ist mit der Messung verbunden und wird nicht gebraucht.", title="Laden")
     query = german.hits("ergebnis_laden").query
     assert not {"ergebnis", "laden"} & {one.word for one in query.terms.forms}
+
+
+TEXTS = {
+    "a": "The mouldings of the wainscot are lime",
+    "b": "The mouldboard of the plough is worn",
+    "c": "Released 🚀 the new shingles",
+    "d": "The wainscot of the barn is oak",
+    "e": "We ate cake 🎂 and 🎂 in the hayloft",
+}
+
+
+@pytest.mark.parametrize("profile", ["auto", "covalence", "vault", "memini", "memini-rrf"])
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("mould*", "ab"), ("mouldb*", "b"), ("oaken wains*", "ad"), ("🚀", "c"), ("cake 🎂", "e"),
+        ("wainscot NOT oak", "a"), ("wainscot AND NOT lime", "d"),
+    ],
+)  # fmt: skip
+def test_signs_are_understood(store, query, found, profile):
+    """By each profile with words."""
+    memory = store(embedder=None)
+    memory.add_many([{"text": text, "title": name} for name, text in TEXTS.items()])
+    hits = memory.hits(query, profile=profile).hits
+    assert sorted(hit.memory.title for hit in hits if hit.memory.title in found) == list(found)
+    assert "NOT" in query or {hit.memory.title for hit in hits[: len(found)]} == set(found)
+    assert "NOT" not in query or {hit.memory.title for hit in hits} <= set(found)
+
+
+def test_what_is_excluded_is_said(store):
+    """With the sign that excludes it."""
+    memory = store(embedder=None)
+    memory.add_many([{"text": text} for text in TEXTS.values()])
+    assert "because of the NOT before it" in str(memory.hits("wainscot NOT oak").notices)
+    assert "because of the minus before it" in str(memory.hits("wainscot -oak").notices)
+
+
+@pytest.mark.parametrize(
+    ("text", "prefix"),
+    [
+        ("mould*", "mould"), ("a* Prices* of", "prices"), ("import *", None), ("a**b x**", None),
+        ("**bold** f(*args)", None), ('"mould*" x', None), ("int *p", None), ("x*y", None),
+    ],
+)  # fmt: skip
+def test_an_asterisk_behind_a_word_lets_it_go_on(text, prefix):
+    """One of code or Markdown does not."""
+    assert parse(text, now=datetime.now(UTC)).terms.prefix == prefix
+
+
+OTHERS = [
+    "The tram sheds", "Серый камень у дороги", "Το σπίτι στο λόφο", "בית על הגבעה", "بيت على التل", "Fracht und Liste",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "queries"),
+    [
+        ("The looms of Łódź stand still", ["lodz", "Łódź", "łodz"]),
+        ("Во дворе стоит зелёная ёлка", ["елка", "ёлка", "Зеленая"]),
+        ("Под елкой лежат подарки", ["ёлкой"]),
+        ("Το νερό της πηγής είναι κρύο", ["νερο", "ΝΕΡΟ", "νερό", "πηγης"]),
+        ("Το νερο ειναι κρυο", ["νερό"]), ("שָׁלוֹם לכולם", ["שלום", "שָׁלוֹם"]), ("كتب مُحَمَّد رسالة", ["محمد"]),
+        ("أحمد في البيت", ["احمد"]), ("Trawlers of Tromsø unload", ["Tromso", "Tromsø"]),
+        ("Đorđe wrote of ıslak streets", ["dorde", "islak"]),
+        ("Die Fracht\u00adliste der Reederei", ["Frachtliste", "Fracht\u00adliste"]),
+        ("Der Hafen&shy;meister schlief", ["Hafenmeister"]), ("The tide\u200bwaiter boarded", ["tidewaiter"]),
+        (r"Kurt G\"odel and Paul Erd\H{o}s", ["Gödel", "godel", "Erdős", "erdos"]),
+        (r"Stra{\ss}e in K\o{}benhavn, na\"{\i}ve", ["Straße", "København", "Kobenhavn", "naïve"]),
+        (r"\v{C}apek's fa\c{c}ade and \AA{}str\"om", ["Čapek", "facade", "Åström"]),
+    ],
+)  # fmt: skip
+def test_a_word_is_found_however_it_is_typed(store, text, queries):
+    """By its words, with and without marks, on either side; the text stays as it is."""
+    memory = store(embedder=None)
+    memory.add_many([{"text": one} for one in (text, *OTHERS)])
+    for query in queries:
+        hits = memory.hits(query).hits
+        assert [hit.memory.text for hit in hits][:1] == [text], query
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"""print("{\"action\": \"open\"}", 'don\'t', 'it\'s')""",
+        r"\frac{a}{b} \begin{center} \int x \in \alpha_i \label{c}",
+        "йод and the AT&T office, résumé",
+    ],
+)
+def test_what_has_no_such_marks_is_indexed_as_before(text):
+    """Strings of code, commands of LaTeX and other letters add no words."""
+    assert all(word.isascii() and "action" not in word for word in ident_column(text).split())
+
+
+@pytest.mark.parametrize("piece", ["a", r"\"o", "{\\ss}", "\u00ad", "ё", "&shy;", r"\v{c", "\\", "ֹa"])
+def test_the_time_grows_with_the_text(piece):
+    end = '\\"o ё'
+    assert cpu_exponent(lambda n: lambda: ident_column(piece * (n // len(piece)) + end), 50_000, 200_000) < 1.6

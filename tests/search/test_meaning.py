@@ -1,13 +1,17 @@
-"""The signals of meaning: margins of cosines, hubs, MaxSim and the best passage."""
+"""The signals of meaning: margins of cosines, hubs, MaxSim, the best passage; and what is related to a memory."""
 
+from contextlib import closing
 from math import isnan
 
+import apsw
 import numpy as np
 import pytest
-from calibrated import calibrated
+from inside import run_sql
 from small_notebooks import write
 from week import NOW
 
+from jupyter_memory import UnknownMemory
+from jupyter_memory.embedders import StaticEmbedder
 from jupyter_memory.embedders import tokens as pieces
 from jupyter_memory.search import BestPassage, MaxSim, SemanticMargin
 
@@ -57,7 +61,7 @@ def test_a_hub_is_held_back_where_the_model_is_trusted(filled_with, trust, held_
     """Of two equal cosines that of a hub stands out less where meaning can be trusted, and only there."""
     # Both at 60 degrees from the question, on either side; one has neighbours.
     memories = filled_with(*({"text": f"λ {angle}"} for angle in (60, -60, 61, 62, 63, 180)), embedder=Sided())
-    calibrated(memories, trust)
+    run_sql(memories, "insert or replace into trust select id, 1, ? from models where active", trust)
     hits = memories.hits("zebra", now=NOW).hits
     found = {hit.memory.source: hit.signals["semantic_margin"].value for hit in hits}
     assert (found["1.md"] < found["2.md"] - 1e-4) == held_back
@@ -174,3 +178,147 @@ def test_the_rest_of_a_text_hides_no_line(judged):
     late, early, none = judged(BestPassage(), ASKED, *({"text": text} for text in texts), embedder="static")
     assert late == pytest.approx(early, rel=0.1)
     assert none < 0.8 * min(early, late)
+
+
+TOPICS = {
+    "prices": ["We scaled the prices to zero mean.", "Prices are net of tax before scaling.", "Scaling prices by shop"],
+    "orders": ["Orders at night follow a Poisson law with λ.", "The λ of Poisson orders is 3.2",
+               "Night orders: λ falls"],
+    "files": ["FileSyncService drops events of Łukasz.", "Events are lost when FileSyncService is slow",
+              "Lost events: sync"],
+}  # fmt: skip
+
+
+class Deaf:
+    """The static model, which cannot be asked anything: only what is stored has vectors."""
+
+    name, dimensions, fingerprint, threshold = "deaf", 64, "deaf/64", 0.1
+
+    def embed_documents(self, texts, /):
+        return StaticEmbedder(64).embed_documents(texts)
+
+    def embed_query(self, _text, /):
+        raise AssertionError("asked")
+
+
+def filled(memory):
+    return memory, {name: [memory.add(text).id for text in texts] for name, texts in TOPICS.items()}
+
+
+@pytest.fixture
+def topics(store):
+    return filled(store())
+
+
+def ids_of(answer):
+    return [hit.memory.id for hit in answer.hits]
+
+
+@pytest.mark.parametrize("profile", ["auto", "covalence", "memini"])
+@pytest.mark.parametrize("subject", TOPICS)
+def test_what_is_on_the_same_subject(topics, profile, subject):
+    memory, ids = topics
+    answer = memory.related(ids[subject][0], profile=profile)
+    assert set(ids_of(answer)[:2]) == set(ids[subject][1:]) and ids[subject][0] not in ids_of(answer)
+    assert 1 in {hit.kw_rank for hit in answer.hits} and 1 in {hit.sem_rank for hit in answer.hits}
+    assert answer.counts["fused"] == len(answer.hits) <= 8
+
+
+def test_what_says_the_same_is_left_out(store):
+    text = "The zeros function creates an array of zeros."
+    memory = store()
+    first = memory.add(text, title="numpy", source="/week/numpy.md")
+    copy = memory.add(text.upper(), title="numpy", source="/week/numpy-Copy1.md")
+    other = memory.add("The ones function creates an array of ones.", title="numpy", source="/week/ones.md")
+    answer = memory.related(first.id)
+    assert copy.id != first.id and [(hit.rank, hit.memory.id) for hit in answer.hits] == [(1, other.id)]
+    assert answer.notices == ("1 memory with the same text is not shown.",)
+
+
+def test_options_and_verdict(topics):
+    """Limit and filters hold as in a search; nobody asked, so nothing is said of how well it was answered."""
+    memory, (first, second, _) = topics[0], topics[1]["prices"]
+    memory.update(second, tags=["decision"])
+    answer = memory.related(first)
+    assert len(memory.related(first, limit=1).hits) == 1
+    assert ids_of(memory.related(first, filters={"tag": "decision"})) == [second]
+    assert answer.verdict is None and np.isnan(answer.strength) and answer.notices == ()
+    assert memory.explain_in(answer, answer.hits[0].memory.id).rank == 1
+
+
+def test_no_model_is_asked(store):
+    memory, ids = filled(store(embedder=Deaf()))
+    assert memory.related(ids["files"][0]).counts["vector"] > 0
+
+
+@pytest.mark.parametrize(
+    ("texts", "others"),
+    [
+        (("The λ of Poisson", "Poisson at night", "Prices in Zürich"), 1),
+        # What is written without spaces is compared by pairs of characters.
+        (("東京の売上が増えた", "大阪と東京の売上", "価格の正規化"), 1),
+        # A memory that is alone has nothing like it.
+        (("The λ of Poisson",), 0),
+    ],
+)
+def test_by_words_alone(store, texts, others):
+    """A store without a model finds what shares the telling words; a memory that is not there is said so."""
+    memory = store(embedder=None)
+    first, *rest = [memory.add(text).id for text in texts]
+    assert ids_of(memory.related(first))[:1] == rest[:others]
+    with pytest.raises(UnknownMemory):
+        memory.related("0" * 16)
+
+
+@pytest.mark.parametrize(
+    "text", ['"', "tag:x -kind:cell", "the", "東京の売上", "last week", "x" * 20_000, "a:b:c " * 3_000]
+)
+def test_whatever_it_holds(topics, text):
+    memory, _ = topics
+    one = memory.add(text)
+    assert one.id not in ids_of(memory.related(one.id))
+
+
+# A text that is not stored: what stands out is alike, and so is its section; what a dozen cells share is not.
+WORDS = ("tariff", "meter", "customer", "invoice", "forecast", "weather", "holiday", "outlier", "firmware", "schema")
+SUBJECT = "lags = demand.shift(48).rolling(24).mean()\nfeatures['demand_lag'] = lags.reindex(features.index)"
+
+
+@pytest.fixture
+def work(store, tmp_path):
+    """A store of notebooks that begin alike, and of one that computes lags of the demand."""
+    for place, word in enumerate(WORDS):
+        cells = ["import numpy as np\nimport pandas as pd", *(f"{word}_{other} = load('{other}')" for other in WORDS)]
+        write(tmp_path / f"{place}.ipynb", f"# {word}", *cells)
+    old = SUBJECT.replace("48", "72").replace("demand_lag", "lag_of_demand")
+    write(tmp_path / "lags.ipynb", "# Lags", old, "features.plot()")
+    memory = store()
+    memory.index(tmp_path, progress=False)
+    return memory
+
+
+def test_what_is_about_the_same_is_found(work, tmp_path):
+    """The cell that does nearly the same is the answer, limit and filters hold, and no vector of the text is kept."""
+    answer = work.related_to(SUBJECT)
+    assert answer.hits[0].memory.text.startswith("lags = demand.shift(72)")
+    # What stands beside it in its section may be of use as well, nothing of other notebooks is.
+    assert {hit.memory.source for hit in answer.hits} == {str(tmp_path / "lags.ipynb")}
+    assert (answer.hits[0].rank, answer.verdict) == (1, None)
+    assert work.related_to(SUBJECT, filters={"not_path": [str(tmp_path / "lags.ipynb")]}).hits == ()
+    assert len(work.related_to(SUBJECT, limit=1).hits) == 1
+    with closing(apsw.Connection(str(work.path), flags=apsw.SQLITE_OPEN_READONLY)) as file:
+        assert file.execute("select count(*) from query_vectors").get == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import numpy as np\nimport pandas as pd",
+        "The committee met and adopted the report of its chairman without a vote.",
+        "tariff",
+        "",
+    ],
+)
+def test_what_is_like_everything_or_nothing_has_no_answer(work, text):
+    """The imports of every notebook, a text about something else, a word, and nothing."""
+    assert work.related_to(text).hits == ()

@@ -316,21 +316,6 @@ def test_every_facet_is_kept(filters):
     assert {name: list(getattr(found, name)) for name in FACETS} == {name: filters.get(name, []) for name in FACETS}
 
 
-@given(
-    filters=st.dictionaries(
-        st.sampled_from([*FACETS, "since", "until", "λ"]),
-        st.none() | st.integers() | st.text() | st.lists(st.text() | st.integers()) | st.dates() | st.floats(),
-    )
-)
-def test_any_mapping_is_read_or_refused(filters):
-    """Whatever stands in a mapping, it is either a filter or a QueryError."""
-    try:
-        found = selected(filters)
-    except QueryError:
-        return
-    assert all(isinstance(value, str) for name in FACETS for value in getattr(found, name))
-
-
 @pytest.mark.parametrize(
     ("value", "start", "end"),
     [

@@ -5,7 +5,7 @@ from contextlib import closing
 import apsw
 import numpy as np
 import pytest
-from locked import while_another_writes
+from inside import while_another_writes
 
 from jupyter_memory import JupyterMemory, MemoryStore
 from jupyter_memory.embedders import StaticEmbedder

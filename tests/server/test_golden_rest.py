@@ -95,21 +95,14 @@ async def test_the_routes_answer_as_the_golden_files_say(ask, week_in, notebook,
         "explanation.away": await ask(
             "explain", {"query": QUESTION, "memory_id": first, "filters": {"kind": ["cell"]}}
         ),
-        "item.note": await ask("item", {"memory_id": first}),
-        "item.cell": await ask("item", {"memory_id": cell}),
-        "folders": await ask("folders"),
-        "jobs": await ask("jobs"),
-        "status": await ask("status"),
-        "profiles": await ask("profiles"),
-        "models": await ask("models"),
-        "problems": await ask("doctor"),
-        "searches": await ask("recent", {}),
-        "problem.field": await ask("search", {"query": QUESTION, "limit": 0}),
+        "item.note": await ask("item", {"memory_id": first}), "item.cell": await ask("item", {"memory_id": cell}),
+        "folders": await ask("folders"), "jobs": await ask("jobs"), "status": await ask("status"),
+        "profiles": await ask("profiles"), "models": await ask("models"), "problems": await ask("doctor"),
+        "searches": await ask("recent", {}), "problem.field": await ask("search", {"query": QUESTION, "limit": 0}),
         "problem.unknown": await ask("item", {"memory_id": "no such id"}),
         "recorded": await ask("feedback", {"memory_id": first, "query": QUESTION, "accepted": True, "rank": 1}),
-        "removed": await ask("recent", method="DELETE"),
-        "forgotten": await ask("forget", {"memory_ids": [first]}),
-    }
+        "removed": await ask("recent", method="DELETE"), "forgotten": await ask("forget", {"memory_ids": [first]}),
+    }  # fmt: skip
     codes = {name: answered.code for name, answered in found.items() if not name.startswith("problem.")}
     assert set(codes.values()) == {200}, codes
     same = Same({str(store_file): "/home/ada/memory.sqlite", str(jp_root_dir): "/home/ada/work"})
@@ -137,7 +130,7 @@ def test_golden_files_fit_their_schemas(fits, file):
 
 
 def test_schemas_say_what_the_panel_and_the_store_know():
-    """They have every field of the interfaces of types.ts, optional where it is there, and hold the words of the store."""
+    """They have the fields of the interfaces in types.ts, optional where they are there, and the words of the store."""
     told, schemas = interfaces(TYPES.read_text("utf-8")), {}
     for file in ("requests.json", "answers.json"):
         schemas |= json.loads((SCHEMAS / file).read_text("utf-8"))["definitions"]

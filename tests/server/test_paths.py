@@ -132,14 +132,11 @@ async def test_what_cannot_be_opened_says_why(ask, place, jp_root_dir, tmp_path)
         path.parent.mkdir(exist_ok=True)
         path.write_text("λ", encoding="utf-8")
     for source, said in (
-        (jp_root_dir / "gone.md", "gone"),
-        (jp_root_dir / "RTC:notes.md", "gone"),
-        (tmp_path / "other.md", "outside"),
+        (jp_root_dir / "gone.md", "gone"), (jp_root_dir / "RTC:notes.md", "gone"), (tmp_path / "other.md", "outside"),
         (tmp_path / "lab-old" / "notes.md", "outside"),
-        (jp_root_dir / ".ipynb_checkpoints" / "notes-checkpoint.md", "hidden"),
-        ("", "no file"),
+        (jp_root_dir / ".ipynb_checkpoints" / "notes-checkpoint.md", "hidden"), ("", "no file"),
         ("https://elsewhere.example/a", "no file"),
-    ):
+    ):  # fmt: skip
         opened = await place(source)
         assert opened["path"] is None and said in opened["closed"], source
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import apsw
 import pytest
 from blocked import run_without
-from locked import while_another_writes
+from inside import while_another_writes
 from traitlets import TraitError
 
 from jupyter_memory import MemoryStore, NoStore, StoreReadOnly

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
-from locked import while_another_writes
+from inside import while_another_writes
 
 from jupyter_memory import InputError, JupyterMemory, MemoryStore, UnknownMemory
 from jupyter_memory.types import Recent
@@ -198,19 +198,6 @@ def test_memini_ranks_what_was_used_higher(store):
     # 0.20 of quality, and of that 0.2 * a / (a + 3).
     assert gained[last] == pytest.approx(0.2 * 0.2 * 1 / 4)
     assert gained[first] == 0
-
-
-def test_counts_in_a_backup(week_store, week_memories, tmp_path):
-    poisson, zurich = (week_memories[title].id for title in ("Poisson λ", "Zürich and Genève"))
-    for memory_id in (poisson, zurich, zurich):
-        week_store.note_access(memory_id)
-    week_store.backup(tmp_path / "copy.sqlite")
-    week_store.forget(poisson)
-    week_store.forget_recent()
-    assert uses(week_store) == {}
-    MemoryStore.restore(tmp_path / "copy.sqlite", to=tmp_path / "again.sqlite")
-    with MemoryStore(tmp_path / "again.sqlite") as again:
-        assert uses(again) == {"Poisson λ": 1, "Zürich and Genève": 2}
 
 
 def called(client, number, query="prices"):

@@ -7,10 +7,11 @@ from pathlib import Path
 import kinds
 import pytest
 from inside import storage_of
+from mixed_folder import FILES, KINDS, write_mixed_folder
 from pictures import saved
 from plugins import write_package
 
-from jupyter_memory import FileState, InputError
+from jupyter_memory import FileState, InputError, MemoryStore
 from jupyter_memory.embedders import StaticEmbedder
 from jupyter_memory.ingest import prepare
 from jupyter_memory.types import Draft
@@ -72,15 +73,6 @@ def test_a_hit_opens_python_at_the_function(store, folder):
     hit = store.hits("read_csv tariffs").hits[0]
     assert (hit.location, hit.memory.kind, hit.memory.title) == ("14", "cell", "tariffs.py – Load")
     assert {one.location for one in store.browsed(filters={"path": str(cells)}).hits} == {"6", "9", "14", "17"}
-
-
-@pytest.mark.parametrize("suffix", sorted(kinds.SAMPLES))
-def test_every_kind_is_found_by_its_words(store, folder, suffix):
-    write(folder, f"one{suffix}", kinds.SAMPLES[suffix])
-    report = store.index(folder, progress=False)
-    assert (report.files, report.failed, report.left_out) == (1, (), ())
-    found = store.hits("net tax tariffs data build store add").hits
-    assert found and all(hit.memory.lang and (hit.location.isdecimal() or suffix == ".html") for hit in found)
 
 
 def test_a_report_counts_what_nothing_reads(store, folder):
@@ -254,3 +246,18 @@ class Other:
         opened.seek(-1, os.SEEK_END)
         opened.write(b"x")
     assert store.stale(folder) == 1
+
+
+@pytest.mark.parametrize("database", ["sqlite", "postgres"])
+def test_each_kind_is_read_and_found(request, tmp_path, database):
+    """The file whose text or columns answer a question is the first hit, whatever its kind."""
+    for extra in ("docx", "pypdfium2", "openpyxl"):
+        pytest.importorskip(extra, reason="needs the extras `documents` and `test`")
+    where = request.getfixturevalue("emptied_postgres") if database == "postgres" else tmp_path / "memory.sqlite"
+    answers = write_mixed_folder(tmp_path / "work")
+    assert len(answers) == len(KINDS) == 60
+    with MemoryStore(where, embedder="static") as store:
+        report = store.index(tmp_path / "work", progress=False)
+        assert (report.files, report.failed, report.skipped) == (FILES, (), ()), report
+        first = {question: Path(store.hits(question, limit=3).hits[0].memory.source) for question in answers}
+    assert first == answers

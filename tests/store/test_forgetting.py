@@ -159,8 +159,9 @@ def test_off_by_default(made):
         store.undo()
 
 
-def test_what_comes_back_is_what_went(made):
-    """A folder of notebooks with all that people gave its cells, forgotten and taken back: nothing is different."""
+@pytest.mark.parametrize("everything", [False, True])
+def test_what_comes_back_is_what_went(made, week, everything):
+    """A folder with all that people gave its texts, or everything, forgotten and taken back: nothing is different."""
     store = made(undo_minutes=10)
     folder = store.path.parent / "week"
     folder.mkdir()
@@ -170,11 +171,15 @@ def test_what_comes_back_is_what_went(made):
     store.update(memory.id, tags=["a", "b"], metadata={"n": 1})
     store.pin(memory.id)
     store.feedback(memory.id, True, query="prices")
+    if everything:
+        store.add_many(week, progress=False)
+        store.note_search(store.hits("prices"), "magic")
     before = state(store)
-    assert store.forget(source=str(folder)) == 1 and store.folders() == []
-    assert str(store.undoable()).startswith("1 memory until 20")
+    gone = store.forget(**({"everything": True} if everything else {"source": str(folder)}))
+    assert gone == len(before[0]) and store.folders() == store.recent() == []
+    assert str(store.undoable()).startswith("1 memory until 20") is not everything
     assert store.undoable().until - datetime.now(UTC) <= timedelta(minutes=10)
-    assert store.undo() == 1 and state(store) == before
+    assert store.undo() == gone and state(store) == before
     assert store.index(folder, progress=False).unchanged == 1 and store.doctor() == []
 
 
@@ -212,17 +217,11 @@ def test_gone_at_once(made, how):
     store.hits("prices")
     store.forget(memory.id)
     assert held(store)
-    match how:
-        case "now":
-            store.forget(other.id, now=True)
-        case "alone":
-            assert store.forgetting.finish() == 1
-        case "off":
-            made(undo_minutes=0).forget(other.id)
-        case "searches":
-            store.forget_recent()
-        case "history":
-            store.history.clear()
+    {
+        "now": lambda: store.forget(other.id, now=True), "alone": store.forgetting.finish,
+        "off": lambda: made(undo_minutes=0).forget(other.id), "searches": store.forget_recent,
+        "history": store.history.clear,
+    }[how]()  # fmt: skip
     assert not held(store)
     with pytest.raises(InputError, match="nothing to take back"):
         store.undo()
@@ -264,16 +263,6 @@ def test_the_last_first(made):
     store.forget(second.id)
     assert store.undo() == store.undo() == 1
     assert {one.id for one in store.get([first.id, second.id])} == {first.id, second.id}
-
-
-def test_everything_comes_back(made, week):
-    store = made(undo_minutes=10)
-    store.add_many(week, progress=False)
-    store.note_search(store.hits("prices"), "magic")
-    before = state(store)
-    assert store.forget(everything=True) == len(before[0]) and store.recent() == []
-    store.undo()
-    assert state(store) == before
 
 
 def test_too_much_to_keep(made, monkeypatch):

@@ -53,12 +53,9 @@ def test_other_markup():
         "Meters\n======\n\nRead them::\n\n    read()\n\n.. code-block:: python\n   :linenos:\n\n   store()\n\nDone.\n"
     )
     assert list(rst_blocks(text)) == [
-        Block("heading", "Meters"),
-        Block("text", "Read them:"),
-        Block("code", "read()"),
-        Block("code", "store()"),
+        Block("heading", "Meters"), Block("text", "Read them:"), Block("code", "read()"), Block("code", "store()"),
         Block("text", "Done."),
-    ]
+    ]  # fmt: skip
     html = "<nav><p>Home</p></nav><dl><dt>--wait</dt><dd>Waits until every table has been written.</dd></dl>"
     blocks = list(html_blocks(html))
     assert blocks == [Block("term", "--wait"), Block("text", "Waits until every table has been written.")]

@@ -24,41 +24,16 @@ from jupyter_memory.types import (
 )
 
 MEMORY = Memory(
-    id="3f2a9c1b2d4e5f60",
-    text="The λ of the Poisson model is 3.2 orders an hour.",
-    title="Poisson λ",
-    kind="note",
-    tier="note",
-    pinned=False,
-    space="",
-    source="",
-    location="",
-    lang="",
-    tags=("decision", "Zürich"),
-    severity=None,
-    domain=None,
-    event_at=NOW,
-    indexed_at=NOW,
-    valid_from=None,
-    valid_until=None,
-    session=None,
-    content_hash="aa",
+    id="3f2a9c1b2d4e5f60", text="The λ of the Poisson model is 3.2 orders an hour.", title="Poisson λ", kind="note",
+    tier="note", pinned=False, space="", source="", location="", lang="", tags=("decision", "Zürich"), severity=None,
+    domain=None, event_at=NOW, indexed_at=NOW, valid_from=None, valid_until=None, session=None, content_hash="aa",
     metadata={},
-)
+)  # fmt: skip
 HIT = Hit(
-    rank=1,
-    memory=MEMORY,
-    snippet=MEMORY.text,
-    highlights=((4, 5), (13, 20)),
-    location="1",
-    score=0.5,
-    strength=nan,
-    kw_rank=1,
-    sem_rank=None,
-    bm25=2.5,
-    cosine=nan,
+    rank=1, memory=MEMORY, snippet=MEMORY.text, highlights=((4, 5), (13, 20)), location="1", score=0.5, strength=nan,
+    kw_rank=1, sem_rank=None, bm25=2.5, cosine=nan,
     signals={"keyword": Evidence(2.5, 1, 0.5), "vector": Evidence(nan, None, 0.0)},
-)
+)  # fmt: skip
 
 
 def answer(**changes):
@@ -95,31 +70,16 @@ def test_badges(kw_rank, sem_rank, badges):
 def test_a_hit_as_json():
     """A hit has the fields that the command line and the panel know, and null where there is no number."""
     assert json.loads(json.dumps(HIT.to_json(), allow_nan=False)) == {
-        "rank": 1,
-        "memory_id": "3f2a9c1b2d4e5f60",
-        "title": "Poisson λ",
-        "snippet": MEMORY.text,
-        "highlights": [[4, 5], [13, 20]],
-        "badges": "KW",
-        "score": 0.5,
-        "strength": None,
-        "kind": "note",
-        "tier": "note",
-        "source": "",
-        "location": "1",
-        "tags": ["decision", "Zürich"],
-        "event_at": "2026-03-06T18:00:00+00:00",
-        "freshness": "unknown",
-        "thumbnails": 0,
-        "kw_rank": 1,
-        "sem_rank": None,
-        "bm25": 2.5,
-        "cosine": None,
+        "rank": 1, "memory_id": MEMORY.id, "title": "Poisson λ", "snippet": MEMORY.text,
+        "highlights": [[4, 5], [13, 20]], "badges": "KW", "score": 0.5, "strength": None, "kind": "note",
+        "tier": "note", "source": "", "location": "1", "tags": ["decision", "Zürich"],
+        "event_at": "2026-03-06T18:00:00+00:00", "freshness": "unknown", "thumbnails": 0, "kw_rank": 1,
+        "sem_rank": None, "bm25": 2.5, "cosine": None,
         "signals": {
             "keyword": {"value": 2.5, "rank": 1, "contribution": 0.5},
             "vector": {"value": None, "rank": None, "contribution": 0.0},
         },
-    }
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -70,23 +70,6 @@ def test_keyword_matches(filled):
         assert 0 < shared < alone
 
 
-@pytest.mark.parametrize(
-    ("terms", "expected"),
-    [
-        (Terms(phrases=("arrival rate",)), True),
-        (Terms(phrases=("rate arrival",)), False),
-        (Terms(prefix="arriv"), True),
-        (Terms(words=("ZURICH",)), True),  # neither case nor accents count
-        (Terms(words=("hours",)), True),  # nor endings
-        (Terms(respelled=("zurich",)), True),
-    ],
-)
-def test_kinds_of_terms(filled, terms, expected):
-    with filled.snapshot() as snapshot:
-        found = snapshot.keyword_matches(terms, WEIGHTS, EVERYTHING, 9)
-        assert [one.memory for one in found] == (keys_of(snapshot, RATE) if expected else [])
-
-
 def test_other_spellings_and_forms(filled):
     """Another spelling has half the score of the word, another form all of it, compounds and parts less, filtered."""
     with filled.snapshot() as snapshot:

@@ -85,12 +85,9 @@ def test_a_file_that_changed(storage):
 
 
 TEXTS = (
-    "prices = pd.read_csv('Zürich.csv')",
-    "prices = prices.dropna(subset=['kwh'])\n\nOut:\n120 rows",
-    "model = Ridge(alpha=0.3).fit(X, y)",
-    "model.score(X, y)\n\nOut:\n0.93",
-    "plot(prices)",
-)
+    "prices = pd.read_csv('Zürich.csv')", "prices = prices.dropna(subset=['kwh'])\n\nOut:\n120 rows",
+    "model = Ridge(alpha=0.3).fit(X, y)", "model.score(X, y)\n\nOut:\n0.93", "plot(prices)",
+)  # fmt: skip
 EDITED = "model = Ridge(alpha=0.5).fit(X_train, y_train)"
 OTHER = "%timeit np.linalg.svd(np.random.rand(500, 500))"
 

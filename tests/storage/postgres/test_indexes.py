@@ -112,20 +112,6 @@ def keywords(terms, weights, filters, snapshot):
     return snapshot.keyword_matches(terms, weights, filters, 30)
 
 
-def test_the_scores_of_given_memories_agree(both):
-    """What a search gives a memory, both give it when they are asked about it alone."""
-    for terms in TERMS[:-2]:
-        found = []
-        for store in both:
-            with store.snapshot() as snapshot:
-                scores = snapshot.keyword_scores(terms, EVERY, sorted(snapshot.keys(Filters())))
-                texts = snapshot.texts(list(scores))
-            found.append(sorted((texts[key], score) for key, score in scores.items()))
-        here, there = found
-        assert [text for text, _ in there] == [text for text, _ in here]
-        assert [score for _, score in there] == pytest.approx([score for _, score in here], abs=1e-9)
-
-
 @pytest.mark.parametrize("terms", (*TERMS[3:], ABSENT), ids=range(3, len(TERMS) + 1))
 def test_the_scores_of_some_are_those_of_the_search(both, terms):
     """What a search counted of all chunks counts when some memories are scored after it, in the same columns or not."""

@@ -71,14 +71,10 @@ def test_a_writer_writes_into_its_spaces_alone(team):
         for space in ("λ", "salaries", ""):
             refused(ben, f"insert into done values ('{space}', 'x')", f"update done set space = '{space}'")
         refused(
-            ben,
-            "update models set active = false",
-            "delete from schema_version",
-            "delete from grants",
-            "drop table memories",
-            "alter table memories disable row level security",
+            ben, "update models set active = false", "delete from schema_version", "delete from grants",
+            "drop table memories", "alter table memories disable row level security",
             "create table jupyter_memory.mine (a int)",
-        )
+        )  # fmt: skip
 
 
 def test_every_space_and_none_at_all(team):

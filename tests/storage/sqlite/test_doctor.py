@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from inside import run_sql
-from locked import while_another_writes
+from inside import run_sql, while_another_writes
 from pictures import plot, plotting, saved
 
 from jupyter_memory import InputError, JupyterMemory, MemoryStore, StoreDamaged, StoreLocked

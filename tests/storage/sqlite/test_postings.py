@@ -21,12 +21,9 @@ def draft(number):
     often = ["often"] * (300, 3_000, 40_000)[number // 101 % 3] if number % 101 == 0 else []
     text = " ".join([f"own{number}", *RNG.choices(WORDS, k=RNG.randint(1, 40)), *often])
     return Draft(
-        text=text,
-        title=RNG.choice(WORDS),
-        context=RNG.choice(("", "of w1 w2")),
-        tags=tuple(RNG.choices(WORDS, k=number % 3)),
-        chunks=(Chunk(0, len(text)),),
-    )
+        text=text, title=RNG.choice(WORDS), context=RNG.choice(("", "of w1 w2")),
+        tags=tuple(RNG.choices(WORDS, k=number % 3)), chunks=(Chunk(0, len(text)),),
+    )  # fmt: skip
 
 
 def worst(storage, questions=170):
@@ -94,18 +91,14 @@ def test_bm25_of_1000_questions(sqlite, remember):
 @pytest.mark.parametrize(
     "damage",
     [
-        "delete from word_pages where id = 1",
-        "update word_pages set counts = zeroblob(length(counts)) where id = 1",
-        "update word_pages set body = zeroblob(3) where id = 1",
-        "update word_pages set kinds = x'00' where id = 1",
+        "delete from word_pages where id = 1", "update word_pages set counts = zeroblob(length(counts)) where id = 1",
+        "update word_pages set body = zeroblob(3) where id = 1", "update word_pages set kinds = x'00' where id = 1",
         "update word_pages set kinds = zeroblob(10) where id = 1",
-        "update word_pages set terms = x'0aff0a' where id = 1",
-        "update word_pages set first = 'aaa' where id = 1",
-        "update word_segments set lengths = x'000000'",
-        "update word_segments set chunks = zeroblob(length(chunks))",
+        "update word_pages set terms = x'0aff0a' where id = 1", "update word_pages set first = 'aaa' where id = 1",
+        "update word_segments set lengths = x'000000'", "update word_segments set chunks = zeroblob(length(chunks))",
         "delete from word_segments",
     ],
-)
+)  # fmt: skip
 def test_damage_is_found_and_repaired(path, remember, damage):
     """A search answers or names the damage, `doctor` says how to repair the index, and that repairs it."""
     with closing(open_storage(path)) as storage:

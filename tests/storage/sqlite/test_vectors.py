@@ -298,18 +298,10 @@ def several(*values):
 
 
 drafts = st.builds(
-    Draft,
-    text=st.just(""),
-    kind=st.sampled_from(KINDS),
-    tier=st.sampled_from(("file", "mcp", "note")),
-    pinned=st.booleans(),
-    space=st.sampled_from(SPACES),
-    source=st.sampled_from(SOURCES),
-    lang=st.sampled_from(LANGS),
-    session=st.sampled_from(SESSIONS),
-    tags=several(*TAGS),
-    event_at=moments,
-)
+    Draft, text=st.just(""), kind=st.sampled_from(KINDS), tier=st.sampled_from(("file", "mcp", "note")),
+    pinned=st.booleans(), space=st.sampled_from(SPACES), source=st.sampled_from(SOURCES), lang=st.sampled_from(LANGS),
+    session=st.sampled_from(SESSIONS), tags=several(*TAGS), event_at=moments,
+)  # fmt: skip
 PATHS = several(*SOURCES[1:], "/", "/a/", "/a/b/", "/a/b/d", "https://a", "https://a/b/")
 FACETS = {
     "tag": several(*TAGS, "no such"), "kind": several(*KINDS), "tier": several("core", "file", "mcp", "note"),
