@@ -100,10 +100,7 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
     max_store_mb = Float(0.0, min=0, help="The size that the store should not exceed, with a notice at 90%; 0: any.")
     max_file_mb = Float(20.0, min=0.001, help="Larger files are not indexed. Pictures of a notebook do not count.")
     undo_minutes = Float(
-        0.0,
-        min=0,
-        max=_MONTH,
-        help="Minutes in which `%memory undo` brings back what was forgotten; 0: it is gone at once.",
+        0.0, min=0, max=_MONTH, help="Minutes in which `%memory undo` brings back what was forgotten; 0: gone at once."
     )
     busy_seconds = Float(30.0, min=0, help="How long to wait for another writer.")
 

@@ -240,19 +240,12 @@ def _write(front: Front, out: Path | None, rows: Sequence[Mapping[str, object]],
 
 
 _PROFILES = Option(
-    ("-p", "--profile"),
-    "a profile, a TOML file, keyword, vector or auto-TERM; several may be given (default: all)",
-    "NAME",
-    many=True,
+    ("-p", "--profile"), "profile, TOML file, keyword, vector or auto-TERM, repeatable; default: all", "NAME", many=True
 )
 _EMBEDDER = Option(("--embedder",), "the model", "NAME", default="static")
 _EVAL = (
     Option(
-        ("--notebooks",),
-        "the notebooks whose cells DIR judges; with --strength, one for all or one for each DIR",
-        "FOLDER",
-        many=True,
-        path="folder",
+        ("--notebooks",), "notebooks that DIR judges; with --strength, one for each", "FOLDER", many=True, path="folder"
     ),
     Option(("--files",), "the folders whose files DIR judges, a question file each", "FOLDER", path="folder"),
     _PROFILES,
@@ -266,9 +259,7 @@ _EVAL = (
         default="query",
     ),
     Option(
-        ("--baseline",),
-        "what differences are counted from  [default: covalence if it is measured, else the first]",
-        "NAME",
+        ("--baseline",), "what differences are counted from  [default: covalence if measured, else the first]", "NAME"
     ),
     Option(("--strength",), "measure instead how far strength and verdict can be believed"),
     Option(("--work",), "keep the stores here for the next time", "FOLDER"),

@@ -115,10 +115,8 @@ BOUNDS = (
     Option(("--path",), "the agent sees only this file, or what lies below this folder", "PATH", many=True),
     Option(("--in",), "the agent sees these stores of `store list`, and the first gets its notes", "NAME", many=True),
 )
-HISTORY = (
-    Option(("--always",), "on or off for every kernel that loads the extension, too"),
-    yes("do not ask before the history is forgotten"),
-)
+CLEAR = yes("do not ask before the history is forgotten")
+HISTORY = (Option(("--always",), "on or off for every kernel that loads the extension, too"), CLEAR)
 ADD = (
     Option(("--title",), "a name for it", "TITLE"),
     Option(("--tag",), "a tag; several: --tag a,b or --tag a --tag b", "TAG", many=True),

@@ -276,7 +276,7 @@ def test_rows_go_by_their_rank(found):
         for ask in (lambda frame=frame: frame.memory.text(1), frame.memory.breakdown):
             with pytest.raises(InputError, match="have lost their ranks"):
                 ask()
-    with pytest.raises(InputError, match=r"Rank 1 is a note without a source; df\.memory\.text\(1\) shows it whole"):
+    with pytest.raises(InputError, match=r"Rank 1 is a note without a source; df\.memory\.text\(1\) shows it"):
         found.memory.open(1)
     with pytest.raises(InputError, match="without a source"):
         found[["memory_id"]].memory.open(1)

@@ -14,6 +14,7 @@ _MODELS = ("nomic", "static", "minilm")
 _NAME = Argument("NAME")
 _PICK, _PICKS = Argument("RANK|ID"), Argument("RANK|ID", many=True)
 _MAYBE_NAME, _MAYBE_FILE = Argument("NAME", required=False), Argument("FILE|-", required=False)
+_IDS = Argument("ID", many=True, required=False)
 _MAYBE_PATHS = Argument("PATH", many=True, required=False)
 
 # The lines after \b stay as they are.
@@ -85,14 +86,7 @@ COMMANDS: tuple[Command[Front], ...] = (
     Command("context", memories.context, (Argument("TOKENS", required=False),), offered="notebook"),
     _of("pin", memories.pin),
     _of("unpin", memories.unpin),
-    Command(
-        "forget",
-        memories.forget,
-        (Argument("ID", many=True, required=False),),
-        options.FORGET,
-        values="id",
-        destroys=True,
-    ),
+    Command("forget", memories.forget, (_IDS,), options.FORGET, values="id", destroys=True),
     Command("undo", memories.undo),
     Command(
         "profile",
@@ -173,12 +167,7 @@ COMMANDS: tuple[Command[Front], ...] = (
                 history.history,
                 terminal_help="Show whether runs are recorded, how many are remembered, and what was lost.",
             ),
-            Command(
-                "clear",
-                history.clear,
-                options=(options.yes("do not ask before the history is forgotten"),),
-                destroys=True,
-            ),
+            Command("clear", history.clear, options=(options.CLEAR,), destroys=True),
             Command("import", history.import_, (Argument("PATH", required=False),), values="path"),
             _of("versions", history.versions, _PICK, options=(options.JSON,), offered="terminal"),
             _of("runs", history.runs, _PICK, options=(options.JSON,), offered="terminal"),
