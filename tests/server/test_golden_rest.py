@@ -130,7 +130,7 @@ def test_golden_files_fit_their_schemas(fits, file):
 
 
 def test_schemas_say_what_the_panel_and_the_store_know():
-    """They have the fields of the interfaces in types.ts, optional where they are there, and the words of the store."""
+    """They have every field of the interfaces of types.ts, optional where that is, and hold the words of the store."""
     told, schemas = interfaces(TYPES.read_text("utf-8")), {}
     for file in ("requests.json", "answers.json"):
         schemas |= json.loads((SCHEMAS / file).read_text("utf-8"))["definitions"]
