@@ -23,6 +23,7 @@ from jupyter_memory.ingest.pictures import Quota
 from jupyter_memory.ingest.preparation import NOTES, prepare, read_file, unchanged
 from jupyter_memory.ingest.readers.registry import digest, stamp, version_mark
 from jupyter_memory.ingest.workers import Task, WorkerPool, prepare_files, workers_for
+from jupyter_memory.runtime import batches
 from jupyter_memory.storage.base import Prepared
 from jupyter_memory.storage.databases import Storage
 from jupyter_memory.text.dates import UNKNOWN
@@ -36,6 +37,8 @@ from jupyter_memory.types.protocols import REFUSED, UNREAD, Embedder, FileState
 _BATCH, _ONE = 1024, 2_000
 # Bytes of pictures that workers are sent at their start.
 _MOST_SENT = 20_000_000
+# Files whose pictures are written together.
+_TOGETHER = 16
 
 Done = TypeVar("Done")
 
@@ -62,6 +65,8 @@ class Indexing:
         self._waiting = 0
         self._quota: Quota | None = None
         self._pool: WorkerPool | None = None
+        self._new: set[Path] = set()
+        self._later: list[FileState] = []
         self._ready: list[Prepared] = []
         self._fingerprint = ""
         self._commits: Mapping[Path, datetime] = {}  # ``UNKNOWN`` for copies
@@ -79,10 +84,11 @@ class Indexing:
     ) -> IndexReport:
         """Index a file or a folder: new and changed files are read, deleted ones forgotten, the others left alone.
 
-        Files are written in batches, and never in part: after an interruption, the next run continues. What is known of
-        a file stays if it cannot be read, or if its drive is not connected. A known file was moved if it is gone and a
-        new file has its content, or most of it. ``tell`` receives how many files are done and how many there are;
-        ``named_from`` is the folder from which a single file is named.
+        Files are written in batches, and the text of one never in part; the pictures of new notebooks follow when all
+        texts can be found. After an interruption, the next run continues. What is known of a file stays if it cannot be
+        read, or if its drive is not connected. A known file was moved if it is gone and a new file has its content, or
+        most of it. ``tell`` receives how many files are done and how many there are; ``named_from`` is the folder from
+        which a single file is named.
         """
         begun = perf_counter()
         removed = 0 if self._settings.thumbnails else self._storage.thumbnails.clear()
@@ -112,6 +118,7 @@ class Indexing:
         report(len(seen.files), len(seen.files))
         if missing.paths:
             self._storage.writer.forget_files(list(missing.paths), self._space)
+        self._add_pictures()
         counts: Mapping[str, Any] = self._counts
         return IndexReport(
             **counts,
@@ -146,6 +153,7 @@ class Indexing:
         states = [(path, known.get(str(path))) for path in seen.files]
         paths = [path for path, state in states if state is None or state.is_incomplete or _differs(state, path)]
         new = [path for path, state in states if state is None]
+        self._new = {path for path in new if path.suffix == ".ipynb" and self._settings.thumbnails}
         self._commits = dict.fromkeys(copied(new), UNKNOWN) | last_commits(paths)
         embedder = self._model.for_writing()
         # A pool of workers reads ahead, if there are enough files: one is read here in the time that another process
@@ -153,12 +161,13 @@ class Indexing:
         workers = workers_for(paths) if len(paths) > 1 else 0
         if workers and (embedder is None or isinstance(embedder, StaticEmbedder)):
             # It is quicker to make the others again.
-            pictures: dict[Path, Mapping[str, Thumbnail]] = {}
+            pictures: dict[Path, Mapping[str, Thumbnail] | None] = {}
             size = 0
             for path in paths:
-                if size < _MOST_SENT and (shown := self._pictures_of(path)):
+                shown = self._pictures_of(path) if size < _MOST_SENT or path in self._new else {}
+                if shown is None or shown:
                     pictures[path] = shown
-                    size += sum(len(one.image) for one in shown.values())
+                    size += sum(len(one.image) for one in (shown or {}).values())
 
             self._fingerprint = "" if embedder is None else embedder.fingerprint
             task = Task(
@@ -167,9 +176,10 @@ class Indexing:
                 self._space,
                 dimensions=0 if embedder is None else embedder.dimensions,
                 commits=self._commits,
-                pictures=pictures if self._settings.thumbnails else None,
+                pictures=pictures,
             )
-            self._pool = WorkerPool(paths, task, workers, here=lambda some: prepare_files(some, task, embedder))
+            reads = [*((path, False) for path in paths), *((path, True) for path in paths if path in self._new)]
+            self._pool = WorkerPool(reads, task, workers, here=lambda some: prepare_files(some, task, embedder))
 
     def changed(self, root: Path, *, ignore: Sequence[str] = ()) -> int:
         """Return how many files at or below ``root`` are new, gone or changed since they were indexed."""
@@ -212,7 +222,7 @@ class Indexing:
 
     def _pictures_of(self, path: Path) -> Mapping[str, Thumbnail] | None:
         # A notebook is saved many times with the same plots in it.
-        if not self._settings.thumbnails:
+        if not self._settings.thumbnails or path in self._new:
             return None
         return self._storage.thumbnails.of_file(str(path), self._space) if path.suffix == ".ipynb" else {}
 
@@ -254,6 +264,8 @@ class Indexing:
         self._counts["redacted"] += sum(int(draft.metadata.get("redacted", 0)) for draft in drafts)
         self._left_out += [(str(path), what, "") for draft in drafts[:1] for what in draft.metadata.get(NOTES, ())]
         self._batch.append((state, drafts))
+        if path in self._new:
+            self._later.append(state)
         self._waiting += max(1, len(drafts), sum(len(draft.text) for draft in drafts) // _ONE)
         return state, drafts
 
@@ -307,8 +319,36 @@ class Indexing:
             fitting = [(state, *self._quota.fitting(memories)) for state, memories in parts]
         else:
             fitting = [(state, memories, is_whole) for state, memories in parts]
-        files = [(replace(state, pictures=whole), memories) for state, memories, whole in fitting]
+        later = {state.path for state in self._later}
+        files = [(replace(state, pictures=whole and state.path not in later), of_it) for state, of_it, whole in fitting]
         self._storage.writer.replace_files(files, embedder, self._space)
+
+    def _add_pictures(self) -> None:
+        # Of notebooks whose text alone was read; until then the store says that their pictures are not.
+        for some in batches(self._later, _TOGETHER):
+            shown = [(state, of_it) for state in some if (of_it := self._pictured(state)) is not None]
+            if any(of_it for _, of_it in shown):
+                self._quota = self._quota or Quota(self._storage, self._settings, self._space)
+                self._quota.begin([state.path for state, _ in shown])
+                fitting = [(state, *self._quota.fitting(of_it)) for state, of_it in shown]
+            else:
+                fitting = [(state, of_it, True) for state, of_it in shown]
+            self._storage.thumbnails.add(fitting, self._space)
+            if self._quota is not None:
+                self._quota.written()
+
+    def _pictured(self, state: FileState) -> list[Prepared] | None:
+        # The memories of a file that show pictures, with these; None if it is no longer what was read.
+        path = Path(state.path)
+        with suppress(OSError):
+            ready = None if self._pool is None else self._pool.prepared(path, pictured=True)
+            if ready is None:
+                task = Task(self._root, self._settings.redact, self._space, 0, self._commits, {})
+                [found] = prepare_files([(path, True)], task, None)
+                ready = found and found[1]
+            if stamp(path) == (state.mtime_ns, state.size):
+                return ready
+        return None
 
 
 def _differs(known: FileState, path: Path) -> bool:

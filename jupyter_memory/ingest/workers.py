@@ -22,11 +22,13 @@ from jupyter_memory.ingest.readers.registry import known_readers, stamp
 from jupyter_memory.runtime import portions
 from jupyter_memory.storage.base import Prepared
 from jupyter_memory.types import Draft
-from jupyter_memory.types.memory import Thumbnail
+from jupyter_memory.types.memory import NO_PICTURES, Thumbnail
 
 if TYPE_CHECKING:
     from jupyter_memory.types.protocols import Embedder
 
+# A file, and whether the pictures alone are wanted of it.
+Read = tuple[Path, bool]
 # Which state of a file was read, and what it holds.
 Result = tuple[tuple[int, int], list[Prepared]]
 
@@ -40,13 +42,16 @@ class Task:
     space: str
     dimensions: int  # 0 without vectors
     commits: Mapping[Path, datetime]
-    pictures: Mapping[Path, Mapping[str, Thumbnail]] | None  # known ones by origin; None if pictures are not read
+    pictures: Mapping[Path, Mapping[str, Thumbnail] | None]  # known ones by origin; None: not read with the text
 
 
-def prepare_files(paths: Sequence[Path], task: Task, embedder: Embedder | None) -> list[Result | None]:
-    """Return what each file holds, ready to be written; None where something is wrong with it."""
+def prepare_files(reads: Sequence[Read], task: Task, embedder: Embedder | None) -> list[Result | None]:
+    """Return what each file holds, ready to be written; None where something is wrong with it.
+
+    Where the pictures alone are wanted, these are the memories that have any, not embedded.
+    """
     read: list[tuple[tuple[int, int], list[Draft]] | None] = []
-    for path in paths:
+    for path, pictured in reads:
         try:
             when = stamp(path)
             found = read_file(
@@ -54,14 +59,29 @@ def prepare_files(paths: Sequence[Path], task: Task, embedder: Embedder | None) 
                 root=task.root,
                 redacting=task.redacting,
                 committed=task.commits.get(path),
-                pictures=None if task.pictures is None else task.pictures.get(path, {}),
+                pictures={} if pictured else task.pictures.get(path, {}),
             )
+            if pictured:
+                found = [one for one in found if one.pictures != NO_PICTURES]
             read.append((when, [replace(one, space=task.space) for one in found] if task.space else found))
         except (JupyterMemoryError, OSError, ValueError, OverflowError):
             # The process that writes reads it again, and reports what is wrong.
             read.append(None)
-    ready = iter(prepare([one for of_file in read if of_file for one in of_file[1]], embedder))
-    return [of_file and (of_file[0], list(islice(ready, len(of_file[1])))) for of_file in read]
+    texts = [
+        one
+        for (_, pictured), of_file in zip(reads, read, strict=True)
+        if of_file and not pictured
+        for one in of_file[1]
+    ]
+    ready = iter(prepare(texts, embedder))
+    return [
+        of_file
+        and (
+            of_file[0],
+            [Prepared(one, None) for one in of_file[1]] if pictured else list(islice(ready, len(of_file[1]))),
+        )
+        for (_, pictured), of_file in zip(reads, read, strict=True)
+    ]
 
 
 def serve() -> None:
@@ -79,9 +99,9 @@ def serve() -> None:
         gc.freeze()
         gc.set_threshold(100_000)
         while True:
-            paths: list[Path] = pickle.load(requests)  # noqa: S301
+            reads: list[Read] = pickle.load(requests)  # noqa: S301
             # In one piece: the reader would wait for its turn after each of the pieces that pickle makes.
-            results.write(pickle.dumps(prepare_files(paths, task, embedder), pickle.HIGHEST_PROTOCOL))
+            results.write(pickle.dumps(prepare_files(reads, task, embedder), pickle.HIGHEST_PROTOCOL))
             results.flush()
 
 
@@ -110,17 +130,17 @@ class WorkerPool:
     """
 
     def __init__(
-        self, paths: Sequence[Path], task: Task, workers: int, here: Callable[[Sequence[Path]], list[Result | None]]
+        self, reads: Sequence[Read], task: Task, workers: int, here: Callable[[Sequence[Read]], list[Result | None]]
     ) -> None:
-        self._portions = list(portions(paths, _read_of, _PORTION))
+        self._portions = list(portions(reads, _read_of, _PORTION))
         # The bytes of all portions before each.
         self._before = list(accumulate((sum(map(_read_of, part)) for part in self._portions), initial=0))
-        self._place = {path: place for place, part in enumerate(self._portions) for path in part}
+        self._place = {read: place for place, part in enumerate(self._portions) for read in part}
         self._here = here
         self._news = Condition()
         self._next = 0  # the portion that is given out next
         self._wanted = 0  # the portion that the caller wants; those before it are no longer needed
-        self._ready: dict[int, dict[Path, Result | None]] = {}
+        self._ready: dict[int, dict[Read, Result | None]] = {}
         self._ended = False
         self._workers: list[Child] = []
         for _ in range(min(workers, len(self._portions))):
@@ -138,9 +158,9 @@ class WorkerPool:
         for worker in self._workers:
             Thread(target=self._feed, args=(worker,), name="jupyter-memory-worker", daemon=True).start()
 
-    def prepared(self, path: Path) -> list[Prepared] | None:
+    def prepared(self, path: Path, *, pictured: bool = False) -> list[Prepared] | None:
         """Return what was prepared of a file, once it is ready; None for a file that was passed by."""
-        place = self._place.get(path)
+        place = self._place.get((path, pictured))
         if place is None:
             return None
         with self._news:
@@ -154,7 +174,7 @@ class WorkerPool:
             self._put(own, self._here(self._portions[own]))
         with self._news:
             self._news.wait_for(lambda: place in self._ready or not self._running)
-            found = self._ready.get(place, {}).pop(path, None)
+            found = self._ready.get(place, {}).pop((path, pictured), None)
         # A file that was written since is not what was prepared.
         return None if found is None or found[0] != stamp(path) else found[1]
 
@@ -207,12 +227,13 @@ class WorkerPool:
 
 def workers_for(paths: Sequence[Path]) -> int:
     """Return how many workers are worth their start for these files."""
-    size = sum(map(_read_of, paths))
+    size = sum(_read_of((path, False)) for path in paths)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(cores - 1, _MOST_WORKERS) if cores > 1 and size >= _WORTH_IT and sys.executable else 0
 
 
-def _read_of(path: Path) -> int:
+def _read_of(read: Read) -> int:
+    path, _ = read
     _, sampled, unopened = known_readers().traits_of(path)
     with suppress(OSError):
         size = path.stat().st_size

@@ -420,6 +420,23 @@ class Thumbnails(Part):
             of_file = thumbnails.by_memory(session, rows.memories_of_paths(session, [path], space))
         return {one.origin: one for pictures in of_file.values() for one in pictures}
 
+    def add(self, files: Sequence[tuple[FileState, Sequence[Prepared], bool]], space: str, /) -> None:
+        """Give the memories of files those that their drafts have, and note the files of which there are all."""
+
+        def add(session: Session) -> None:
+            drafts = [one.draft for _, of_file, _ in files for one in of_file]
+            keys = memories.find_known(session, [identity(draft) for draft in drafts])
+            found = {key: draft for key, draft in zip(keys, drafts, strict=True) if key is not None}
+            # Not those that went meanwhile, on a server.
+            for key in session.lock(list(found)):
+                thumbnails.put(session, key, found[key], replacing=True)
+            for state, _, is_whole in files:
+                if is_whole:
+                    thumbnails.note_read(session, state.path, state.content_hash, space)
+
+        if files:
+            self._engine.change(add, yielding=True)
+
     def clear(self) -> int:
         """Remove all pictures without a trace, so that their files count as unread; return the number removed."""
 

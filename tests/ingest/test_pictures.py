@@ -1,6 +1,8 @@
 """The pictures of notebooks are kept as thumbnails: small, with nothing but the picture, at a bounded cost."""
 
 import struct
+import subprocess
+import sys
 import tracemalloc
 import warnings
 import zlib
@@ -81,6 +83,26 @@ with MemoryStore(sys.argv[1], "static") as store:
     print(store.index(sys.argv[2], progress=False).unchanged, "unchanged")
 """
     return run_without((), code, str(tmp_path / "memory.sqlite"), str(tmp_path / "nb"))
+
+
+# Is killed as soon as any text is in the store.
+KILLED = """
+import os, sys
+from jupyter_memory import MemoryStore
+with MemoryStore(sys.argv[1], "static") as store:
+    store.index(sys.argv[2], progress=lambda *_: store.count() and os.kill(os.getpid(), 9))
+"""
+
+
+def test_text_comes_before_its_pictures(store, books, tmp_path):
+    """A kill in between leaves a store whose text is found, and the next run brings the pictures."""
+    saved(books / "λ.ipynb", plotting("x = 1", plot()), plotting("y = 2", plot(1)))
+    command = [sys.executable, "-c", KILLED, str(tmp_path / "memory.sqlite"), str(books)]
+    assert subprocess.run(command, check=False).returncode == -9
+    memory = store()
+    assert set(shown(memory).values()) == {0} and memory.stats()["memories"] == 2
+    assert memory.index(books, progress=False).pictures.kept == 2
+    assert set(shown(memory).values()) == {1}
 
 
 def chunk(name, data):

@@ -78,6 +78,12 @@ def unread(session: Session, paths: Sequence[str], space: str) -> set[str]:
     return set(showing)
 
 
+def note_read(session: Session, path: str, content_hash: str, space: str) -> None:
+    """Note that the pictures of a file were read, if it is still the one that is known."""
+    same = f"{session.dialect.of('files')} and path = :path and space = :space and content_hash = :content"
+    session.changed(f"update files set pictures = true where {same}", path=path, space=space, content=content_hash)
+
+
 def clear(session: Session) -> int:
     """Remove all thumbnails, so that their files count as unread; return the number removed."""
     session.changed(f"update files set pictures = false where {session.dialect.of('files')} and pictures")
