@@ -236,7 +236,7 @@ COMMANDS: tuple[Command[Front], ...] = (
         ),
         missing="%memory store is followed by list, add NAME PATH|URL, remove NAME, order NAME… or trust",
         notebook_words="[list | add NAME PATH|URL | remove NAME | order NAME… | trust]",
-        terminal_help="List the stores that can be searched together, or change the list: add, remove, order, trust.",
+        terminal_help="List stores to search together, or change the list: add, remove, order, trust.",
     ),
     Command(
         "team",
