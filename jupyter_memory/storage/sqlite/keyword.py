@@ -255,7 +255,8 @@ class _Scoring:
         if len(found) < 2:
             return _added(found)
         total = self._lengths.ids.size
-        together = idf_of(np.unique(np.concatenate([one.chunks for one in found])).size, total)
+        held = np.bincount(np.concatenate([one.chunks for one in found]))  # np.unique imports numpy.ma
+        together = idf_of(np.count_nonzero(held), total)
         return _added(
             [ScoredChunks(one.chunks, one.scores * (together / idf_of(one.chunks.size, total))) for one in found]
         )

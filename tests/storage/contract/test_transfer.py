@@ -185,6 +185,22 @@ def test_a_picture_goes_with_its_memory(storage):
     assert size((), "") == 0
 
 
+def test_pictures_that_follow_their_texts(storage):
+    """They go to the memories that say the same, which stay; of a file that changed meanwhile they stay unread."""
+    shown = "plot(λ)\n\nOut:\n[image/png]"
+    for path, content in ((NOTEBOOK, shown), (OTHER, "what it was before")):
+        [before] = read_cells(storage, cell(shown, path=path), pictures=False)
+        read = (
+            FileState(path, 1, 1, content),
+            prepare([cell(shown, FIRST, path=path), cell("gone", SECOND)], None),
+            True,
+        )
+        storage.thumbnails.add([read], "")
+        [memory] = everything(storage, path=(path,))
+        assert (memory.id, memory.thumbnails) == (before.id, 1) and storage.thumbnails.get(memory.id, 0) == FIRST
+    assert storage.thumbnails.unread([NOTEBOOK, OTHER], "") == {OTHER}
+
+
 def test_which_files_have_unread_pictures(storage):
     """A file whose text shows a picture that nobody read is named, until it was read with its pictures."""
     shown, named = "plot(λ)\n\nOut:\n[image/png]", [NOTEBOOK, OTHER, "/gone.ipynb"]

@@ -336,7 +336,8 @@ def scrub_from(path):
 KILLED_LATER = """
 import os, sys
 from jupyter_memory import MemoryStore
-from jupyter_memory.storage.sqlite import scrubbing
+from jupyter_memory.storage import Database
+scrubbing = sys.modules["jupyter_memory.storage.sqlite.scrubbing"]
 scrubbing._SLICE = 0
 scrubbing.sleep = lambda _: os.kill(os.getpid(), 9)
 store = MemoryStore(sys.argv[1], embedder=None)
