@@ -256,7 +256,7 @@ class _Scoring:
             return _added(found)
         total = self._lengths.ids.size
         held = np.bincount(np.concatenate([one.chunks for one in found]))  # np.unique imports numpy.ma
-        together = idf_of(np.count_nonzero(held), total)
+        together = idf_of(int(np.count_nonzero(held)), total)
         return _added(
             [ScoredChunks(one.chunks, one.scores * (together / idf_of(one.chunks.size, total))) for one in found]
         )
