@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from jupyter_memory.config import chosen_stores, default_path, store_path
-from jupyter_memory.errors import ClientConfigError, JupyterMemoryError, MissingExtra
+from jupyter_memory.errors import ClientConfigError, JupyterMemoryError
 from jupyter_memory.interface.commands.command import Argument, Call, Command, Front, SeveralErrors, WrongUsage, usage
 from jupyter_memory.interface.options import BOUNDS, Option, yes
 from jupyter_memory.text.display import columns
@@ -33,7 +33,7 @@ def connect(front: Front, call: Call) -> None:
     Without a CLIENT, list those that are found here, and ask about each that is not connected. The change of each file
     is shown before it is made, and a copy of the file stays beside it.
     """
-    from jupyter_memory.interface.clients.client import CLIENTS, Target
+    from jupyter_memory.interface.clients.client import CLIENTS, Target, check_sdk
 
     values, remove = call.values, call.values["remove"]
     every = _targets(front, call)
@@ -54,7 +54,7 @@ def connect(front: Front, call: Call) -> None:
             errors.append(str(error))
     if not remove and any(client.name in written for client in CLIENTS):
         try:
-            _check_sdk()
+            check_sdk()
         except JupyterMemoryError as error:
             front.note(str(error))
     if errors:
@@ -274,24 +274,12 @@ def mcp(front: Front, call: Call) -> None:
     What an agent reads may leave this machine, with what it sends to its model. It sees no history and may store notes,
     unless options say otherwise.
     """
-    _check_sdk()
+    from jupyter_memory.interface.clients.client import check_sdk
+
+    check_sdk()
     # Doors do not import each other: like `python -m`, a command names the module that it starts.
     options = {name: value for name, value in call.values.items() if name != "in"}
     import_module("jupyter_memory.mcp.server").run(front.settings, stores=call.values["in"], **options)
-
-
-def _check_sdk() -> None:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        found = version("mcp")
-    except PackageNotFoundError:
-        raise MissingExtra("jupyter-memory mcp", "mcp") from None
-    if found.partition(".")[0] != "2":
-        raise JupyterMemoryError(
-            f"jupyter-memory mcp needs version 2 of the package mcp, and {found} is installed. "
-            "Install jupyter-memory into an environment of its own: pip install 'jupyter-memory[mcp]'"
-        )
 
 
 COMMANDS: tuple[Command[Front], ...] = (

@@ -113,6 +113,16 @@ def test_doctor(week: Run, home: Path) -> None:
     assert (damaged.code, damaged.err.count("\n"), "m.sqlite" in damaged.err) == (1, 1, True)
 
 
+def test_doctor_names_a_clash_of_packages(week: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another package may have brought an older SDK for agents than the one that `mcp` needs."""
+    metadata = tmp_path / "older" / "mcp-1.9.0.dist-info" / "METADATA"
+    metadata.parent.mkdir(parents=True)
+    metadata.write_text("Metadata-Version: 2.1\nName: mcp\nVersion: 1.9.0\n")
+    monkeypatch.syspath_prepend(str(metadata.parents[1]))
+    done = week("doctor")
+    assert done.code == 1 and "needs version 2 of the package mcp, and 1.9.0 is installed" in done.out
+
+
 def test_settings_are_read(week: Run, home: Path) -> None:
     """The limit of the config file holds for the command line too; a broken file is one line, and the command done."""
     file = configure(limit=1)

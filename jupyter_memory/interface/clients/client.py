@@ -8,6 +8,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import Any
 from jupyter_core.paths import jupyter_config_dir
 
 from jupyter_memory.config import FILE_NAME
-from jupyter_memory.errors import ClientConfigError
+from jupyter_memory.errors import ClientConfigError, JupyterMemoryError, MissingExtra
 from jupyter_memory.interface.clients.config_files import ConfigChange, Entry, JsonEntry, Shape, Skill, TomlTable
 from jupyter_memory.interface.options import BOUNDS
 from jupyter_memory.text.paths import StorePath, absolute, store_at
@@ -210,4 +211,17 @@ class Target:
             done="written. Agents that read this folder find it in a new session.",
             removed="removed.",
             reads=False,
+        )
+
+
+def check_sdk() -> None:
+    """Raise an error if the package ``mcp`` is missing, or not of the version that the server of agents needs."""
+    try:
+        found = version("mcp")
+    except PackageNotFoundError:
+        raise MissingExtra("jupyter-memory mcp", "mcp") from None
+    if found.partition(".")[0] != "2":
+        raise JupyterMemoryError(
+            f"jupyter-memory mcp needs version 2 of the package mcp, and {found} is installed. "
+            "Install jupyter-memory into an environment of its own: pip install 'jupyter-memory[mcp]'"
         )

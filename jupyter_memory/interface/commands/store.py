@@ -13,7 +13,7 @@ from platform import platform
 from typing import TYPE_CHECKING, get_args
 
 from jupyter_memory.config import models_folder, settings, store_path
-from jupyter_memory.errors import InputError, NoStore, UnknownProfile
+from jupyter_memory.errors import InputError, JupyterMemoryError, MissingExtra, NoStore, UnknownProfile
 from jupyter_memory.interface.commands.command import Call, Front, Halted, WrongUsage, usage
 from jupyter_memory.interface.commands.memories import indexed
 from jupyter_memory.interface.running import FolderWatch
@@ -141,6 +141,7 @@ def doctor(front: Front, call: Call) -> None:
 
     from jupyter_memory.embedders import damage
     from jupyter_memory.embedders.registry import MODELS
+    from jupyter_memory.interface.clients.client import check_sdk
     from jupyter_memory.storage.databases import versions
 
     store, sqlite = front.store, versions()
@@ -148,8 +149,13 @@ def doctor(front: Front, call: Call) -> None:
     databases = f"{sqlite['SQLite']}, sqlite-vec {sqlite['sqlite-vec']}"
     facts = [("Python", python), ("SQLite", databases), ("store", str(store.path))]
     front.say(columns([("jupyter-memory", version("jupyter-memory")), *facts]))
-    damaged = [found for name in MODELS if (found := damage(name))]
-    problems = [*front.problems, *store.doctor(), *damaged]
+    problems = [*front.problems, *store.doctor(), *(found for name in MODELS if (found := damage(name)))]
+    try:
+        check_sdk()
+    except MissingExtra:
+        pass  # not everybody has an agent
+    except JupyterMemoryError as error:
+        problems.append(str(error))
     front.say("\n".join(f"- {problem}" for problem in problems) or "All is well.")
     if problems:
         front.exit_with_error(f"{count_of(len(problems), 'problem')} found.")
