@@ -253,4 +253,5 @@ def test_the_installation_has_what_the_default_needs_alone():
     )
     assert larger == {"mlx", "cmeel-openblas", "huggingface-hub", "httpx2"}
     assert not {*larger, "tokenizers"} & default
-    assert any(",hub," in line for line in PROJECT["optional-dependencies"]["test"])
+    assert "jupyter-memory[all]" in PROJECT["optional-dependencies"]["test"]
+    assert re.search(r"\bhub\b", PROJECT["optional-dependencies"]["all"][0])

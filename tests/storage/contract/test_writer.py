@@ -290,6 +290,8 @@ def test_searches_and_feedback(storage):
     assert [storage.writer.note_access(memory.id, 0.1) for _ in range(3)] == [True] * 3
     assert not storage.writer.note_access("none", 0.1) and not storage.writer.note_access("\ud800", 0.1)
     assert {one.id: one.accessed for one in everything(storage)} == {memory.id: 3, other.id: 0}
+    storage.writer.note_search(Recent("id3", "ν", "auto", NOW, "python", 1), [f"team:{memory.id}"], 0.1)
+    assert [storage.writer.drop_searches([f"team:{one.id}"]) for one in (other, memory, memory)] == [0, 1, 0]
     assert storage.writer.forget_searches() == 2 and storage.writer.forget_searches() == 0
     assert seen(storage, lambda snapshot: snapshot.feedback()) == []
     assert [one.accessed for one in everything(storage)] == [0, 0]

@@ -3,10 +3,12 @@
 import os
 import signal
 from contextlib import closing
+from pathlib import Path
 
 import apsw
 import pytest
 from postgres_server import running
+from programs import until
 
 from jupyter_memory import JupyterMemory, MemoryStore, StoreReadOnly
 from jupyter_memory.store import Stores
@@ -80,4 +82,5 @@ def test_one_of_three_does_not_answer(named, what):
             assert [*found.left_out] == [away]
             assert any(notice.startswith(f"The store {away} is left out: ") for notice in found.answer.notices)
             if what == "killed":
+                until(lambda: not Path(f"/proc/{pid}").exists())
                 server.raw.ensure_postgres_running()

@@ -255,6 +255,7 @@ CHANGES = [
     ("rebuild", lambda s, id_: s.writer.rebuild()),
     ("retain", lambda s, id_: s.runs.retain("", since=LATER, most=0)),
     ("rename", lambda s, id_: s.writer.rename(NOTEBOOK, "/week/moved.ipynb")),
+    ("drop_searches", lambda s, id_: s.writer.drop_searches([id_])),
     ("forget_searches", lambda s, id_: s.writer.forget_searches()),
     ("forget_files", lambda s, id_: s.writer.forget_files([NOTEBOOK, "/week/moved.ipynb"], "a")),
     ("remove_folder", lambda s, id_: s.writer.remove_folder("/", "a")),
