@@ -44,7 +44,7 @@ _STORE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 
 
 class ListedStore(NamedTuple):
-    """A store on the list of those that are searched together; ``place`` is None where it depends: own, project."""
+    """A store on the list of those that are searched together; ``place`` is None for own and project, which vary."""
 
     name: str
     place: StorePath | None = None

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 class Stores:
     """The stores of the list as one process uses them; each is opened when it is first needed, and kept.
 
-    ``own`` opens the store of the settings, or raises ``StoreError``. Without ``projects``, that of a project is never
-    opened: an agent or a server is not where a person works.
+    ``own`` opens the store of the settings, or raises ``StoreError``. Without ``projects``, the store of a project is
+    never opened: an agent or a server does not run where a person works.
     """
 
     def __init__(self, settings: JupyterMemory, own: Callable[[], MemoryStore], *, projects: bool = True) -> None:

@@ -566,7 +566,7 @@ def forget(front: Front, call: Call) -> object:
     return None
 
 
-# The store that the ids name, none for one's own, and the ids alone.
+# The store that the ids name (empty for your own), and the ids without it.
 def _of_one_store(words: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     parts = [word.rpartition(":") for word in words]
     if len(names := {of for of, _, _ in parts}) > 1:
