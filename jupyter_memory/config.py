@@ -44,7 +44,7 @@ _STORE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 
 
 class ListedStore(NamedTuple):
-    """A store on the list of those that are searched together; ``place`` is None where it depends: own, project."""
+    """A store on the list of those that are searched together; ``place`` is None for own and project, which vary."""
 
     name: str
     place: StorePath | None = None
@@ -57,9 +57,9 @@ class ListedStore(NamedTuple):
         if name in (OWN, PROJECT) and path is None:
             return cls(name, None, bool(read_only))
         if not isinstance(name, str) or not _STORE_NAME.fullmatch(name):
-            raise InputError("The name of a store has letters, digits, - and _ alone, 40 at most, such as team.")
+            raise InputError("The name of a store has at most 40 letters, digits, - and _, such as team.")
         if name in (OWN, PROJECT, ALL):
-            raise InputError(f"{name} has a meaning of its own: {OWN}, {PROJECT} and {ALL} name no other store.")
+            raise InputError(f"{name} already has a meaning, so choose another name than {OWN}, {PROJECT} and {ALL}.")
         if not isinstance(path, str) or not path.strip():
             raise InputError(f"The store {name} needs a path: that of its file, or the URL of its database.")
         return cls(name, store_at(path), bool(read_only))
@@ -75,7 +75,7 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
 
     path = Unicode("", help="A file, or postgresql://HOST/DATABASE; empty: memory.sqlite in Jupyter's data folder.")
     stores = List(Dict(), help="Other stores that can be searched with yours: see `%memory store`.")
-    stores_seconds = Float(1.0, min=0, max=3600, help="How long other stores are waited for once one has answered.")
+    stores_seconds = Float(1.0, min=0, max=3600, help="Seconds to wait for other stores once one has answered.")
     space = Unicode("", help="The space to search and to add to; empty: all of them.")
     profile = Unicode("auto", help="How results are ranked: see `%memory profile`.")
     embedder = Unicode("auto", help="What turns text into vectors: see `%memory model`.")
@@ -100,7 +100,7 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
     max_store_mb = Float(0.0, min=0, help="The size that the store should not exceed, with a notice at 90%; 0: any.")
     max_file_mb = Float(20.0, min=0.001, help="Larger files are not indexed. Pictures of a notebook do not count.")
     undo_minutes = Float(
-        0.0, min=0, max=_MONTH, help="Minutes in which `%memory undo` brings back what was forgotten; 0: gone at once."
+        0.0, min=0, max=_MONTH, help="Minutes in which `%memory undo` restores what was forgotten; 0: it cannot."
     )
     busy_seconds = Float(30.0, min=0, help="How long to wait for another writer.")
 
@@ -241,7 +241,7 @@ def store_path(config: JupyterMemory) -> StorePath:
 def listed_stores(config: JupyterMemory) -> list[ListedStore]:
     """Return the stores that can be searched together, in their order: your own first unless the list says otherwise.
 
-    That of a project, which is not always there, has its place behind your own.
+    The store of a project comes after your own.
     """
     listed = [ListedStore.of(row) for row in config.stores]
     unnamed = [name for name in (OWN, PROJECT) if name not in {one.name for one in listed}]
@@ -249,7 +249,7 @@ def listed_stores(config: JupyterMemory) -> list[ListedStore]:
 
 
 def chosen_stores(config: JupyterMemory, names: Sequence[str], *, projects: bool = True) -> list[ListedStore]:
-    """Return the stores of these names, or ``all``, in the order of the list; without ``projects`` there is none.
+    """Return the stores of these names, or ``all``, in the order of the list; without ``projects``, none of a project.
 
     Raises:
         InputError: a name is not on the list.
@@ -283,14 +283,14 @@ def needed_project() -> Path:
 
 
 def is_trusted(file: Path) -> bool:
-    """Return whether a person trusted this file, by its path, and it still is that file."""
+    """Return whether a person trusted the file at this path, and it is still the same file."""
     with suppress(OSError):
         return _trusted().get(str(file)) == _identity(file)
     return False
 
 
 def trust(file: Path, trusted: bool = True) -> None:
-    """Note that a person trusts the store of a project, or no longer; where no project can write it."""
+    """Note, where no project can write, whether a person trusts the store of a project."""
     kept = {path: identity for path, identity in _trusted().items() if path != str(file)}
     if trusted:
         kept[str(file)] = _identity(file)
@@ -316,7 +316,7 @@ def _trusted() -> dict[str, list[int]]:
 
 
 def unknown_store(name: str, known: Iterable[str]) -> InputError:
-    """Return what to say of a name that is not on the list."""
+    """Return the error for a name that is not on the list."""
     return InputError(f"No store on the list is called {name!r}.{guess(name, known)} `store list` shows them.")
 
 

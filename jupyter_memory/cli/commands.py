@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _LEAVES = (
     "A client may send what it reads from the memory to the service that runs its model, so it may leave this machine. "
-    "{history} Other stores than {stores} stay closed to it. --path, --space and --read-only bound it further."
+    "{history} It sees no store other than {stores}. --path, --space and --read-only bound it further."
 )
 
 

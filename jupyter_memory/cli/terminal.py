@@ -109,7 +109,7 @@ class Terminal(Front):
     @property
     def stores(self) -> Stores:
         if self._named:
-            raise WrongUsage("--store names one store alone, so no other can be searched or changed beside it.")
+            raise WrongUsage("--store names one store alone, so leave out --in, and ids of other stores.")
         return super().stores
 
     @property

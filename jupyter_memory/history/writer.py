@@ -158,7 +158,7 @@ class RecordingProblems:
         self._begin("left", str(path.parent), notice)
 
     def end(self, problem: Literal["lost", "delayed"]) -> None:
-        """Note that a run reached the disk, or the store took what was delayed: the next problem is news."""
+        """Note that a run reached the disk, or the store took what was delayed: the next problem is reported."""
         with self._lock:
             self._said[problem].clear()
 
@@ -233,7 +233,7 @@ class Writer:
         return self._thread.is_alive()
 
     def open(self, patience: float) -> None:
-        """Load what notes need, and make the journals; wait for it at most so many seconds."""
+        """Load what notes need, and make the journals, waiting at most ``patience`` seconds."""
         self._put(partial(self._tried, partial(self._checked, Run("", datetime.fromtimestamp(0, UTC), "", 0), ())))
         self.catch_up(patience, self.journals.rotate)
 
@@ -264,7 +264,7 @@ class Writer:
             self._tried(partial(self._note_end, run, self._later))
 
     def catch_up(self, patience: float, then: Callable[[], object] = lambda: None) -> None:
-        """Wait, at most so many seconds, until all is noted that happened by now, and ``then`` is done."""
+        """Wait at most ``patience`` seconds until everything up to now is noted and ``then`` is done."""
         done = Event()
         self._put(partial(self._tried, then))
         self._put(done.set)
@@ -393,7 +393,7 @@ class Absorber:
         self._thread.start()
 
     def absorb(self, patience: float) -> None:
-        """Take in all that has ended; wait for it at most so many seconds."""
+        """Take in all that has ended, waiting at most ``patience`` seconds."""
         done = Event()
         self._asked.put(done)
         done.wait(patience)

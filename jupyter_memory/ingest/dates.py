@@ -36,7 +36,7 @@ _YEAR = re.compile(r"(?<![0-9])(?:19|20)[0-9]{2}(?![0-9])")
 
 
 def stated(text: str, now: datetime) -> datetime | None:
-    """Return the time that a document states, of a day its noon; None for words such as ``today`` and a later time."""
+    """Return the time that a document states (noon for a day); None for words such as ``today`` and for later times."""
     text = text.strip().strip("\"'").strip()
     if len(text) > _LONGEST or not _YEAR.search(text):
         return None

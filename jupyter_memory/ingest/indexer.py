@@ -84,7 +84,7 @@ class Indexing:
     ) -> IndexReport:
         """Index a file or a folder: new and changed files are read, deleted ones forgotten, the others left alone.
 
-        Files are written in batches, and the text of one never in part; the pictures of new notebooks follow when all
+        Files are written in batches, and the text of one never in part. The pictures of new notebooks follow when all
         texts can be found. After an interruption, the next run continues. What is known of a file stays if it cannot be
         read, or if its drive is not connected. A known file was moved if it is gone and a new file has its content, or
         most of it. ``tell`` receives how many files are done and how many there are; ``named_from`` is the folder from
@@ -324,7 +324,7 @@ class Indexing:
         self._storage.writer.replace_files(files, embedder, self._space)
 
     def _add_pictures(self) -> None:
-        # Of notebooks whose text alone was read; until then the store says that their pictures are not.
+        # For notebooks of which only the text was read; until then, the store says that their pictures are missing.
         for some in batches(self._later, _TOGETHER):
             shown = [(state, of_it) for state in some if (of_it := self._pictured(state)) is not None]
             if any(of_it for _, of_it in shown):
@@ -338,7 +338,7 @@ class Indexing:
                 self._quota.written()
 
     def _pictured(self, state: FileState) -> list[Prepared] | None:
-        # The memories of a file that show pictures, with these; None if it is no longer what was read.
+        # The memories of a file that show pictures, with these; None if the file has changed since it was read.
         path = Path(state.path)
         with suppress(OSError):
             ready = None if self._pool is None else self._pool.prepared(path, pictured=True)

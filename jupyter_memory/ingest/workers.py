@@ -27,7 +27,7 @@ from jupyter_memory.types.memory import NO_PICTURES, Thumbnail
 if TYPE_CHECKING:
     from jupyter_memory.types.protocols import Embedder
 
-# A file, and whether the pictures alone are wanted of it.
+# A file, and whether only its pictures are wanted.
 Read = tuple[Path, bool]
 # Which state of a file was read, and what it holds.
 Result = tuple[tuple[int, int], list[Prepared]]
@@ -48,7 +48,7 @@ class Task:
 def prepare_files(reads: Sequence[Read], task: Task, embedder: Embedder | None) -> list[Result | None]:
     """Return what each file holds, ready to be written; None where something is wrong with it.
 
-    Where the pictures alone are wanted, these are the memories that have any, not embedded.
+    If only the pictures are wanted, these are the memories that have any, not embedded.
     """
     read: list[tuple[tuple[int, int], list[Draft]] | None] = []
     for path, pictured in reads:

@@ -74,14 +74,14 @@ TOML = Option(("--toml",), "as a file to change and to search with: -p ./mine.to
 UPDATE = Option(("--update",), "let memories whose ids are known become what the folder says")
 IN_SPACE = Option(("--space",), "only this space", "SPACE")
 COPY = (IN_SPACE, Option(("--update",), "overwrite memories that the other store has under the same id"))
-STORE_READ_ONLY = Option(("--read-only",), "never write into the store that is added")
+STORE_READ_ONLY = Option(("--read-only",), "never write to the added store")
 OVERWRITE = Option(("--overwrite",), "replace the store that is there", destroys=True)
 
 _TIMES = frozenset(["--since", "--until", "--on", "--event-at"])
 CONTEXT = Option(("--context",), "the results as a text for a prompt, of at most so many tokens", "TOKENS", whole=True)
 OPEN = Option(("--open",), "open the file of the result with this rank, at its place", "RANK", whole=True)
 QUIET = Option(("--quiet",), "print nothing; exit with 0 if something is found, 1 if nothing is, 2 if it failed")
-IN = Option(("--in",), "search this store of `store list`; again for one more; all: every one", "NAME", many=True)
+IN = Option(("--in",), "search this store of `store list`; again for one more; all: every store", "NAME", many=True)
 FILTERS = (TAG, KIND, TIER, PATH, LANG, SPACE, SESSION, SINCE, UNTIL, ON)
 SEARCH = (LIMIT, PROFILE, *FILTERS, DOMAIN, SCAN, IN)
 # In a terminal, with what is rarely needed last.

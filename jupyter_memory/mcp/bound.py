@@ -17,7 +17,7 @@ class Bound:
 
     Without a ``space`` and ``paths`` it sees the whole store. What was run, the kind ``history``, is left out unless it
     is allowed. ``writing`` lets it store notes, and forget its own; ``forgetting_any`` lets it forget all that it sees.
-    ``stores`` are the names of those of the list that it sees in place of the person's own.
+    ``stores`` names the stores of the list that it sees instead of the person's own.
     """
 
     space: str = ""

@@ -150,7 +150,7 @@ def tools_of(
 ) -> Tools:
     """Return the tools over the store of the settings, within what the options allow; ``clock`` times its writes.
 
-    ``stores`` are the names of those of the list that it sees instead.
+    ``stores`` names the stores of the list that they see instead.
 
     Raises:
         InputError: a path or the space is empty, a path cannot be one, or a store is not on the list.

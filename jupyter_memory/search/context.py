@@ -120,7 +120,7 @@ class Background:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """By what the meaning of a query is measured in a store: its cosines there, and how far the model is trusted."""
+    """The scale of meaning for a query in a store: its cosines there, and how far the model is trusted."""
 
     model: str
     chunks: int
@@ -266,7 +266,7 @@ class SearchContext:
         return np.array(list(map(attrgetter("cosine"), self.candidates)), dtype=np.float64)
 
     def margins(self, cosines: NDArray[np.float64]) -> dict[int, float]:
-        """Return the evidence of meaning that cosines of the candidates are, by key; NaN where no model took part."""
+        """Return what the cosines of the candidates say about meaning, by key; NaN where no model took part."""
         if (background := self.background) is None:
             return dict.fromkeys(self.keys, nan)
         terms, above = self.query.terms, background.margin(cosines)
@@ -317,7 +317,7 @@ class SearchContext:
 
     @cached_property
     def background(self) -> Background | None:
-        """Return how the query's cosines are in the store, or in all of those that are searched together."""
+        """Return how the query's cosines are spread in the store, or in all that are searched together."""
         if (asked := self.vector_query) is None:
             return None
         return self.sample.background(asked.vector) if asked.scale is None else asked.scale.background

@@ -142,7 +142,7 @@ class SearchEngine:
             return self._answer(done, begun)
 
     def scale(self, request: SearchRequest) -> Scale | None:
-        """Return by what the meaning of a query is measured in this store; None where no model takes part."""
+        """Return the scale of meaning for a query in this store; None where no model takes part."""
         request, vector = _embedded(request, request.query.text, self._query_vector)
         if request.embedder is None or vector is None:
             return None

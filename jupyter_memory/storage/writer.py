@@ -155,7 +155,7 @@ class Writer(Part):
         """Store files in place of what they were: a cell that is still there keeps its id, pin and tags."""
         now = datetime.now(UTC)
         with self._engine.read() as session:
-            # Those that hold memories together, since cells may move.
+            # Files that hold memories are written together, since cells may move between them.
             known = rows.memories_of_paths(session, [state.path for state, _ in files], space)
         for some in [files] if known else portions(files, lambda one: len(one[1]), _STEP):
 
@@ -421,13 +421,13 @@ class Thumbnails(Part):
         return {one.origin: one for pictures in of_file.values() for one in pictures}
 
     def add(self, files: Sequence[tuple[FileState, Sequence[Prepared], bool]], space: str, /) -> None:
-        """Give the memories of files those that their drafts have, and note the files of which there are all."""
+        """Give the memories of files the pictures of their drafts, and note the files that have all of theirs."""
 
         def add(session: Session) -> None:
             drafts = [one.draft for _, of_file, _ in files for one in of_file]
             keys = memories.find_known(session, [identity(draft) for draft in drafts])
             found = {key: draft for key, draft in zip(keys, drafts, strict=True) if key is not None}
-            # Not those that went meanwhile, on a server.
+            # Not those that were forgotten meanwhile, on a server.
             for key in session.lock(list(found)):
                 thumbnails.put(session, key, found[key], replacing=True)
             for state, _, is_whole in files:

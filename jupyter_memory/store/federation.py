@@ -36,14 +36,14 @@ if TYPE_CHECKING:
 
 # By how much the scores of a tier count; the published system says the order, the numbers are ours.
 PRIORITIES: Mapping[str, float] = MappingProxyType({"agent": 1.0, "project": 0.8, "team": 0.6})
-# Of the first hits, the store with the best gives no more than half while others have strong ones.
+# Of these first hits, no store gives more than half while another has a strong one.
 _FIRST = 10
-# How sentences begin that say what a store lacks.
+# Notices of what a store lacks begin like this.
 _LACKING = ("No memory ", "Nothing ", EMPTY)
 
 Opened = MemoryStore | Callable[[], MemoryStore]
 Done = TypeVar("Done")
-# What keeps one store from answering, and not the others.
+# Errors that keep only one store from answering.
 _AWAY = (errors.StoreError, errors.EmbedderError, errors.Interrupted, errors.MissingExtra, OSError)
 
 
@@ -51,7 +51,7 @@ _AWAY = (errors.StoreError, errors.EmbedderError, errors.Interrupted, errors.Mis
 class Vault:
     """A store with the name of its tier and the factor of its scores, a number above 0.
 
-    It may also be a function that returns the store when it is searched; ``part`` returns the searches of a store.
+    ``store`` may also be a function that opens it for a search; ``part`` returns the searches of a store.
     """
 
     tier: str
@@ -81,10 +81,10 @@ def _reason(error: Exception) -> str:
 
 
 class Vaults:
-    """Stores that are searched together: ``agent``, ``project``, ``team``; each a store, or a function that gives one.
+    """Stores that are searched together: ``agent``, ``project``, ``team``; each a store, or a function that opens one.
 
-    Another store comes as ``name=(store, priority)``. The contributions of a hit are multiplied by its tier's priority.
-    What several stores hold is shown once, as the store of the highest priority has it; of equal ones the first.
+    Name other stores by ``name=(store, priority)``. The contributions of a hit are multiplied by its tier's priority.
+    A text that several stores hold is shown once, from the store of the highest priority, or the first of equal ones.
     """
 
     def __init__(self, **stores: Opened | tuple[Opened, float] | Vault) -> None:
@@ -123,7 +123,7 @@ class Vaults:
         chosen, wanted = profile_named(profile), asked.pop("limit", None)
         read = parse(query, now=datetime.now(UTC), limit=load_config().limit if wanted is None else wanted)
         if not read.text:
-            why = "Several stores are not browsed together: add some words, or browse one of them."
+            why = "Several stores cannot be browsed together: add some words, or browse one store."
             raise errors.QueryError(why, unquoted=why)
         # As many as the profile looks at for one answer: a copy that is not among the first still takes its place.
         deep = max(read.limit, chosen.fetches(read.limit) // (1 if chosen.small_corpus else chosen.fetch.factor))
@@ -132,7 +132,7 @@ class Vaults:
         scales: dict[str, Scale] = {}
         there = self.vaults
         if chosen.is_judged:
-            # A hit stands out from all stores of its model: from those of its own, it would do so more in a poorer one.
+            # How far a hit stands out is measured over all stores of its model: a poor store would flatter its own.
             found = _together(there, lambda searching: searching.scale(query, **asked), deadline, left_out)
             known = [scale for scale in found.values() if scale is not None]
             models = {scale.model for scale in known}
@@ -153,7 +153,7 @@ class Vaults:
         return frame
 
 
-# What each store has done in a thread of its own, until the deadline after the first; in the order of the stores.
+# The results of one thread for each store, in their order, until the deadline after the first.
 def _together(
     vaults: Sequence[Vault],
     work: Callable[[Searching], Done],
@@ -191,7 +191,7 @@ def _together(
     for one in waiting:
         left_out[one.tier] = errors.StoreError(f"It did not answer within {deadline:g} s of the others.")
         if one in stores:
-            # A server that hangs does not answer this either.
+            # Interrupting a server that hangs may hang, too.
             Thread(target=stores[one].interrupt, args=(threads[one].ident,), daemon=True).start()
     return {one: done[one] for one in vaults if one in done}
 
@@ -244,7 +244,7 @@ def _weighted(hit: Hit, one: Vault) -> Hit:
     return replace(hit, score=sum(seen.contribution for seen in signals.values()), signals=signals, store=one.tier)
 
 
-# The same in an order in which no store gives more than half of the first, while another has something strong.
+# Reordered so that no store gives more than half of the first hits while another has a strong one.
 def _shared(rows: list[tuple[Hit, Vault]], first: int) -> list[tuple[Hit, Vault]]:
     left, chosen = list(rows), list[tuple[Hit, Vault]]()
     given = Counter[str]()
@@ -256,7 +256,7 @@ def _shared(rows: list[tuple[Hit, Vault]], first: int) -> list[tuple[Hit, Vault]
     return [*chosen, *left]
 
 
-# What the stores said: once where all said the same, else with their names. What one lacks, another may have.
+# The notices of the stores: once if all say the same, else with their names. What one lacks, another may have.
 def _told(answers: Mapping[Vault, Answer]) -> list[str]:
     said = dict.fromkeys(notice for answer in answers.values() for notice in answer.notices if notice != UNANSWERED)
     found = []

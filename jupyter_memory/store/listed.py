@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 class Stores:
     """The stores of the list as one process uses them; each is opened when it is first needed, and kept.
 
-    ``own`` opens the store of the settings, or raises ``StoreError``. Without ``projects``, that of a project is never
-    opened: an agent or a server is not where a person works.
+    ``own`` opens the store of the settings, or raises ``StoreError``. Without ``projects``, the store of a project is
+    never opened: an agent or a server does not run where a person works.
     """
 
     def __init__(self, settings: JupyterMemory, own: Callable[[], MemoryStore], *, projects: bool = True) -> None:
@@ -68,7 +68,7 @@ class Stores:
         return prompt_text(replace(answer, hits=tuple(sorted(present, key=attrgetter("rank")))), max_tokens)
 
     def close(self) -> None:
-        """Close those of the list; your own is not this object's."""
+        """Close the stores of the list; your own belongs to someone else."""
         for store in self._opened.values():
             store.close()
         self._opened.clear()
@@ -92,7 +92,7 @@ def opened(listed: ListedStore, settings: JupyterMemory) -> MemoryStore:
     from jupyter_memory.store.store import MemoryStore
 
     if listed.place is None or not may_exist(listed.place):
-        raise NoStore(f"There is no store at {listed.place}. Check the path, or make it: --store PATH index FOLDER")
+        raise NoStore(f"There is no store at {listed.place}. Check the path, or make one: --store PATH index FOLDER")
     space = settings.space or None
     return MemoryStore(listed.place, space=space, settings=settings, read_only=listed.read_only)
 
@@ -101,8 +101,7 @@ def _trusted_store() -> Path:
     file = config.needed_project()
     if not config.is_trusted(file):
         raise StoreError(
-            f"{file} came with the project, or was replaced. If you trust what it holds: `store trust` opens it from "
-            "now on."
+            f"{file} came with the project, or was replaced. If you trust what it holds, type `store trust`."
         )
     return file
 

@@ -175,7 +175,7 @@ class Searching:
         return self._reported(answer)
 
     def scale(self, query: str, **options: Unpack[SearchOptions]) -> Scale | None:
-        """Return by what the meaning of a query is measured here, to search several stores with one measure."""
+        """Return the scale of meaning for a query here, so that several stores can share one."""
         asked, chosen = self._query(query, options), self._chosen(options.get("profile"))
         scale = self._engine.scale(self._search(asked, chosen))
         self._query_vectors.flush()

@@ -96,7 +96,7 @@ def _placed(cells: Iterable[Cell]) -> Iterator[tuple[Cell, str, tuple[str, ...],
 
 
 def document(cells: Iterable[Cell], language: str, title: str) -> Document | None:
-    """Return a notebook that is written as text, a part for each cell; None if it has more than anybody writes."""
+    """Return a notebook that is written as text, a part for each cell; None if it is longer than any real one."""
     parts = []
     labels: set[str] = set()
     some = list(islice(cells, _MOST + 1))

@@ -362,7 +362,7 @@ def search(front: Front, call: Call) -> None:
 
 
 def answered(front: Front, query: str, names: Sequence[str] | None, arguments: Mapping[str, Any]) -> Answer:
-    """Return the answer of the store of the settings, or of several that are named, together."""
+    """Return the answer of your own store, or of the named stores together."""
     if not names:
         return front.store.hits(query, **arguments)
     usual = {name: getattr(front.settings, name) for name in ("profile", "limit")}
@@ -558,7 +558,7 @@ def forget(front: Front, call: Call) -> object:
     forgotten = store.forget(selection, now=call.values["now"])
     front.say(f"forgot {count_of(forgotten, 'memory', 'memories')}")
     if of:
-        # Your own store has what you searched for, and must not tell of it either.
+        # Your own store keeps the searches of other stores: those that found a forgotten memory go, too.
         with suppress(StoreError):
             front.store.activity.forget_found([address(of, memory_id) for memory_id in words])
     else:
@@ -566,7 +566,7 @@ def forget(front: Front, call: Call) -> object:
     return None
 
 
-# The store that the ids name, none for one's own, and the ids alone.
+# The store that the ids name (empty for your own), and the ids without it.
 def _of_one_store(words: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     parts = [word.rpartition(":") for word in words]
     if len(names := {of for of, _, _ in parts}) > 1:

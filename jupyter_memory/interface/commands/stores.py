@@ -17,10 +17,9 @@ from jupyter_memory.types.search import OWN
 def list_(front: Front, call: Call) -> None:
     """List the stores that can be searched together, or change the list, which is kept in your settings.
 
-    `own` is the store of your settings, `project` that of the folder `.jupyter-memory` where you are, or above. It may
-    have come with the project, so it is opened only after `store trust`, and as long as it stays the same file. Of a
-    text that several hold, the copy of the first is shown. With `--read-only`, nothing is ever written into the store
-    that is added.
+    `own` is the store of your settings, `project` the one in a folder `.jupyter-memory` here or above. The store of a
+    project is opened only after `store trust`, and only while it is the same file. If several stores hold a text, the
+    copy of the first is shown. With `--read-only`, nothing is ever written to the added store.
 
     Examples::
 
@@ -34,7 +33,7 @@ def list_(front: Front, call: Call) -> None:
     for one in listed_stores(front.settings):
         place = {OWN: config.store_path(front.settings), PROJECT: config.project_store()}.get(one.name, one.place)
         if place is not None:
-            state = "" if may_exist(place) else "not there now"
+            state = "" if may_exist(place) else "missing"
             if isinstance(place, Path) and one.name == PROJECT and not config.is_trusted(place):
                 state = "not trusted"
             rows.append((one.name, str(place), "read only" if one.read_only else "", state))
@@ -58,7 +57,7 @@ def add(front: Front, call: Call) -> None:
 
 
 def remove(front: Front, call: Call) -> None:
-    """Take a store off the list, or your trust from that of a project; the store itself stays as it is."""
+    """Remove a store from the list, or no longer trust that of a project; the store itself is unchanged."""
     [name] = call.words
     if name == PROJECT and (file := config.project_store()) is not None:
         config.trust(file, trusted=False)
@@ -68,11 +67,11 @@ def remove(front: Front, call: Call) -> None:
     if not any(row["name"] == name and "path" in row for row in kept):
         raise config.unknown_store(name, [row["name"] for row in kept])
     _keep(front, [row for row in kept if row["name"] != name])
-    front.say(f"removed {name} from the list; the store stays as it is")
+    front.say(f"removed {name} from the list; the store itself is unchanged")
 
 
 def order(front: Front, call: Call) -> None:
-    """Say which stores come first, as those that count most; the others follow as they were."""
+    """Put stores first, so that they count most; the others follow in their order."""
     listed = {one.name: one for one in listed_stores(load_config())}
     for name in call.words:
         if name not in listed:
@@ -83,7 +82,7 @@ def order(front: Front, call: Call) -> None:
 
 
 def trust_(front: Front, call: Call) -> None:
-    """Trust the store of the project where you are: from now on it can be searched, until its file is replaced."""
+    """Trust the store of this project: it can be searched until its file is moved or replaced."""
     config.trust(file := config.needed_project())
     front.say(f"trusted: {file}")
 

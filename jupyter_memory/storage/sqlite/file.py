@@ -343,7 +343,7 @@ def version(connection: apsw.Connection) -> str:
 
 
 def removals(connection: apsw.Connection) -> tuple[str, int]:
-    """Return two values: while the first is the same, chunks were only added, or removed if the second differs."""
+    """Return two values: while the first is the same, chunks were only added or, if the second differs, removed."""
     rewritten, removed = connection.execute(
         """
         select coalesce((select value from counters where name = 'rewritten'), 0), value
@@ -354,7 +354,7 @@ def removals(connection: apsw.Connection) -> tuple[str, int]:
 
 
 def outdate(connection: Session, *, known: bool = True) -> None:
-    """Make every process read anew what it keeps of the indexes, or only look for what of it is gone."""
+    """Make every process read its caches of the indexes anew, or only check which chunks are gone."""
     connection.changed("update counters set value = value + 1 where name = 'removals'")
     if known:
         connection.changed(

@@ -42,7 +42,7 @@ class KeywordIndex:
         self._scores: Cache[tuple[Terms, tuple[tuple[str, float], ...]], ScoredChunks] = Cache(
             _MOST_SCORES, lambda scored: scored.chunks.size + 1
         )
-        # What a search counts first, to tell misspelled words, it reads next.
+        # A search first counts words, to find misspelled ones, and then reads the same words.
         self._ahead: Cache[str, dict[str, Postings]] = Cache(1)
         self._counted: Cache[str, _Counted] = Cache(1)
         self._vocabulary: Cache[str, Sequence[str]] = Cache(_MOST_WORDS, lambda words: len(words) + 1)

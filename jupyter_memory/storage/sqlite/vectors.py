@@ -238,8 +238,8 @@ _ROUNDING, _BITS = 1e-3, 32
 
 @dataclass(frozen=True, slots=True)
 class _Codes:
-    # ``gone`` are the places of those that are there no more, after as many removals as ``checked`` says; ``read`` is
-    # after how many the last were read.
+    # ``gone`` are the places of codes whose chunks were removed, as of the removal number ``checked``; ``read`` is the
+    # number of removals when codes were last read.
     ids: NDArray[np.int64]
     of: Codes
     gone: NDArray[np.intp]
@@ -248,7 +248,7 @@ class _Codes:
 
 
 _NO_IDS = np.empty(0, np.int64)
-# If one code in so many is gone, all are read anew.
+# If one code in this many is gone, all are read anew.
 _GONE = 8
 
 
@@ -385,8 +385,8 @@ class VectorIndex:
             wanted *= 4
 
     def _codes(self, connection: Session, model: Model) -> _Codes:
-        # What was added since they were read is read now, many as one row. One thread after the other: of two in
-        # different states, each would write other codes behind those that both know.
+        # What was added since they were read is read now, many as one row. One thread at a time: two in different
+        # states would each append other codes to those that both know.
         with self._reading:
             (state, removed), table = removals(connection), f"codes_{model.id}"
             fresh = _Codes(_NO_IDS, np.empty((0, BITS // 64), np.uint64), _NO_IDS, removed, removed)

@@ -157,7 +157,7 @@ def clear_searches(session: Session) -> int:
 
 
 def drop_searches(session: Session, hits: Sequence[str]) -> int:
-    """Forget the searches that found one of these, by the names that they were noted with; return how many."""
+    """Forget the searches that found one of these, by the ids under which they were noted; return how many."""
     found = [noted.search.query_id for noted in searches(session) if not set(hits).isdisjoint(noted.hits)]
     for query_id in found:
         session.changed(f"delete from searches where {session.dialect.own('searches')} and query_id = :id", id=query_id)

@@ -67,7 +67,7 @@ export function followOutputs({ search, insert, used }: IOutputActions): void {
 
 /**
  * Draw into each place for it that appears in an output. What is drawn comes from the store whenever the output is
- * shown: the notebook holds but ids, and saves nothing of it. CSS starts an animation where such a place appears.
+ * shown: the notebook holds only ids and saves nothing else. CSS starts an animation where such a place appears.
  */
 function whenShown(selector: string, draw: (place: HTMLElement) => void): void {
   document.addEventListener('animationstart', ({ animationName, target }) => {

@@ -106,7 +106,7 @@ export class Answers {
     }
   }
 
-  /** Change what is searched besides the words, and ask again if it is something else now. */
+  /** Change what is searched besides the words, and ask again if that made a difference. */
   narrow(change: Partial<Pick<IQuestion, 'filters' | 'scope' | 'profile' | 'useTime' | 'since'>>): void {
     const before = narrowed(this.question);
     this.assign(change);

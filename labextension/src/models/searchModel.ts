@@ -199,7 +199,7 @@ export class SearchModel extends VDomModel {
     this.answers.renew();
   }
 
-  /** Show a problem, or no more one. */
+  /** Show a problem, or none. */
   report(problem: ApiError | null): void {
     this.problem = problem;
     this.stateChanged.emit();
