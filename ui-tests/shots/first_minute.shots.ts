@@ -35,7 +35,9 @@ for (const theme of ['Light', 'Dark']) {
     await expect(panel.root.locator('.jp-Memory-beside .jp-Memory-wholeText')).not.toBeEmpty();
     await shoot(2.5);
     await panel.act(panel.hits.first(), 'Open');
-    await expect(page.locator('.jp-NotebookPanel:not(.lm-mod-hidden) .jp-mod-active')).toContainText('def clip_outliers');
+    await expect(page.locator('.jp-NotebookPanel:not(.lm-mod-hidden) .jp-mod-active')).toContainText(
+      'def clip_outliers'
+    );
     await page.mouse.move(800, 500);
     await shoot(3);
     await panel.select(panel.hits.first());
