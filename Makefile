@@ -8,7 +8,7 @@ JLPM   := PATH="$(CURDIR)/$(BIN):$$PATH" jlpm
 DOCS   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test campaign ui reference model lint fix lab bench docs clean
+.PHONY: help setup demo test campaign ui reference model lint fix lab bench docs clean
 
 help:  ## list the tasks
 	@awk -F':.*## ' '/^[a-z]+:.*##/ { printf "%-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,13 +46,16 @@ $(MODEL)/.made: pyproject.toml training/requirements.txt
 	$(MODEL)/bin/python -m pip install --quiet --disable-pip-version-check -e . -r training/requirements.txt
 	@touch $@
 
+setup: $(VENV)/.dev  ## install in .venv what the tests and linters need (two to four minutes), and build the panel
+	@$(PANEL)
+
 demo: $(VENV)/.test  ## index the sample corpus (and DOCS=folder), run the first notebook, print what it finds
 	$(BIN)/python scripts/demo.py $(if $(DOCS),'$(DOCS)')
 
-test: $(VENV)/.test  ## run the tests
+test: $(VENV)/.test  ## run the tests, or some: ONLY='tests/search -k tag' is for pytest
 	@$(PANEL)
-	$(BIN)/python -m pytest -n 2 --dist loadfile
-	$(JLPM) jest
+	$(BIN)/python -m pytest $(if $(ONLY),-q $(ONLY),-n 2 --dist loadfile)
+	$(if $(ONLY),,$(JLPM) jest)
 
 campaign: $(VENV)/.test  ## kill, damage and crowd real stores (about an hour); PARTS='kills moves' SEED=1 SCALE=0.1 bound it
 	PYTHONPATH=tests:tests/helpers $(BIN)/python -m campaign $(PARTS) $(if $(SEED),--seed $(SEED)) $(if $(SCALE),--scale $(SCALE))
