@@ -294,6 +294,20 @@ def test_a_code_that_was_repaired_is_read_anew(sqlite):
     assert texts(mine, query, 1) == texts(other, query, 1) == ["λ 5999"]
 
 
+def test_chunks_that_a_damaged_index_lacked_come_back(sqlite):
+    """While the keyword index does not list a chunk it counts as gone; once the index is built anew, it is found."""
+    rng = np.random.default_rng(8)
+    query = unit(rng, 64)
+    mine, other = stored(sqlite(), [Draft(text="a"), Draft(text="b")], unit(rng, 2, 64)), sqlite()
+    assert set(texts(mine, query, 3)) == {"a", "b"}
+    stored(other, [Draft(text="c")], unit(rng, 1, 64))
+    run_sql(other.path, "delete from word_segments")
+    run_sql(other.path, "update counters set value = value + 1 where name = 'removals'")
+    assert not {"a", "b"} & set(texts(mine, query, 3))
+    other.writer.rebuild()
+    assert set(texts(mine, query, 3)) == {"a", "b", "c"}
+
+
 WEIGHTS = {"title": 5.0, "text": 1.0}
 TAGS = ("λ", "ü b", "prices")
 SPACES = ("", "shops", "Shops")
