@@ -74,9 +74,7 @@ class MemoryStore:
             check_name(embedder)
         self.path, self.space = store_at(path), space or ""
         computing.release_after(settings.idle_minutes)
-        storage = open_storage(self.path, busy_seconds=settings.busy_seconds, space=self.space)
-        if read_only:
-            storage.refuse_writing()
+        storage = open_storage(self.path, busy_seconds=settings.busy_seconds, space=self.space, read_only=read_only)
         scope = Scope(storage, self.space, "" if folder is None else str(absolute(folder)))
         query_vectors = QueryVectors(storage, settings)
         engine = SearchEngine(storage, query_vectors.vector)

@@ -105,7 +105,17 @@ def test_a_newer_store(run, papers):
     assert "newer" in run("store", "add", "papers", str(papers)).err and names() == ["own", "project"]
 
 
-def test_nothing_is_written_into_a_store_that_is_read_only(papers):
+def test_nothing_is_written_into_a_store_that_is_read_only(papers, tmp_path):
+    """Not even when it is opened: a copy that a backup made stays as it is, and a store that is gone is not made."""
+    with MemoryStore(papers) as store:
+        store.backup(tmp_path / "copy.sqlite")
+    before = (tmp_path / "copy.sqlite").read_bytes()
+    with MemoryStore(tmp_path / "copy.sqlite", read_only=True) as store:
+        assert len(store.hits("prices").hits) == 1
+    assert (tmp_path / "copy.sqlite").read_bytes() == before
+    with pytest.raises(StoreReadOnly):
+        MemoryStore(tmp_path / "nowhere.sqlite", read_only=True)
+    assert not (tmp_path / "nowhere.sqlite").exists()
     settings = JupyterMemory(stores=[{"name": "papers", "path": str(papers), "read_only": True}])
     with closing(Stores(settings, lambda: None)) as stores:
         store = stores.named("papers")
