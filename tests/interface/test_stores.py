@@ -3,8 +3,10 @@
 import json
 import os
 import shutil
+import socket
 from contextlib import closing
 from pathlib import Path
+from threading import Thread
 
 import pytest
 import shells
@@ -15,6 +17,8 @@ from jupyter_memory import (
     InputError,
     JupyterMemory,
     MemoryStore,
+    StoreError,
+    StoreLocked,
     StoreReadOnly,
     chosen_stores,
     listed_stores,
@@ -124,6 +128,39 @@ def test_nothing_is_written_into_a_store_that_is_read_only(papers, tmp_path):
         for change in (lambda: store.add("more"), lambda: store.forget([memory.id]), lambda: store.pin(memory.id)):
             with pytest.raises(StoreReadOnly):
                 change()
+
+
+def test_the_space_of_the_settings_holds_in_each_from_then_on(papers):
+    with MemoryStore(papers, space="shops") as store:
+        store.add("Prices of shops.", title="Shops")
+    settings = JupyterMemory(stores=[{"name": "papers", "path": str(papers)}])
+    with closing(Stores(settings, lambda: None)) as stores:
+        assert len(stores.vaults(["papers"]).hits("prices").hits) == 2
+        settings.space = "shops"
+        assert [hit.memory.title for hit in stores.vaults(["papers"]).hits("prices").hits] == ["Shops"]
+
+
+def test_a_server_that_never_answers_keeps_one_thread(home):
+    """Whoever asks while it is still being opened is told so, and is not kept waiting as long as that takes."""
+    pytest.importorskip("psycopg")
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        place = f"postgresql://127.0.0.1:{silent.getsockname()[1]}/team"
+        settings = JupyterMemory(stores=[{"name": "team", "path": place}], busy_seconds=0.05)
+        stores, failed = Stores(settings, lambda: None), []
+
+        def open_first():
+            with pytest.raises(StoreError) as error:
+                stores.named("team")
+            failed.append(error.value)
+
+        first = Thread(target=open_first)
+        first.start()
+        connection, _ = silent.accept()
+        with pytest.raises(StoreLocked, match="still being opened"):
+            stores.named("team")
+        connection.close()
+        first.join()
+    assert len(failed) == 1 and not isinstance(failed[0], StoreLocked)
 
 
 def test_in_a_notebook(home, papers, capsys):
