@@ -294,8 +294,13 @@ def trust(file: Path, trusted: bool = True) -> None:
     kept = {path: identity for path, identity in _trusted().items() if path != str(file)}
     if trusted:
         kept[str(file)] = _identity(file)
-    make_private(_trust_file().parent)
-    _trust_file().write_text(json_text(kept, indent=1) + "\n", encoding="utf-8")
+    listed = _trust_file()
+    make_private(listed.parent)
+    # Whole or not at all, for its owner alone.
+    temporary = listed.with_name(f".{listed.name}.{os.getpid()}")
+    with os.fdopen(os.open(temporary, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "w", encoding="utf-8") as written:
+        written.write(json_text(kept, indent=1) + "\n")
+    temporary.replace(listed)
 
 
 def _identity(file: Path) -> list[int]:

@@ -313,7 +313,9 @@ def test_the_store_of_a_project_is_opened_once_it_is_trusted(run, project, home)
     assert {hit["store"] for hit in found(run, "--in", "all")} == {"own", "project"}
     assert [hit["title"] for hit in found(run, "--in", "project")] == ["Prices"]
     # Nothing of the trust is in the project.
-    assert str(project) in (home / "data" / "memory" / "trusted.json").read_text()
+    trusted = home / "data" / "memory" / "trusted.json"
+    assert str(project) in trusted.read_text() and trusted.stat().st_mode & 0o777 == 0o600
+    assert [file.name for file in trusted.parent.glob("*trusted*")] == ["trusted.json"]
     assert run("store", "remove", "project").out == f"no longer trusted: {project}\n"
     assert run("search", "prices", "--in", "project").code == 1
 
