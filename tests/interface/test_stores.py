@@ -320,7 +320,9 @@ def test_the_store_of_a_project_is_opened_once_it_is_trusted(run, project, home)
     assert run("search", "prices", "--in", "project").code == 1
 
 
-@pytest.mark.parametrize("change", ["another file", "another path", "a link to another file", "a broken list"])
+@pytest.mark.parametrize(
+    "change", ["another file", "another of its number", "another path", "a link to another file", "a broken list"]
+)
 def test_trust_ends(run, project, home, change, monkeypatch):
     """Trust is in one file at one path: another there, or the same elsewhere, has to be trusted anew."""
     run("store", "trust")
@@ -328,6 +330,14 @@ def test_trust_ends(run, project, home, change, monkeypatch):
     if change == "another file":
         shutil.copy(project, project.with_name("copy"))
         project.with_name("copy").replace(project)
+    elif change == "another of its number":
+        # As it mostly is where git replaces a file.
+        held, number = project.read_bytes(), project.stat().st_ino
+        project.unlink()
+        for place in range(300):
+            if (new := project.with_name(f"new-{place}")).write_bytes(held) and new.stat().st_ino == number:
+                break
+        new.replace(project)
     elif change == "another path":
         moved = project.parents[1].rename(project.parents[2] / "moved")
         monkeypatch.chdir(moved / "notebooks")
