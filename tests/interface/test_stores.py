@@ -288,6 +288,19 @@ def test_several_in_a_notebook(home, papers, capsys, monkeypatch):
     shell.run_line_magic("unload_ext", "jupyter_memory")
 
 
+def test_opening_your_own_store_leaves_the_others_open(home, papers, capsys, monkeypatch):
+    """The first command of a kernel may name a memory of another store, and then one of yours."""
+    monkeypatch.setenv("JUPYTER_MEMORY_PATH", str(home / "m.sqlite"))
+    with MemoryStore(home / "m.sqlite") as own, MemoryStore(papers) as store:
+        ids = [f"papers:{store.browsed().hits[0].memory.id}", own.add("We scaled the prices.").id]
+    shell = shells.made()
+    shell.run_line_magic("load_ext", "jupyter_memory")
+    shell.run_line_magic("memory", f"store add papers {papers}")
+    shell.run_line_magic("memory", f"tag {ids[0]} {ids[1]} tax")
+    assert capsys.readouterr().out.count("tagged tax") == 2
+    shell.run_line_magic("unload_ext", "jupyter_memory")
+
+
 @pytest.fixture
 def project(papers, monkeypatch):
     """A project with a store of its own, and a folder deep in it as the working folder."""
