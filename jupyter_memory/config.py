@@ -315,7 +315,7 @@ def _identity(file: Path) -> list[int]:
         statx, room = getattr(ctypes.CDLL(None), "statx", None), ctypes.create_string_buffer(256)
         at_cwd, btime = -100, 0x800
         if statx is not None and statx(at_cwd, os.fsencode(file), 0, btime, room) == 0:
-            born = int.from_bytes(room[80:92], "little")
+            born = int.from_bytes(room.raw[80:92], "little")
     return [found.st_dev, found.st_ino, born]
 
 
