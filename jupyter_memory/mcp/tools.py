@@ -461,12 +461,21 @@ class Tools:
         """What the memory holds and allows: kinds, languages, tags, folders. Use it to choose filters, or when a search
         finds nothing.
         """
-        searches = [self._part(call.client, name).searches for name in self._names]
-        facets, *others = [one.facets() for one in searches]
-        for other in others:
-            facets = {name: Counter(of) + Counter(other[name]) for name, of in facets.items()}
-        folders = list(dict.fromkeys(folder for one in searches for folder in one.folders()))
-        return results.status_result(facets, folders, self.bound)
+        facets, folders, there = dict[str, Counter[str]](), dict[str, None](), list[str]()
+        for name in self._names:
+            try:
+                searches = self._part(call.client, name).searches
+                held, of_it = searches.facets(), searches.folders()
+            except (JupyterMemoryError, OSError):
+                # One that is away keeps no other from being told of.
+                if name == self._names[-1] and not there:
+                    raise
+                continue
+            facets = {facet: facets.get(facet, Counter()) + Counter(of) for facet, of in held.items()}
+            folders |= dict.fromkeys(of_it)
+            there.append(name)
+        bound = replace(self.bound, stores=tuple(there)) if self.bound.stores else self.bound
+        return results.status_result(facets, list(folders), bound)
 
     # Whatever clients call themselves, what is done within counts as one write, unless it fails.
     @contextmanager

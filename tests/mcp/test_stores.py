@@ -83,11 +83,14 @@ def test_bounds_hold_in_each(opened, ask):
     assert ask(opened("own", "team", path=["/nowhere"]), "search", query="prices")["hits"] == []
 
 
-def test_a_store_that_is_away_is_named_without_its_path(opened, ask, stores):
+def test_a_store_that_is_away_is_named_without_its_path(opened, ask, refused, stores):
     stores["team"].unlink()
     found = ask(opened("own", "team"), "search", query="the prices are scaled to zero mean")
     assert "The store team is left out: There is no memory yet." in found["note"]
     assert str(Path(stores["team"]).parent) not in str(found) and "Prices of mine" in titles(found)
+    status = ask(opened("own", "team"), "status")
+    assert status["memories"] == 2 and status["bounds"][:2] == ["store own", "without what was run"]
+    assert "There is no memory yet" in refused(opened("team"), "status")
 
 
 def test_names_that_are_no_stores(opened, ask):
