@@ -9,7 +9,7 @@ import time
 import traceback
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -18,7 +18,7 @@ from uuid import uuid4
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from jupyter_memory.errors import InputError, JupyterMemoryError
+from jupyter_memory.errors import InputError, JupyterMemoryError, StoreError
 from jupyter_memory.interface.commands.history import NOTHING_ALIKE
 from jupyter_memory.interface.options import period_of
 from jupyter_memory.mcp import results
@@ -455,6 +455,10 @@ class Tools:
             for name in self._names:
                 if ids := [id_ for of, id_ in map(_parted, (memory.id for memory in memories)) if of == name]:
                     forgotten += self._store(name).forget(ids)
+            if others := [memory.id for memory in memories if ":" in memory.id]:
+                # The person's own store has the calls, and must not tell of it either.
+                with suppress(StoreError):
+                    self.provider.store().activity.forget_found(others)
         return priced(results.ForgetResult(forgotten=forgotten, tokens=0), 999)
 
     def memory_status(self, _: Arguments, call: Call) -> results.StatusResult:

@@ -72,7 +72,10 @@ def test_notes_go_to_the_first_of_the_list(opened, ask, stores):
     tools = opened("secret", "team")
     noted = ask(tools, "remember", text="Prices are net of tax.", title="Tax")["id"]
     assert noted.startswith("team:") and ask(tools, "get", ids=[noted])["memories"][0]["title"] == "Tax"
-    assert ask(tools, "forget", ids=[noted])["forgotten"] == 1
+    with MemoryStore(stores["mine"]) as own:
+        assert [call.query for call in own.recent()] == ["Tax", "Tax"]
+        assert ask(tools, "forget", ids=[noted])["forgotten"] == 1
+        assert [call.query for call in own.recent()] == [""]
     with MemoryStore(stores["team"]) as store:
         assert store.count() == 2
 
