@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -294,13 +295,28 @@ def trust(file: Path, trusted: bool = True) -> None:
     kept = {path: identity for path, identity in _trusted().items() if path != str(file)}
     if trusted:
         kept[str(file)] = _identity(file)
-    make_private(_trust_file().parent)
-    _trust_file().write_text(json_text(kept, indent=1) + "\n", encoding="utf-8")
+    listed = _trust_file()
+    make_private(listed.parent)
+    # Whole or not at all, for its owner alone.
+    temporary = listed.with_name(f".{listed.name}.{os.getpid()}")
+    with os.fdopen(os.open(temporary, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "w", encoding="utf-8") as written:
+        written.write(json_text(kept, indent=1) + "\n")
+    temporary.replace(listed)
 
 
 def _identity(file: Path) -> list[int]:
     found = file.stat()
-    return [found.st_dev, found.st_ino]
+    # The number of a file that is gone may be the next one's: on ext4 it mostly is where git replaces a file.
+    born = int(getattr(found, "st_birthtime", 0) * 1_000)
+    if sys.platform == "linux":
+        import ctypes
+
+        # What Python's stat leaves out: the kernel's struct statx has it at byte 80, zeros where a disk does not know.
+        statx, room = getattr(ctypes.CDLL(None), "statx", None), ctypes.create_string_buffer(256)
+        at_cwd, btime = -100, 0x800
+        if statx is not None and statx(at_cwd, os.fsencode(file), 0, btime, room) == 0:
+            born = int.from_bytes(room.raw[80:92], "little")
+    return [found.st_dev, found.st_ino, born]
 
 
 def _trust_file() -> Path:

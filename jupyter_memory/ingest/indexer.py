@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -77,7 +77,7 @@ class Indexing:
         root: Path,
         *,
         ignore: Sequence[str] = (),
-        progress: Callable[[Sequence[Path]], Iterable[Path]] | None = None,
+        progress: Callable[[Sequence[Any], str], Iterable[Any]] | None = None,
         tell: Callable[[int, int | None], None] | None = None,
         named_from: Path | None = None,
         retry: bool = False,
@@ -106,7 +106,7 @@ class Indexing:
         seen, known, missing = self._compared(root, known, ignore)
         self._begin(seen, known, missing)
         report(0, len(seen.files))
-        for done, path in enumerate(progress(seen.files) if progress is not None else seen.files, start=1):
+        for done, path in enumerate(progress(seen.files, "Indexing") if progress is not None else seen.files, start=1):
             read = self._read(path, known.get(str(path)))
             if read is not None and (old := missing.moved_to(*read)) is not None:
                 self._storage.writer.rename(old, read[0].path)
@@ -118,7 +118,9 @@ class Indexing:
         report(len(seen.files), len(seen.files))
         if missing.paths:
             self._storage.writer.forget_files(list(missing.paths), self._space)
-        self._add_pictures()
+        later = progress(self._later, "Pictures") if progress is not None and self._later else self._later
+        # Whoever listens can still end the indexing.
+        self._add_pictures(later, lambda: report(len(seen.files), len(seen.files)))
         counts: Mapping[str, Any] = self._counts
         return IndexReport(
             **counts,
@@ -323,10 +325,15 @@ class Indexing:
         files = [(replace(state, pictures=whole and state.path not in later), of_it) for state, of_it, whole in fitting]
         self._storage.writer.replace_files(files, embedder, self._space)
 
-    def _add_pictures(self) -> None:
+    def _add_pictures(self, states: Iterable[FileState], tell: Callable[[], None]) -> None:
         # For notebooks of which only the text was read; until then, the store says that their pictures are missing.
-        for some in batches(self._later, _TOGETHER):
-            shown = [(state, of_it) for state in some if (of_it := self._pictured(state)) is not None]
+        def read() -> Iterator[tuple[FileState, list[Prepared]]]:
+            for state in states:
+                tell()
+                if (of_it := self._pictured(state)) is not None:
+                    yield state, of_it
+
+        for shown in batches(read(), _TOGETHER):
             if any(of_it for _, of_it in shown):
                 self._quota = self._quota or Quota(self._storage, self._settings, self._space)
                 self._quota.begin([state.path for state, _ in shown])

@@ -110,7 +110,8 @@ class Session(Front):
         wanted = (store_path(settings), *(getattr(settings, name) for name in _OF_THE_STORE))
         with self._opening:
             if self._store is None or self._store.closed or self._store.replaced or wanted != self._opened_with:
-                self.close()
+                if self._store is not None:
+                    self._store.close()
                 # The profile is named at each search, so that a wrong name does not keep the store shut.
                 self._store, self._opened_with = self._opened(), wanted
             return self._store

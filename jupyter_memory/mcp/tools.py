@@ -9,7 +9,7 @@ import time
 import traceback
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -18,7 +18,7 @@ from uuid import uuid4
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from jupyter_memory.errors import InputError, JupyterMemoryError
+from jupyter_memory.errors import InputError, JupyterMemoryError, StoreError
 from jupyter_memory.interface.commands.history import NOTHING_ALIKE
 from jupyter_memory.interface.options import period_of
 from jupyter_memory.mcp import results
@@ -455,18 +455,31 @@ class Tools:
             for name in self._names:
                 if ids := [id_ for of, id_ in map(_parted, (memory.id for memory in memories)) if of == name]:
                     forgotten += self._store(name).forget(ids)
+            if others := [memory.id for memory in memories if ":" in memory.id]:
+                # The person's own store has the calls, and must not tell of it either.
+                with suppress(StoreError):
+                    self.provider.store().activity.forget_found(others)
         return priced(results.ForgetResult(forgotten=forgotten, tokens=0), 999)
 
     def memory_status(self, _: Arguments, call: Call) -> results.StatusResult:
         """What the memory holds and allows: kinds, languages, tags, folders. Use it to choose filters, or when a search
         finds nothing.
         """
-        searches = [self._part(call.client, name).searches for name in self._names]
-        facets, *others = [one.facets() for one in searches]
-        for other in others:
-            facets = {name: Counter(of) + Counter(other[name]) for name, of in facets.items()}
-        folders = list(dict.fromkeys(folder for one in searches for folder in one.folders()))
-        return results.status_result(facets, folders, self.bound)
+        facets, folders, there = dict[str, Counter[str]](), dict[str, None](), list[str]()
+        for name in self._names:
+            try:
+                searches = self._part(call.client, name).searches
+                held, of_it = searches.facets(), searches.folders()
+            except (JupyterMemoryError, OSError):
+                # One that is away keeps no other from being told of.
+                if name == self._names[-1] and not there:
+                    raise
+                continue
+            facets = {facet: facets.get(facet, Counter()) + Counter(of) for facet, of in held.items()}
+            folders |= dict.fromkeys(of_it)
+            there.append(name)
+        bound = replace(self.bound, stores=tuple(there)) if self.bound.stores else self.bound
+        return results.status_result(facets, list(folders), bound)
 
     # Whatever clients call themselves, what is done within counts as one write, unless it fails.
     @contextmanager

@@ -39,10 +39,13 @@ class PartOfStore:
 SearchStorage = Storage | PartOfStore
 
 
-def open_storage(path: StorePath | Database, *, busy_seconds: float = BUSY_SECONDS, space: str = "") -> Storage:
+def open_storage(
+    path: StorePath | Database, *, busy_seconds: float = BUSY_SECONDS, space: str = "", read_only: bool = False
+) -> Storage:
     """Open or create the store in a file, perhaps one that is open already, or on a server.
 
-    With a ``space``, nothing else of a store on a server is seen or counted; a file is not divided so.
+    With a ``space``, nothing else of a store on a server is seen or counted; a file is not divided so. With
+    ``read_only`` nothing is ever written.
 
     Raises:
         StoreDamaged, StoreTooNew, StoreReadOnly: the file is not a store, of a newer major version, or cannot be made.
@@ -52,8 +55,13 @@ def open_storage(path: StorePath | Database, *, busy_seconds: float = BUSY_SECON
     if isinstance(path, DatabaseAddress):
         with _driver():
             from jupyter_memory.storage.postgres.storage import PostgresStorage
-        return PostgresStorage(path, busy_seconds=busy_seconds, space=space)
-    return SqliteStorage(path if isinstance(path, Database) else Database(path, busy_seconds=busy_seconds))
+        storage = PostgresStorage(path, busy_seconds=busy_seconds, space=space)
+        if read_only:
+            storage.refuse_writing()
+        return storage
+    if not isinstance(path, Database):
+        path = Database(path, busy_seconds=busy_seconds, read_only=read_only)
+    return SqliteStorage(path)
 
 
 def open_team(path: StorePath, *, busy_seconds: float) -> Team:

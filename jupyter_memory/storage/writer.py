@@ -424,6 +424,7 @@ class Thumbnails(Part):
         """Give the memories of files the pictures of their drafts, and note the files that have all of theirs."""
 
         def add(session: Session) -> None:
+            session.lock_files([state.path for state, _, _ in files], space)
             drafts = [one.draft for _, of_file, _ in files for one in of_file]
             keys = memories.find_known(session, [identity(draft) for draft in drafts])
             found = {key: draft for key, draft in zip(keys, drafts, strict=True) if key is not None}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from jupyter_memory import config
 from jupyter_memory.config import PROJECT, JupyterMemory, ListedStore, chosen_stores
-from jupyter_memory.errors import NoStore, StoreError
+from jupyter_memory.errors import NoStore, StoreError, StoreLocked
 from jupyter_memory.search.prompt import PromptText, prompt_text
 from jupyter_memory.text.paths import may_exist
 from jupyter_memory.types import Answer
@@ -34,7 +34,8 @@ class Stores:
 
     def __init__(self, settings: JupyterMemory, own: Callable[[], MemoryStore], *, projects: bool = True) -> None:
         self._settings, self._own, self._projects = settings, own, projects
-        self._opened: dict[ListedStore, MemoryStore] = {}
+        # Each with the space that it was opened for.
+        self._opened: dict[tuple[ListedStore, str], MemoryStore] = {}
         # One that hangs must not keep the others from being opened.
         self._locks: defaultdict[str, Lock] = defaultdict(Lock)
 
@@ -69,22 +70,27 @@ class Stores:
 
     def close(self) -> None:
         """Close the stores of the list; your own belongs to someone else."""
-        for store in self._opened.values():
-            store.close()
-        self._opened.clear()
+        while self._opened:  # a search that is left behind may add another meanwhile
+            self._opened.popitem()[1].close()
 
     def _store(self, one: ListedStore) -> MemoryStore:
         if one.name == OWN:
             return self._own()
         if one.name == PROJECT:
             one = one._replace(place=_trusted_store())
-        with self._locks[one.name]:
-            known = self._opened.get(one)
+        lock, key = self._locks[one.name], (one, self._settings.space)
+        # Where a disk or a server never answers, each search would leave a thread that waits.
+        if not lock.acquire(timeout=self._settings.busy_seconds):
+            raise StoreLocked(f"{one.name} is still being opened: its disk or server has not answered yet.")
+        try:
+            known = self._opened.get(key)
             if known is not None and known.replaced:
                 known.close()
             if known is None or known.closed:
-                known = self._opened[one] = opened(one, self._settings)
+                known = self._opened[key] = opened(one, self._settings)
             return known
+        finally:
+            lock.release()
 
 
 def opened(listed: ListedStore, settings: JupyterMemory) -> MemoryStore:

@@ -78,7 +78,7 @@ class Sources(Part):
                 # A file has the same title whether it is indexed alone or with its folder.
                 named_from=None if above is None else Path(above),
                 ignore=self._ignored(where),
-                progress=(lambda paths: shown(paths, True, "Indexing")) if progress is True else None,
+                progress=(lambda some, what: shown(some, True, what)) if progress is True else None,
                 tell=progress if callable(progress) else None,
                 retry=retry,
             )

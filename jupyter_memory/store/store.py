@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self, Unpack
 from weakref import WeakValueDictionary
 
-from jupyter_memory.config import JupyterMemory, load_config, store_path
+from jupyter_memory.config import PROJECT, JupyterMemory, listed_stores, load_config, project_store, store_path
 from jupyter_memory.embedders import check_name
 from jupyter_memory.embedders.lifecycle import computing
 from jupyter_memory.errors import InputError, QueryError
@@ -74,9 +74,7 @@ class MemoryStore:
             check_name(embedder)
         self.path, self.space = store_at(path), space or ""
         computing.release_after(settings.idle_minutes)
-        storage = open_storage(self.path, busy_seconds=settings.busy_seconds, space=self.space)
-        if read_only:
-            storage.refuse_writing()
+        storage = open_storage(self.path, busy_seconds=settings.busy_seconds, space=self.space, read_only=read_only)
         scope = Scope(storage, self.space, "" if folder is None else str(absolute(folder)))
         query_vectors = QueryVectors(storage, settings)
         engine = SearchEngine(storage, query_vectors.vector)
@@ -254,6 +252,14 @@ def _store_of(path: str) -> MemoryStore:
         return known
     if not may_exist(where):
         raise InputError(f"The store of this result, {path}, is not there any more.")
+    # Imported late: most results are of one's own store.
+    from jupyter_memory.store.listed import Stores
+
+    chosen = load_config()
+    for one in listed_stores(chosen) if where != store_at(store_path(chosen)) else ():
+        # Read only or trusted as the list has it, whatever is at that place by now.
+        if where == (project_store() if one.name == PROJECT else one.place):
+            return Stores(chosen, open_store).named(one.name)
     return open_store(path)
 
 

@@ -105,6 +105,23 @@ def test_text_comes_before_its_pictures(store, books, tmp_path):
     assert set(shown(memory).values()) == {1}
 
 
+def test_what_ends_the_indexing_ends_it_between_two_notebooks(store, books):
+    """Also while pictures are read, which may take longer than the texts."""
+    for place in range(3):
+        saved(books / f"{place}.ipynb", plotting("x = 1", plot(place)))
+    memory, told = store(), []
+
+    def tell(done, files):
+        if memory.count() == 3:
+            told.append(done)
+        if len(told) == 4:
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        memory.index(books, progress=tell)
+    assert told == [3] * 4 and memory.index(books, progress=False).pictures.kept == 3
+
+
 def chunk(name, data):
     return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
 

@@ -1,10 +1,13 @@
 """The list of stores that are searched together: its names, its places, its order, and where it is kept."""
 
+import gc
 import json
 import os
 import shutil
+import socket
 from contextlib import closing
 from pathlib import Path
+from threading import Thread
 
 import pytest
 import shells
@@ -15,6 +18,8 @@ from jupyter_memory import (
     InputError,
     JupyterMemory,
     MemoryStore,
+    StoreError,
+    StoreLocked,
     StoreReadOnly,
     chosen_stores,
     listed_stores,
@@ -105,7 +110,17 @@ def test_a_newer_store(run, papers):
     assert "newer" in run("store", "add", "papers", str(papers)).err and names() == ["own", "project"]
 
 
-def test_nothing_is_written_into_a_store_that_is_read_only(papers):
+def test_nothing_is_written_into_a_store_that_is_read_only(papers, tmp_path):
+    """Not even when it is opened: a copy that a backup made stays as it is, and a store that is gone is not made."""
+    with MemoryStore(papers) as store:
+        store.backup(tmp_path / "copy.sqlite")
+    before = (tmp_path / "copy.sqlite").read_bytes()
+    with MemoryStore(tmp_path / "copy.sqlite", read_only=True) as store:
+        assert len(store.hits("prices").hits) == 1
+    assert (tmp_path / "copy.sqlite").read_bytes() == before
+    with pytest.raises(StoreReadOnly):
+        MemoryStore(tmp_path / "nowhere.sqlite", read_only=True)
+    assert not (tmp_path / "nowhere.sqlite").exists()
     settings = JupyterMemory(stores=[{"name": "papers", "path": str(papers), "read_only": True}])
     with closing(Stores(settings, lambda: None)) as stores:
         store = stores.named("papers")
@@ -114,6 +129,39 @@ def test_nothing_is_written_into_a_store_that_is_read_only(papers):
         for change in (lambda: store.add("more"), lambda: store.forget([memory.id]), lambda: store.pin(memory.id)):
             with pytest.raises(StoreReadOnly):
                 change()
+
+
+def test_the_space_of_the_settings_holds_in_each_from_then_on(papers):
+    with MemoryStore(papers, space="shops") as store:
+        store.add("Prices of shops.", title="Shops")
+    settings = JupyterMemory(stores=[{"name": "papers", "path": str(papers)}])
+    with closing(Stores(settings, lambda: None)) as stores:
+        assert len(stores.vaults(["papers"]).hits("prices").hits) == 2
+        settings.space = "shops"
+        assert [hit.memory.title for hit in stores.vaults(["papers"]).hits("prices").hits] == ["Shops"]
+
+
+def test_a_server_that_never_answers_keeps_one_thread(home):
+    """Whoever asks while it is still being opened is told so, and is not kept waiting as long as that takes."""
+    pytest.importorskip("psycopg")
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        place = f"postgresql://127.0.0.1:{silent.getsockname()[1]}/team"
+        settings = JupyterMemory(stores=[{"name": "team", "path": place}], busy_seconds=0.05)
+        stores, failed = Stores(settings, lambda: None), []
+
+        def open_first():
+            with pytest.raises(StoreError) as error:
+                stores.named("team")
+            failed.append(error.value)
+
+        first = Thread(target=open_first)
+        first.start()
+        connection, _ = silent.accept()
+        with pytest.raises(StoreLocked, match="still being opened"):
+            stores.named("team")
+        connection.close()
+        first.join()
+    assert len(failed) == 1 and not isinstance(failed[0], StoreLocked)
 
 
 def test_in_a_notebook(home, papers, capsys):
@@ -241,6 +289,19 @@ def test_several_in_a_notebook(home, papers, capsys, monkeypatch):
     shell.run_line_magic("unload_ext", "jupyter_memory")
 
 
+def test_opening_your_own_store_leaves_the_others_open(home, papers, capsys, monkeypatch):
+    """The first command of a kernel may name a memory of another store, and then one of yours."""
+    monkeypatch.setenv("JUPYTER_MEMORY_PATH", str(home / "m.sqlite"))
+    with MemoryStore(home / "m.sqlite") as own, MemoryStore(papers) as store:
+        ids = [f"papers:{store.browsed().hits[0].memory.id}", own.add("We scaled the prices.").id]
+    shell = shells.made()
+    shell.run_line_magic("load_ext", "jupyter_memory")
+    shell.run_line_magic("memory", f"store add papers {papers}")
+    shell.run_line_magic("memory", f"tag {ids[0]} {ids[1]} tax")
+    assert capsys.readouterr().out.count("tagged tax") == 2
+    shell.run_line_magic("unload_ext", "jupyter_memory")
+
+
 @pytest.fixture
 def project(papers, monkeypatch):
     """A project with a store of its own, and a folder deep in it as the working folder."""
@@ -266,12 +327,34 @@ def test_the_store_of_a_project_is_opened_once_it_is_trusted(run, project, home)
     assert {hit["store"] for hit in found(run, "--in", "all")} == {"own", "project"}
     assert [hit["title"] for hit in found(run, "--in", "project")] == ["Prices"]
     # Nothing of the trust is in the project.
-    assert str(project) in (home / "data" / "memory" / "trusted.json").read_text()
+    trusted = home / "data" / "memory" / "trusted.json"
+    assert str(project) in trusted.read_text() and (trusted.stat().st_mode & 0o777 == 0o600 or os.name == "nt")
+    assert [file.name for file in trusted.parent.glob("*trusted*")] == ["trusted.json"]
     assert run("store", "remove", "project").out == f"no longer trusted: {project}\n"
     assert run("search", "prices", "--in", "project").code == 1
 
 
-@pytest.mark.parametrize("change", ["another file", "another path", "a link to another file", "a broken list"])
+def test_a_result_of_stores_that_were_closed(both, papers, project):
+    """Its rows open them as the list has them: for reading alone, and no file that took the place of a trusted one."""
+    trust(project)
+    shutil.copy(project, papers)
+    both("store", "remove", "papers")
+    both("store", "add", "papers", str(papers), "--read-only")
+    before = papers.read_bytes()
+    with closing(Stores(load_config(), lambda: None)) as stores:
+        frames = [stores.vaults([name]).search("prices") for name in ("papers", "project")]
+    assert frames[0].memory.text(1) == frames[1].memory.text(1) == "Prices are net of tax."
+    gc.collect()
+    assert papers.read_bytes() == before
+    shutil.copy(project, project.with_name("copy"))
+    project.with_name("copy").replace(project)
+    with pytest.raises(StoreError, match="store trust"):
+        frames[1].memory.text(1)
+
+
+@pytest.mark.parametrize(
+    "change", ["another file", "another of its number", "another path", "a link to another file", "a broken list"]
+)
 def test_trust_ends(run, project, home, change, monkeypatch):
     """Trust is in one file at one path: another there, or the same elsewhere, has to be trusted anew."""
     run("store", "trust")
@@ -279,6 +362,14 @@ def test_trust_ends(run, project, home, change, monkeypatch):
     if change == "another file":
         shutil.copy(project, project.with_name("copy"))
         project.with_name("copy").replace(project)
+    elif change == "another of its number":
+        # As it mostly is where git replaces a file.
+        held, number = project.read_bytes(), project.stat().st_ino
+        project.unlink()
+        for place in range(300):
+            if (new := project.with_name(f"new-{place}")).write_bytes(held) and new.stat().st_ino == number:
+                break
+        new.replace(project)
     elif change == "another path":
         moved = project.parents[1].rename(project.parents[2] / "moved")
         monkeypatch.chdir(moved / "notebooks")

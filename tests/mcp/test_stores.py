@@ -72,7 +72,10 @@ def test_notes_go_to_the_first_of_the_list(opened, ask, stores):
     tools = opened("secret", "team")
     noted = ask(tools, "remember", text="Prices are net of tax.", title="Tax")["id"]
     assert noted.startswith("team:") and ask(tools, "get", ids=[noted])["memories"][0]["title"] == "Tax"
-    assert ask(tools, "forget", ids=[noted])["forgotten"] == 1
+    with MemoryStore(stores["mine"]) as own:
+        assert [call.query for call in own.recent()] == ["Tax", "Tax"]
+        assert ask(tools, "forget", ids=[noted])["forgotten"] == 1
+        assert [call.query for call in own.recent()] == [""]
     with MemoryStore(stores["team"]) as store:
         assert store.count() == 2
 
@@ -83,11 +86,14 @@ def test_bounds_hold_in_each(opened, ask):
     assert ask(opened("own", "team", path=["/nowhere"]), "search", query="prices")["hits"] == []
 
 
-def test_a_store_that_is_away_is_named_without_its_path(opened, ask, stores):
+def test_a_store_that_is_away_is_named_without_its_path(opened, ask, refused, stores):
     stores["team"].unlink()
     found = ask(opened("own", "team"), "search", query="the prices are scaled to zero mean")
     assert "The store team is left out: There is no memory yet." in found["note"]
     assert str(Path(stores["team"]).parent) not in str(found) and "Prices of mine" in titles(found)
+    status = ask(opened("own", "team"), "status")
+    assert status["memories"] == 2 and status["bounds"][:2] == ["store own", "without what was run"]
+    assert "There is no memory yet" in refused(opened("team"), "status")
 
 
 def test_names_that_are_no_stores(opened, ask):

@@ -224,12 +224,13 @@ class Database:
         *,
         busy_seconds: float = BUSY_SECONDS,
         vfs: str | None = None,
+        read_only: bool = False,
         further: Sequence[tuple[int, str]] = (),
     ) -> None:
         self.path = path
         self._busy = round(busy_seconds * 1000)
         self.steps = (*migrations(), *starmap(Migration, further))
-        self._file = StoreFile(path, vfs, (self.steps[0].version, self.steps[-1].version))
+        self._file = StoreFile(path, vfs, (self.steps[0].version, self.steps[-1].version), read_only)
         self.notices = self._file.notices
         # Returns the first thing that `doctor` finds, if there is any.
         self.find_damage: Callable[[], str] = str

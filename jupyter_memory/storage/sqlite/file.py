@@ -427,9 +427,9 @@ def check_version(connection: apsw.Connection, path: Path, versions: tuple[int, 
 class StoreFile:
     """The file of one store, from which its connections come; ``notices`` are removed once they are no longer true."""
 
-    def __init__(self, path: Path, vfs: str | None, versions: tuple[int, int]) -> None:
+    def __init__(self, path: Path, vfs: str | None, versions: tuple[int, int], read_only: bool) -> None:
         self.path = path
-        self.read_only = False
+        self.read_only = read_only
         self.created = False
         self.has_log = True
         self.notices: list[str] = []
@@ -448,8 +448,8 @@ class StoreFile:
         absolute(self.path)  # which refuses what SQLite cannot name
         try:
             folder, there = self.path.is_dir(), self.path.exists()
-            self.created = not there
-            if not there:
+            self.created = not (there or self.read_only)
+            if self.created:
                 make_private(self.path.parent)
                 self._make_first_page(Path(os.path.realpath(self.path)))
             status = self.path.stat()
@@ -470,7 +470,7 @@ class StoreFile:
                     f"BACKUP. If it never was a store, remove it: rm '{self.path}'"
                 )
             self.notices.append("The store's file was empty. If it held memories before, restore a backup of it.")
-        if not (os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)):
+        if not (self.read_only or (os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK))):
             self.read_only = True
             self.notices.append(f"{self.path} is read-only: searches work, nothing can be stored or forgotten.")
 

@@ -120,6 +120,8 @@ class KeywordIndex:
     def rebuild(self, session: Session, /) -> None:
         self.finish(session)
         postings.rebuild(session)
+        # Chunks that a damaged index did not list count as gone until their owners are read anew.
+        outdate(session)
 
 
 # What FTS5 is asked: phrases, and words by their first letters.

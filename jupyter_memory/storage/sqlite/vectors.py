@@ -311,7 +311,8 @@ class VectorIndex:
         for model in models.every(connection) if of is None else of:
             connection.executemany(f"delete from vectors_{model.id} where chunk = ?", gone)
             connection.executemany(f"delete from codes_{model.id} where chunk = ?", gone)
-        outdate(connection, known=False)
+        # Chunks that stay get other codes, which nobody looks for who knows the damaged ones.
+        outdate(connection, known=of is not None)
 
     @staticmethod
     def damaged(connection: Session, model: Model, /) -> list[int]:

@@ -195,6 +195,20 @@ def test_a_change_that_is_stored_says_so_whatever_becomes_of_the_upkeep_after_it
         assert memory.text == "one more" and len(snapshot.keys(Filters(), [memory.id])) == 1
 
 
+def test_pictures_wait_for_who_writes_their_file(storage, postgres_server):
+    """Else they would go to memories that are being replaced, and those that take their place would have none."""
+    asked = "select count(*) from pg_stat_activity where wait_event = 'advisory'"
+    with psycopg.connect(storage.path.url) as other, ThreadPoolExecutor(1) as threads:
+        other.execute("select pg_advisory_xact_lock(hashtextextended(chr(1) || '/a.ipynb', 0))")
+        adding = threads.submit(storage.thumbnails.add, [(FileState("/a.ipynb", 1, 1, "λ"), [], True)], "")
+        until = monotonic() + 30
+        while postgres_server.execute(asked) == [(0,)] and not adding.done() and monotonic() < until:
+            sleep(0.01)
+        assert not adding.done()
+        other.rollback()
+        adding.result()
+
+
 def indexes(storage):
     with storage.database.read() as session:
         return session.rows("select indexname from pg_indexes where indexname like 'vectors_nearest%%'")

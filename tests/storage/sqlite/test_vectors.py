@@ -281,6 +281,33 @@ def test_codes_in_memory_outlast_a_removal(sqlite):
     assert finds(mine, query, 20) != best
 
 
+def test_a_code_that_was_repaired_is_read_anew(sqlite):
+    """What another process repairs is found, the newest chunk too, whose new code is the last again."""
+    rng = np.random.default_rng(8)
+    query, of = unit(rng, 64), unit(rng, 6_000, 64)
+    of[-1] = query
+    mine, other = stored(sqlite(), [Draft(text=f"λ {i}") for i in range(6_000)], of), sqlite()
+    run_sql(other.path, "update codes_1 set code = (select code from codes_1 order by 1 limit 1) where chunk = 6000")
+    assert texts(mine, query, 1) != ["λ 5999"]
+    assert other.writer.drop_damaged_vectors(Made()) == 1
+    other.writer.add_vectors(Made(), {6_000: query})
+    assert texts(mine, query, 1) == texts(other, query, 1) == ["λ 5999"]
+
+
+def test_chunks_that_a_damaged_index_lacked_come_back(sqlite):
+    """While the keyword index does not list a chunk it counts as gone; once the index is built anew, it is found."""
+    rng = np.random.default_rng(8)
+    query = unit(rng, 64)
+    mine, other = stored(sqlite(), [Draft(text="a"), Draft(text="b")], unit(rng, 2, 64)), sqlite()
+    assert set(texts(mine, query, 3)) == {"a", "b"}
+    stored(other, [Draft(text="c")], unit(rng, 1, 64))
+    run_sql(other.path, "delete from word_segments")
+    run_sql(other.path, "update counters set value = value + 1 where name = 'removals'")
+    assert not {"a", "b"} & set(texts(mine, query, 3))
+    other.writer.rebuild()
+    assert set(texts(mine, query, 3)) == {"a", "b", "c"}
+
+
 WEIGHTS = {"title": 5.0, "text": 1.0}
 TAGS = ("λ", "ü b", "prices")
 SPACES = ("", "shops", "Shops")
