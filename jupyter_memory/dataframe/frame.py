@@ -109,7 +109,7 @@ def _shown_rows(frame: pd.DataFrame, now: datetime) -> list[Row]:
             snippet, marks = plain(snippet)
         source, tokens, tags = _cell_text(row, "source"), row.get("token_estimate"), row.get("tags")
         where = (source, _cell_text(row, "location"), _cell_text(row, "kind"), hit.memory.cell if hit else None)
-        strength, event_at, store = row.get("strength"), row.get("event_at"), _cell_text(row, "store")
+        strength, event_at = row.get("strength"), row.get("event_at")
         tags = tags if isinstance(tags, Sequence) and not isinstance(tags, str) else ()
         shown.append(
             Row(
@@ -121,8 +121,9 @@ def _shown_rows(frame: pd.DataFrame, now: datetime) -> list[Row]:
                 strength="" if pd.isna(strength) else percent(strength),
                 age=age(event_at.to_pydatetime(warn=False), now) if isinstance(event_at, pd.Timestamp) else "",
                 place=Place(*where) if source else None,
-                tags=", ".join(map(str, (*((f"in {store}",) if store else ()), *tags))),
+                tags=", ".join(map(str, tags)),
                 tokens="" if tokens is None or pd.isna(tokens) else f"{tokens} tokens",
+                store=_cell_text(row, "store"),
                 memory_id=memory_id,
                 pictured=search is not None and memory_id in search.get("pictured", ()),
             )

@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from jupyter_memory.text.display import Entry, html, placed
 from jupyter_memory.text.unicode import marked
+from jupyter_memory.types.search import address
 
 _WEB = ("https://", "http://")
 
@@ -72,12 +73,13 @@ class Row:
     place: Place | None
     tags: str
     tokens: str
+    store: str
     memory_id: str
     pictured: bool
 
     @property
     def facts(self) -> str:
-        facts = (self.place.name if self.place else "", self.tags, self.tokens, self.memory_id)
+        facts = (self.place.name if self.place else "", self.tags, self.tokens, address(self.store, self.memory_id))
         return DOT.join(fact for fact in facts if fact)
 
     @property

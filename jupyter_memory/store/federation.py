@@ -123,7 +123,7 @@ class Vaults:
         chosen, wanted = profile_named(profile), asked.pop("limit", None)
         read = parse(query, now=datetime.now(UTC), limit=load_config().limit if wanted is None else wanted)
         if not read.text:
-            why = "Several stores are not browsed together: add some words, or browse one of them."
+            why = "Without words, stores are not searched together: add some, or browse one of them alone."
             raise errors.QueryError(why, unquoted=why)
         # As many as the profile looks at for one answer: a copy that is not among the first still takes its place.
         deep = max(read.limit, chosen.fetches(read.limit) // (1 if chosen.small_corpus else chosen.fetch.factor))
@@ -140,7 +140,8 @@ class Vaults:
             there = tuple(found)
         answers = _together(there, lambda searching: searching.hits(query, scales=scales, **asked), deadline, left_out)
         if not answers:
-            raise errors.StoreError(" ".join(_missing(left_out, told)))
+            alone = [told(error) for error in left_out.values()] if len(self.vaults) == 1 else []
+            raise errors.StoreError("\n".join(alone or _missing(left_out, told)))
         merged = _merged(answers, read.limit, chosen, left_out)
         notices = (*merged.answer.notices, *_missing(left_out, told))
         return replace(merged, answer=replace(merged.answer, notices=notices))

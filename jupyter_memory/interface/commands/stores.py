@@ -60,19 +60,21 @@ def add(front: Front, call: Call) -> None:
 def remove(front: Front, call: Call) -> None:
     """Take a store off the list, or your trust from that of a project; the store itself stays as it is."""
     [name] = call.words
-    if name == PROJECT and (file := config.project_store()) is not None:
-        config.trust(file, trusted=False)
+    if name == PROJECT:
+        config.trust(file := config.needed_project(), trusted=False)
         front.say(f"no longer trusted: {file}")
         return
+    if name == OWN:
+        raise InputError("'own' is the store of your settings, and always on the list; `store order` moves it.")
     kept = load_config().stores
-    if not any(row["name"] == name and "path" in row for row in kept):
-        raise config.unknown_store(name, [row["name"] for row in kept])
+    if name not in (known := [row["name"] for row in kept]):
+        raise config.unknown_store(name, known)
     _keep(front, [row for row in kept if row["name"] != name])
     front.say(f"removed {name} from the list; the store stays as it is")
 
 
 def order(front: Front, call: Call) -> None:
-    """Say which stores come first, as those that count most; the others follow as they were."""
+    """Say which stores come first: of a text that several hold, the copy of the first is shown."""
     listed = {one.name: one for one in listed_stores(load_config())}
     for name in call.words:
         if name not in listed:
