@@ -96,6 +96,16 @@ def test_the_same_name_twice_and_one_that_is_unknown(run, papers):
     assert "always on the list" in run("store", "remove", "own").err
 
 
+@pytest.mark.parametrize("stores", ['[{"name": "a b", "path": "b.sqlite"}]', '["papers"]', '"papers"'])
+def test_a_list_that_cannot_be_read_is_not_replaced(run, papers, stores):
+    file = Path(os.environ["JUPYTER_CONFIG_DIR"], "jupyter_memory_config.json")
+    file.parent.mkdir(parents=True)
+    file.write_text(written := f'{{"JupyterMemory": {{"stores": {stores}}}}}')
+    for command in (("add", "papers", str(papers)), ("remove", "papers"), ("order", "own")):
+        done = run("store", *command)
+        assert done.code == 1 and "it stays as it is" in done.err and file.read_text() == written
+
+
 def test_a_newer_store(run, papers):
     """A store of a newer version is refused before it is on the list."""
     import apsw
