@@ -81,7 +81,9 @@ class Terminal(Front):
         self.settings = load_config(on_problem=self.problems.append)
         for problem in self.problems:
             self.note(problem)
-        self._named = f" --store {shlex.quote(file)}" if file is not None else ""
+        self._named = file is not None
+        if file is not None:
+            self.prefix += f" --store {shlex.quote(file)}"
         self._store: MemoryStore | None = None
         self._hits: dict[str, Hit] = {}
         self.has_found = False  # what is shown answers the query, or may
@@ -97,7 +99,7 @@ class Terminal(Front):
 
     @property
     def store(self) -> MemoryStore:
-        existing_path(self.settings, f"jupyter-memory{self._named} index FOLDER")
+        existing_path(self.settings, self.command("index FOLDER"))
         return self.store_to_fill
 
     @property

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import shells
-from commands import runner
+from commands import configure, runner
 from IPython.core.error import UsageError
 
 from jupyter_memory import (
@@ -200,7 +200,10 @@ def test_what_is_done_to_a_hit_goes_to_its_store(both, papers, monkeypatch):
     assert f"forget papers:{memory.id}" in both("forget", str(rank)).err
     assert both("forget", f"papers:{memory.id}", "--dry-run").code == 0
     assert "one store at a time" in both("forget", f"papers:{memory.id}", memory.id).err
-    assert both("forget", f"papers:{memory.id}").out == "forgot 1 memory\n"
+    configure(undo_minutes=10, stores=[{"name": "papers", "path": str(papers)}])
+    assert f"--store {papers} undo brings it back" in both("forget", f"papers:{memory.id}").err
+    assert both("--store", str(papers), "undo").code == 0
+    assert both("forget", f"papers:{memory.id}", "--now").out == "forgot 1 memory\n"
     with MemoryStore(os.environ["JUPYTER_MEMORY_PATH"]) as own:
         assert own.recent() == []
     assert [hit["title"] for hit in found(both, "--in", "all")] == ["Rates"]

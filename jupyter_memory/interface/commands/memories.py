@@ -561,8 +561,8 @@ def forget(front: Front, call: Call) -> object:
         # Your own store has what you searched for, and must not tell of it either.
         with suppress(StoreError):
             front.store.activity.forget_found([address(of, memory_id) for memory_id in words])
-    else:
-        _say_after_forgetting(front, chosen, forgotten, now=call.values["now"])
+    there = f"jupyter-memory --store {shlex.quote(str(store.path))}" if of else front.prefix
+    _say_after_forgetting(front, store, chosen, forgotten, there=there, now=call.values["now"])
     return None
 
 
@@ -574,21 +574,23 @@ def _of_one_store(words: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     return next(iter(names), ""), tuple(id_ for _, _, id_ in parts)
 
 
-def _say_after_forgetting(front: Front, chosen: Mapping[str, Any], forgotten: int, *, now: bool) -> None:
+def _say_after_forgetting(
+    front: Front, store: MemoryStore, chosen: Mapping[str, Any], forgotten: int, *, there: str, now: bool
+) -> None:
     sources = chosen["source"] or ()
     if not forgotten:
         # Why nothing matches, such as a tag that no memory has.
         filters = chosen["filters"] or Filters()
         filters = replace(filters, path=tuple(sources)) if sources else filters
-        for notice in front.store.browsed(limit=1, filters=filters).notices:
+        for notice in store.browsed(limit=1, filters=filters).notices:
             front.note(notice)
         return
-    if not now and (pending := front.store.undoable()):
+    if not now and (pending := store.undoable()):
         end = pending.until.astimezone()
         until = f"{end:%H:%M}" if end.date() == datetime.now(end.tzinfo).date() else f"{end:%Y-%m-%d %H:%M}"
         front.hint(
-            f"Until {until}, {front.command('undo')} brings it back, and its texts are still in the file. "
-            f"{front.command('forget --now')} removes them now."
+            f"Until {until}, {there} undo brings it back, and its texts are still in the file. "
+            f"{there} forget --now removes them now."
         )
     places = [Path(source).expanduser() for source in sources]
     if any(place.is_dir() for place in places):
