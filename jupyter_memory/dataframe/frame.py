@@ -23,7 +23,7 @@ from jupyter_memory.text.identifiers import without_file
 from jupyter_memory.text.markdown import is_markdown, plain
 from jupyter_memory.text.unicode import marked
 from jupyter_memory.types import Answer, Fix, Hit, Version
-from jupyter_memory.types.search import surest, told
+from jupyter_memory.types.search import OWN, surest, told
 
 if TYPE_CHECKING:
     from pandas.io.formats.style import Styler
@@ -278,7 +278,7 @@ def _finished(columns: dict[str, Any], answer: Answer) -> pd.DataFrame:
     }
     if answer.stores:
         frame.attrs[_KEY]["stores"] = dict(answer.stores)
-    if pictured := [hit.memory.id for hit in answer.hits if hit.memory.thumbnails]:
+    if pictured := [hit.memory.id for hit in answer.hits if hit.memory.thumbnails and hit.store in ("", OWN)]:
         frame.attrs[_KEY]["pictured"] = pictured
     return frame
 

@@ -78,8 +78,12 @@ class Row:
     pictured: bool
 
     @property
+    def address(self) -> str:
+        return address(self.store, self.memory_id)
+
+    @property
     def facts(self) -> str:
-        facts = (self.place.name if self.place else "", self.tags, self.tokens, address(self.store, self.memory_id))
+        facts = (self.place.name if self.place else "", self.tags, self.tokens, self.address)
         return DOT.join(fact for fact in facts if fact)
 
     @property
@@ -163,7 +167,7 @@ def results(rows: Sequence[Row], verdict: str, footer: str) -> str:
     for row in rows:
         title = html(row.title or row.memory_id)
         if row.place is not None:
-            title = open_link(title, row.place.href, row.place.source, row.memory_id)
+            title = open_link(title, row.place.href, row.place.source, row.address)
         shown = picture(row.memory_id, row.title) if row.pictured else ""
         chips = " ".join(_CHIPS.get(badge, html(badge)) for badge in row.badges.split("+"))
         cells = {"found by": chips, "strength": html(row.strength), "when": html(row.age)}
@@ -176,11 +180,14 @@ def results(rows: Sequence[Row], verdict: str, footer: str) -> str:
     return f"{above}{table(('', 'title', 'snippet', *heads), body)}<p>{footer}</p>"
 
 
-def open_link(shown: str, href: str, source: str, memory_id: str) -> str:
-    """Return a link to the file of a memory, which the panel opens at the cell or the line where it is now."""
-    known = f'class="jp-Memory-openSource" data-memory="{escape(memory_id)}"'
+def open_link(shown: str, href: str, source: str, named: str) -> str:
+    """Return a link to the file of a memory, which the panel opens at the cell or the line where it is now.
+
+    The panel knows the ids of your own store; by the address of a memory of another, ``team:ID``, the link is plain.
+    """
+    known = "" if ":" in named else f'class="jp-Memory-openSource" data-memory="{escape(named)}" '
     target = f'href="{escape(href)}" target="_blank" rel="noopener" title="{escape(marked(source))}"'
-    return f"<a {known} {target}>{shown}</a>"
+    return f"<a {known}{target}>{shown}</a>"
 
 
 def with_marks(text: str, spans: Iterable[tuple[int, int]]) -> str:

@@ -22,7 +22,7 @@ from jupyter_memory import (
     project_store,
     trust,
 )
-from jupyter_memory.store import Stores
+from jupyter_memory.store import Stores, Vaults
 
 
 @pytest.fixture
@@ -253,6 +253,21 @@ def test_several_in_a_notebook(home, papers, capsys, monkeypatch):
     with MemoryStore(papers) as store:
         assert store.browsed().hits[0].memory.tags == ("tax",)
     shell.run_line_magic("unload_ext", "jupyter_memory")
+
+
+def test_the_panel_opens_what_your_own_store_holds(tmp_path):
+    """A title leads to the panel by an id that it knows; what another store holds is a link as any other."""
+    (tmp_path / "rates.md").write_text("# Rates\n\nPrices are net of tax.")
+    with MemoryStore(tmp_path / "own.sqlite") as own, MemoryStore(tmp_path / "team.sqlite") as team:
+        for store in (own, team):
+            store.index(tmp_path / "rates.md", progress=False)
+        shown = {
+            name: Vaults(**{name: (store, 1.0)}).search("prices")._repr_html_()
+            for name, store in {"own": own, "team": team}.items()
+        }
+        id_ = own.browsed().hits[0].memory.id
+    assert f'data-memory="{id_}"' in shown["own"] and "data-memory" not in shown["team"]
+    assert shown["team"].count("rates.md") == shown["own"].count("rates.md")
 
 
 @pytest.fixture

@@ -118,7 +118,7 @@ def open_(front: Front, call: Call) -> object:
             raise InputError(f"{what} is a {memory.kind}. To read it: {text}")
     for memory, _, store, _ in picks:
         store.note_access(memory.id)
-    return front.open([one.memory for one in picks])
+    return front.open({address(one.of, one.memory.id): one.memory for one in picks})
 
 
 def text(front: Front, call: Call) -> object:
