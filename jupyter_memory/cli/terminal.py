@@ -6,7 +6,7 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -81,7 +81,9 @@ class Terminal(Front):
         self.settings = load_config(on_problem=self.problems.append)
         for problem in self.problems:
             self.note(problem)
-        self._named = f" --store {shlex.quote(file)}" if file is not None else ""
+        self._named = file is not None
+        if file is not None:
+            self.prefix += f" --store {shlex.quote(file)}"
         self._store: MemoryStore | None = None
         self._hits: dict[str, Hit] = {}
         self.has_found = False  # what is shown answers the query, or may
@@ -97,7 +99,7 @@ class Terminal(Front):
 
     @property
     def store(self) -> MemoryStore:
-        existing_path(self.settings, f"jupyter-memory{self._named} index FOLDER")
+        existing_path(self.settings, self.command("index FOLDER"))
         return self.store_to_fill
 
     @property
@@ -169,7 +171,7 @@ class Terminal(Front):
             return
         if said := told(answer.verdict):
             self.note(said)
-        self._hits = {hit.memory.id: hit for hit in answer.hits}
+        self._hits = {hit.address: hit for hit in answer.hits}
         self.has_found = answer.verdict != "none"
         if not short:
             self._page(results(answer, _width(), self._paint))
@@ -195,9 +197,9 @@ class Terminal(Front):
         else:
             self.say(text)
 
-    def open(self, memories: Sequence[Memory]) -> None:
-        for memory in memories:
-            hit = self._hits.get(memory.id)
+    def open(self, memories: Mapping[str, Memory]) -> None:
+        for named, memory in memories.items():
+            hit = self._hits.get(named)
             self.say(open_file(memory.source, memory.place() if hit is None else line_of(hit)))
 
     def show_profile(self, profile: Profile) -> None:

@@ -145,7 +145,7 @@ class MemoryAccessor:
         """
         searches = self._searches
         if len({search["store"] for search in searches}) > 1 or any("stores" in search for search in searches):
-            raise InputError("These memories are from several stores: ask the result of each alone.")
+            raise InputError("These are from several stores; this takes one: search it alone or use `%memory context`.")
         first, store = recent_answer(searches[0]), _store(searches[0], {})
         found = {str(row["memory_id"]): search_of(row, searches) for _, row in self._frame.iterrows()}
         hits = [recent_hits(search).get(memory_id) for memory_id, search in found.items()]

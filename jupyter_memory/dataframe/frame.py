@@ -23,7 +23,7 @@ from jupyter_memory.text.identifiers import without_file
 from jupyter_memory.text.markdown import is_markdown, plain
 from jupyter_memory.text.unicode import marked
 from jupyter_memory.types import Answer, Fix, Hit, Version
-from jupyter_memory.types.search import surest, told
+from jupyter_memory.types.search import OWN, surest, told
 
 if TYPE_CHECKING:
     from pandas.io.formats.style import Styler
@@ -109,7 +109,7 @@ def _shown_rows(frame: pd.DataFrame, now: datetime) -> list[Row]:
             snippet, marks = plain(snippet)
         source, tokens, tags = _cell_text(row, "source"), row.get("token_estimate"), row.get("tags")
         where = (source, _cell_text(row, "location"), _cell_text(row, "kind"), hit.memory.cell if hit else None)
-        strength, event_at, store = row.get("strength"), row.get("event_at"), _cell_text(row, "store")
+        strength, event_at = row.get("strength"), row.get("event_at")
         tags = tags if isinstance(tags, Sequence) and not isinstance(tags, str) else ()
         shown.append(
             Row(
@@ -121,8 +121,9 @@ def _shown_rows(frame: pd.DataFrame, now: datetime) -> list[Row]:
                 strength="" if pd.isna(strength) else percent(strength),
                 age=age(event_at.to_pydatetime(warn=False), now) if isinstance(event_at, pd.Timestamp) else "",
                 place=Place(*where) if source else None,
-                tags=", ".join(map(str, (*((f"in {store}",) if store else ()), *tags))),
+                tags=", ".join(map(str, tags)),
                 tokens="" if tokens is None or pd.isna(tokens) else f"{tokens} tokens",
+                store=_cell_text(row, "store"),
                 memory_id=memory_id,
                 pictured=search is not None and memory_id in search.get("pictured", ()),
             )
@@ -277,7 +278,7 @@ def _finished(columns: dict[str, Any], answer: Answer) -> pd.DataFrame:
     }
     if answer.stores:
         frame.attrs[_KEY]["stores"] = dict(answer.stores)
-    if pictured := [hit.memory.id for hit in answer.hits if hit.memory.thumbnails]:
+    if pictured := [hit.memory.id for hit in answer.hits if hit.memory.thumbnails and hit.store in ("", OWN)]:
         frame.attrs[_KEY]["pictured"] = pictured
     return frame
 

@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from jupyter_memory.text.display import Entry, html, placed
 from jupyter_memory.text.unicode import marked
+from jupyter_memory.types.search import address
 
 _WEB = ("https://", "http://")
 
@@ -72,12 +73,17 @@ class Row:
     place: Place | None
     tags: str
     tokens: str
+    store: str
     memory_id: str
     pictured: bool
 
     @property
+    def address(self) -> str:
+        return address(self.store, self.memory_id)
+
+    @property
     def facts(self) -> str:
-        facts = (self.place.name if self.place else "", self.tags, self.tokens, self.memory_id)
+        facts = (self.place.name if self.place else "", self.tags, self.tokens, self.address)
         return DOT.join(fact for fact in facts if fact)
 
     @property
@@ -142,7 +148,8 @@ _CHIPS = {
 
 def table(heads: Iterable[str], rows: Iterable[str], caption: str = "") -> str:
     """Return a table of hits with its styles; rows and caption are HTML."""
-    cells = "".join(f'<th scope="col">{html(head)}</th>' for head in heads)
+    # An empty head would be read aloud as one.
+    cells = "".join(f'<th scope="col">{html(head)}</th>' if head else "<td></td>" for head in heads)
     # Prices in dollars are no formulas.
     return (
         f'{_STYLE}<table class="jp-MemoryResult tex2jax_ignore mathjax_ignore">{caption}'
@@ -161,7 +168,7 @@ def results(rows: Sequence[Row], verdict: str, footer: str) -> str:
     for row in rows:
         title = html(row.title or row.memory_id)
         if row.place is not None:
-            title = open_link(title, row.place.href, row.place.source, row.memory_id)
+            title = open_link(title, row.place.href, row.place.source, row.address)
         shown = picture(row.memory_id, row.title) if row.pictured else ""
         chips = " ".join(_CHIPS.get(badge, html(badge)) for badge in row.badges.split("+"))
         cells = {"found by": chips, "strength": html(row.strength), "when": html(row.age)}
@@ -174,11 +181,14 @@ def results(rows: Sequence[Row], verdict: str, footer: str) -> str:
     return f"{above}{table(('', 'title', 'snippet', *heads), body)}<p>{footer}</p>"
 
 
-def open_link(shown: str, href: str, source: str, memory_id: str) -> str:
-    """Return a link to the file of a memory, which the panel opens at the cell or the line where it is now."""
-    known = f'class="jp-Memory-openSource" data-memory="{escape(memory_id)}"'
+def open_link(shown: str, href: str, source: str, named: str) -> str:
+    """Return a link to the file of a memory, which the panel opens at the cell or the line where it is now.
+
+    The panel knows the ids of your own store; by the address of a memory of another, ``team:ID``, the link is plain.
+    """
+    known = "" if ":" in named else f'class="jp-Memory-openSource" data-memory="{escape(named)}" '
     target = f'href="{escape(href)}" target="_blank" rel="noopener" title="{escape(marked(source))}"'
-    return f"<a {known} {target}>{shown}</a>"
+    return f"<a {known}{target}>{shown}</a>"
 
 
 def with_marks(text: str, spans: Iterable[tuple[int, int]]) -> str:

@@ -308,7 +308,7 @@ class MemoryMagics(Magics):
         if widget and short:
             raise UsageError("--widget shows whole rows and --scan short ones: leave one of them out.")
         if parsed.values["in"] and (widget or not query.strip()):
-            raise UsageError("--in needs words, and cannot be combined with --widget: leave --in out.")
+            raise UsageError("--in needs words to search for, and has no sliders: add words, or leave --in out.")
         if widget and not session.shell.has_trait("kernel"):
             session.note("Sliders need a notebook; this is the result without them.")
             widget = False

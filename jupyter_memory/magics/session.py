@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -39,14 +39,15 @@ if TYPE_CHECKING:
 class Links(list[str]):
     """The files of memories; a notebook shows links, which the panel in JupyterLab opens at the cell."""
 
-    def __init__(self, memories: Sequence[Memory], locations: Mapping[str, str]) -> None:
+    def __init__(self, memories: Mapping[str, Memory], locations: Mapping[str, str]) -> None:
         from jupyter_memory.dataframe.html import Place, open_link
 
         places = [
-            (one.id, Place(one.source, locations.get(one.id) or one.place(), one.kind, one.cell)) for one in memories
+            (named, Place(one.source, locations.get(named) or one.place(), one.kind, one.cell))
+            for named, one in memories.items()
         ]
         super().__init__(repr(place) for _, place in places)
-        self._html = [open_link(html(repr(place)), place.href, place.source, id_) for id_, place in places]
+        self._html = [open_link(html(repr(place)), place.href, place.source, named) for named, place in places]
 
     def __repr__(self) -> str:
         return "\n".join(self)
@@ -232,14 +233,14 @@ class Session(Front):
         self.ranked = self.latest = answer
         return self.frame(answer, short=short)
 
-    def open(self, memories: Sequence[Memory]) -> Links | None:
-        hits = {} if self.latest is None else {hit.memory.id: hit.location for hit in self.latest.hits}
+    def open(self, memories: Mapping[str, Memory]) -> Links | None:
+        hits = {} if self.latest is None else {hit.address: hit.location for hit in self.latest.hits}
         if self.shell.has_trait("kernel"):
             return Links(memories, hits)
         from jupyter_memory.interface.commands.memories import open_file
 
-        for one in memories:
-            self.say(open_file(one.source, hits.get(one.id) or one.place()))
+        for named, one in memories.items():
+            self.say(open_file(one.source, hits.get(named) or one.place()))
         return None
 
     def show_profile(self, profile: Profile) -> pd.DataFrame:

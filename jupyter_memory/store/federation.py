@@ -140,7 +140,8 @@ class Vaults:
             there = tuple(found)
         answers = _together(there, lambda searching: searching.hits(query, scales=scales, **asked), deadline, left_out)
         if not answers:
-            raise errors.StoreError(" ".join(_missing(left_out, told)))
+            alone = [told(error) for error in left_out.values()] if len(self.vaults) == 1 else []
+            raise errors.StoreError("\n".join(alone or _missing(left_out, told)))
         merged = _merged(answers, read.limit, chosen, left_out)
         notices = (*merged.answer.notices, *_missing(left_out, told))
         return replace(merged, answer=replace(merged.answer, notices=notices))

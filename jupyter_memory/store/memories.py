@@ -189,7 +189,7 @@ class Memories(Part):
 
 
 _LATER = 0.5  # seconds after the end of the time, so that it is over by any clock
-_NOT_BOTH = "forget() takes ids, or a choice by source and filters, not both."
+_NOT_BOTH = "Name ids, or choose by source and filters, not both."
 
 
 class Forgetting(Part):

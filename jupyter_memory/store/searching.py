@@ -33,7 +33,7 @@ from jupyter_memory.text.moments import moment
 from jupyter_memory.text.unicode import storable
 from jupyter_memory.types import Answer, Explanation, Filters, Hit, Memory, Query, as_tuple
 from jupyter_memory.types.protocols import FileState
-from jupyter_memory.types.search import Trace
+from jupyter_memory.types.search import NO_MATCH, NO_MATCH_FILTERED, NONE_ALIKE, Trace
 
 if TYPE_CHECKING:
     from jupyter_memory.ingest.moves import DisconnectedDrives
@@ -229,7 +229,9 @@ class Searching:
         verdict, since there was no question. Raises ``UnknownMemory`` when no memory has this id.
         """
         base, chosen = self._query("*", options), self._chosen(options.get("profile"))
-        return self._reported(self._engine.related(self._search(base, chosen), memory_id))
+        answer = self._reported(self._engine.related(self._search(base, chosen), memory_id))
+        said = (NONE_ALIKE if one in (NO_MATCH, NO_MATCH_FILTERED) else one for one in answer.notices)
+        return replace(answer, notices=tuple(said))
 
     @keywords(BrowseOptions)
     def related_to(self, text: str, **options: Unpack[BrowseOptions]) -> Answer:

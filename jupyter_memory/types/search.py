@@ -255,6 +255,7 @@ UNSURE = "The results may answer this."
 EMPTY = "This store is empty. Add files with `index`, or a note with `add`."
 NO_MATCH = "No memory contains these words or comes close to their meaning. Try other words, or index more files."
 NO_MATCH_FILTERED = "No memory that matches the filters contains these words or comes close to their meaning."
+NONE_ALIKE = "Nothing else here is like this memory."
 
 
 @dataclass(frozen=True, slots=True)

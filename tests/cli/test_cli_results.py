@@ -225,6 +225,14 @@ def test_undo(week, home: Path) -> None:
     assert week("undo").code == 1
 
 
+def test_a_hint_is_for_the_store_that_was_named(run, home: Path) -> None:
+    configure(undo_minutes=10)
+    file = str(home / "other.sqlite")
+    run("--store", file, "add", "Prices are net of tax.")
+    [hit] = json.loads(run("--store", file, "search", "prices", "--json").out)["hits"]
+    assert f"jupyter-memory --store {file} undo brings it back" in run("--store", file, "forget", hit["memory_id"]).err
+
+
 @pytest.fixture
 def editor(home: Path, monkeypatch: pytest.MonkeyPatch):
     (home / "bin").mkdir()

@@ -11,7 +11,7 @@ from threading import Thread
 
 import pytest
 import shells
-from commands import runner
+from commands import configure, runner
 from IPython.core.error import UsageError
 
 from jupyter_memory import (
@@ -27,7 +27,7 @@ from jupyter_memory import (
     project_store,
     trust,
 )
-from jupyter_memory.store import Stores
+from jupyter_memory.store import Stores, Vaults
 
 
 @pytest.fixture
@@ -98,7 +98,17 @@ def test_the_same_name_twice_and_one_that_is_unknown(run, papers):
     assert "already" in run("store", "add", "papers", str(papers)).err
     for command in ("remove", "order"):
         assert "Did you mean 'papers'?" in run("store", command, "paper").err
-    assert "'own'" in run("store", "remove", "own").err
+    assert "always on the list" in run("store", "remove", "own").err
+
+
+@pytest.mark.parametrize("stores", ['[{"name": "a b", "path": "b.sqlite"}]', '["papers"]', '"papers"'])
+def test_a_list_that_cannot_be_read_is_not_replaced(run, papers, stores):
+    file = Path(os.environ["JUPYTER_CONFIG_DIR"], "jupyter_memory_config.json")
+    file.parent.mkdir(parents=True)
+    file.write_text(written := f'{{"JupyterMemory": {{"stores": {stores}}}}}')
+    for command in (("add", "papers", str(papers)), ("remove", "papers"), ("order", "own")):
+        done = run("store", *command)
+        assert done.code == 1 and "it stays as it is" in done.err and file.read_text() == written
 
 
 def test_a_newer_store(run, papers):
@@ -229,8 +239,8 @@ def test_what_is_done_to_a_hit_goes_to_its_store(both, papers, monkeypatch):
     """Ranks and ids of another store are read, tagged, pinned, judged and forgotten there, and yours stays as it is."""
     [rank] = [hit["rank"] for hit in found(both, "--in", "all") if hit["store"] == "papers"]
     assert both("text", str(rank)).out == "Prices are net of tax.\n"
-    assert "tagged tax" in both("tag", str(rank), "tax").out
-    assert "pinned" in both("pin", str(rank)).out and "noted as right" in both("good", str(rank)).out
+    assert both("tag", str(rank), "tax").out.startswith("tagged tax: papers:")
+    assert both("pin", str(rank)).out.startswith("pinned papers:") and "right: papers:" in both("good", str(rank)).out
     assert both("explain", "prices", str(rank)).code in (0, 2)
     with MemoryStore(papers) as store:
         [memory] = [hit.memory for hit in store.browsed().hits]
@@ -238,7 +248,10 @@ def test_what_is_done_to_a_hit_goes_to_its_store(both, papers, monkeypatch):
     assert f"forget papers:{memory.id}" in both("forget", str(rank)).err
     assert both("forget", f"papers:{memory.id}", "--dry-run").code == 0
     assert "one store at a time" in both("forget", f"papers:{memory.id}", memory.id).err
-    assert both("forget", f"papers:{memory.id}").out == "forgot 1 memory\n"
+    configure(undo_minutes=10, stores=[{"name": "papers", "path": str(papers)}])
+    assert f"--store {papers} undo brings it back" in both("forget", f"papers:{memory.id}").err
+    assert both("--store", str(papers), "undo").code == 0
+    assert both("forget", f"papers:{memory.id}", "--now").out == "forgot 1 memory\n"
     with MemoryStore(os.environ["JUPYTER_MEMORY_PATH"]) as own:
         assert own.recent() == []
     assert [hit["title"] for hit in found(both, "--in", "all")] == ["Rates"]
@@ -259,7 +272,7 @@ def test_a_store_that_is_gone_is_named(both, papers):
     papers.rename(papers.with_name("elsewhere.sqlite"))
     done = both("search", "prices", "--in", "all")
     assert done.code == 0 and "Rates" in done.out and "The store papers is left out: There is no store at" in done.err
-    assert both("search", "prices", "--in", "papers").code == 1
+    assert both("search", "prices", "--in", "papers").err.startswith("Error: There is no store at")
     assert not papers.exists()
 
 
@@ -271,8 +284,9 @@ def test_several_in_a_notebook(home, papers, capsys, monkeypatch):
     shell.run_line_magic("memadd", "We scaled the prices to zero mean.")
     shell.run_line_magic("memory", f"store add papers {papers}")
     frame = shell.run_line_magic("memsearch", "prices --in all")
-    assert sorted(frame["store"]) == ["own", "papers"] and "in papers" in repr(frame)
+    assert sorted(frame["store"]) == ["own", "papers"]
     rank = int(frame.index[frame["store"] == "papers"][0])
+    assert f"papers:{frame.loc[rank, 'memory_id']}" in repr(frame) and "own:" not in repr(frame)
     assert frame.memory.text(rank) == "Prices are net of tax."
     assert "score" in str(frame.memory.explain(rank))
     with pytest.raises(InputError, match="several stores"):
@@ -300,6 +314,21 @@ def test_opening_your_own_store_leaves_the_others_open(home, papers, capsys, mon
     shell.run_line_magic("memory", f"tag {ids[0]} {ids[1]} tax")
     assert capsys.readouterr().out.count("tagged tax") == 2
     shell.run_line_magic("unload_ext", "jupyter_memory")
+
+
+def test_the_panel_opens_what_your_own_store_holds(tmp_path):
+    """A title leads to the panel by an id that it knows; what another store holds is a link as any other."""
+    (tmp_path / "rates.md").write_text("# Rates\n\nPrices are net of tax.")
+    with MemoryStore(tmp_path / "own.sqlite") as own, MemoryStore(tmp_path / "team.sqlite") as team:
+        for store in (own, team):
+            store.index(tmp_path / "rates.md", progress=False)
+        shown = {
+            name: Vaults(**{name: (store, 1.0)}).search("prices")._repr_html_()
+            for name, store in {"own": own, "team": team}.items()
+        }
+        id_ = own.browsed().hits[0].memory.id
+    assert f'data-memory="{id_}"' in shown["own"] and "data-memory" not in shown["team"]
+    assert shown["team"].count("rates.md") == shown["own"].count("rates.md")
 
 
 @pytest.fixture
@@ -387,8 +416,8 @@ def test_a_project_where_there_is_none(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run("add", "prices")
     assert run("search", "prices", "--in", "all").err.count("left out") == 0
-    assert "No folder here or above" in run("search", "prices", "--in", "project").err
-    assert "No folder here or above" in run("store", "trust").err
+    for command in (("search", "prices", "--in", "project"), ("store", "trust"), ("store", "remove", "project")):
+        assert run(*command).err.startswith("Error: No folder here or above")
 
 
 def test_the_project_of_a_notebook(project, tmp_path, monkeypatch):

@@ -265,7 +265,9 @@ def test_by_words_alone(store, texts, others):
     """A store without a model finds what shares the telling words; a memory that is not there is said so."""
     memory = store(embedder=None)
     first, *rest = [memory.add(text).id for text in texts]
-    assert ids_of(memory.related(first))[:1] == rest[:others]
+    answer = memory.related(first)
+    assert ids_of(answer)[:1] == rest[:others]
+    assert ("Nothing else here is like this memory." in answer.notices) is not bool(others)
     with pytest.raises(UnknownMemory):
         memory.related("0" * 16)
 

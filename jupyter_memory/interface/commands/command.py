@@ -15,6 +15,7 @@ from jupyter_memory.errors import JupyterMemoryError, QueryError, UnknownProfile
 from jupyter_memory.interface.options import SHIELD, Option
 from jupyter_memory.text.display import WholeText, fit
 from jupyter_memory.types import Answer, Memory
+from jupyter_memory.types.search import address
 
 if TYPE_CHECKING:
     from jupyter_memory.history.recorder import Recorder
@@ -41,9 +42,9 @@ def as_typed(text: str) -> str:
     return _COMMAND.sub(lambda found: f"`{_AS_TYPED.get(found[1], f'%memory {found[1]}')}`", text)
 
 
-def named(memory: Memory, did: str) -> str:
-    """Return a line that says what was done to a memory: ``pinned 3f2a… “Prices”``."""
-    return f"{did} {memory.id} “{fit(memory.headline, 60)}”"
+def named(memory: Memory, did: str, store: str = "") -> str:
+    """Return a line that says what was done to a memory of a store: ``pinned 3f2a… “Prices”``."""
+    return f"{did} {address(store, memory.id)} “{fit(memory.headline, 60)}”"
 
 
 class WrongUsage(JupyterMemoryError):
@@ -232,7 +233,7 @@ class Front(Protocol):
         return
 
     def show_profile(self, profile: Profile) -> object: ...
-    def open(self, memories: Sequence[Memory]) -> object: ...
+    def open(self, memories: Mapping[str, Memory]) -> object: ...
 
     def command(self, text: str) -> str:
         """Return a command as it is typed here: ``%memory pin ID`` or ``jupyter-memory pin ID``."""

@@ -114,11 +114,11 @@ def open_(front: Front, call: Call) -> object:
     picks = picked(front, call.words)
     for memory, _, _, of in picks:
         if not memory.source:
-            what, text = named(memory, "There is no file to open:"), front.command(f"text {address(of, memory.id)}")
+            what, text = named(memory, "There is no file to open:", of), front.command(f"text {address(of, memory.id)}")
             raise InputError(f"{what} is a {memory.kind}. To read it: {text}")
     for memory, _, store, _ in picks:
         store.note_access(memory.id)
-    return front.open([one.memory for one in picks])
+    return front.open({address(one.of, one.memory.id): one.memory for one in picks})
 
 
 def text(front: Front, call: Call) -> object:
@@ -197,7 +197,7 @@ def tag(front: Front, call: Call) -> None:
         raise WrongUsage(f"Name the hits, and then the tag: {front.command('tag 3 decision')}")
     unwanted = {one.casefold() for one in tags}
     listed = f"{'tag' if len(tags) == 1 else 'tags'} {', '.join(tags)}"
-    for memory, _, store, _ in picked(front, words):
+    for memory, _, store, of in picked(front, words):
         if call.values["remove"]:
             left = [one for one in memory.tags if one.casefold() not in unwanted]
             changed = [one for one in memory.tags if one not in left]
@@ -209,7 +209,7 @@ def tag(front: Front, call: Call) -> None:
             said = f"tagged {', '.join(changed)}:" if changed else f"has the {listed} already:"
         if changed:
             store.update(memory.id, tags=left)
-        front.say(named(memory, said))
+        front.say(named(memory, said, of))
 
 
 def related(front: Front, call: Call) -> object:
@@ -253,13 +253,13 @@ def _judge(front: Front, call: Call, *, accepted: bool) -> None:
     picks = picked(front, call.words)
     if strange := next((one.memory.id for one in picks if one.rank is None), None):
         raise InputError(f"{strange} is not among the results of the last search, so it answers no question.")
-    for memory, rank, store, _ in picks:
+    for memory, rank, store, of in picks:
         noted = store.feedback(
             memory.id, accepted, query=shown.query, query_id=shown.query_id, rank=rank, profile=shown.profile
         )
         if not noted:
             raise InputError("Nothing was noted, since the setting log_searches is off.")
-        front.say(named(memory, "noted as right:" if accepted else "noted as wrong:"))
+        front.say(named(memory, "noted as right:" if accepted else "noted as wrong:", of))
 
 
 def add(front: Front, call: Call) -> None:
@@ -456,14 +456,14 @@ def pin(front: Front, call: Call) -> None:
         %memory pin 1
         %memory pin 3f2a9c1b2d4e5f60
     """
-    for memory, _, store, _ in picked(front, call.words):
-        front.say(named(store.pin(memory.id), "pinned"))
+    for memory, _, store, of in picked(front, call.words):
+        front.say(named(store.pin(memory.id), "pinned", of))
 
 
 def unpin(front: Front, call: Call) -> None:
     """Remove the pin from memories."""
-    for memory, _, store, _ in picked(front, call.words):
-        front.say(named(store.unpin(memory.id), "unpinned"))
+    for memory, _, store, of in picked(front, call.words):
+        front.say(named(store.unpin(memory.id), "unpinned", of))
 
 
 def _index(front: Front, path: str, call: Call) -> None:
@@ -534,7 +534,7 @@ def forget(front: Front, call: Call) -> object:
     # The person may be looking at an earlier search.
     if front.shown is not None and (word := next(filter(_is_rank, call.words), None)):
         memory, rank, _, of = picked(front, [word])[0]
-        meant = named(memory, f"Rank {rank} of the last results is")
+        meant = named(memory, f"Rank {rank} of the last results is", of)
         command = front.command(f"forget {address(of, memory.id)}")
         raise WrongUsage(f"{word} is a rank, and an id is needed. {meant}: {command}")
     store = _store_of(front, of)
@@ -548,7 +548,7 @@ def forget(front: Front, call: Call) -> object:
         front.hint(f"Nothing was forgotten. Without --dry-run these would go: {what}.")
         if selection.filters or selection.everything:
             return front.show_list(store.browsed(limit=number or 1, filters=selection.filters))
-        front.say("\n".join(named(store.get(one), "would forget") for one in selection.ids))
+        front.say("\n".join(named(store.get(one), "would forget", of) for one in selection.ids))
         return None
     if (number > 1 and not chosen["ids"]) or chosen["everything"]:
         loss, command = f"This would forget {what}", f"forget {call.source}"
@@ -561,8 +561,8 @@ def forget(front: Front, call: Call) -> object:
         # Your own store keeps the searches of other stores: those that found a forgotten memory go, too.
         with suppress(StoreError):
             front.store.activity.forget_found([address(of, memory_id) for memory_id in words])
-    else:
-        _say_after_forgetting(front, chosen, forgotten, now=call.values["now"])
+    there = f"jupyter-memory --store {shlex.quote(str(store.path))}" if of else front.prefix
+    _say_after_forgetting(front, store, chosen, forgotten, there=there, now=call.values["now"])
     return None
 
 
@@ -574,21 +574,23 @@ def _of_one_store(words: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     return next(iter(names), ""), tuple(id_ for _, _, id_ in parts)
 
 
-def _say_after_forgetting(front: Front, chosen: Mapping[str, Any], forgotten: int, *, now: bool) -> None:
+def _say_after_forgetting(
+    front: Front, store: MemoryStore, chosen: Mapping[str, Any], forgotten: int, *, there: str, now: bool
+) -> None:
     sources = chosen["source"] or ()
     if not forgotten:
         # Why nothing matches, such as a tag that no memory has.
         filters = chosen["filters"] or Filters()
         filters = replace(filters, path=tuple(sources)) if sources else filters
-        for notice in front.store.browsed(limit=1, filters=filters).notices:
+        for notice in store.browsed(limit=1, filters=filters).notices:
             front.note(notice)
         return
-    if not now and (pending := front.store.undoable()):
+    if not now and (pending := store.undoable()):
         end = pending.until.astimezone()
         until = f"{end:%H:%M}" if end.date() == datetime.now(end.tzinfo).date() else f"{end:%Y-%m-%d %H:%M}"
         front.hint(
-            f"Until {until}, {front.command('undo')} brings it back, and its texts are still in the file. "
-            f"{front.command('forget --now')} removes them now."
+            f"Until {until}, {there} undo brings it back, and its texts are still in the file. "
+            f"{there} forget --now removes them now."
         )
     places = [Path(source).expanduser() for source in sources]
     if any(place.is_dir() for place in places):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from jupyter_memory import config
-from jupyter_memory.config import PROJECT, ListedStore, listed_stores, load_config
+from jupyter_memory.config import PROJECT, JupyterMemory, ListedStore, listed_stores, load_config
 from jupyter_memory.errors import InputError
 from jupyter_memory.interface.commands.command import Call, Front
 from jupyter_memory.text.display import columns
@@ -47,32 +47,34 @@ def add(front: Front, call: Call) -> None:
 
     name, written = call.words
     added = ListedStore.of({"name": name, "path": written, "read_only": call.values["read_only"]})
-    listed = listed_stores(load_config())
-    if known := next((one for one in listed if one.name == name), None):
+    kept = _kept()
+    if known := next((one for one in listed_stores(kept) if one.name == name), None):
         raise InputError(f"{name} is on the list already ({known.place}): remove it first, or choose another name.")
     # A store that is missing, damaged or newer is refused here, and not at the first search.
     opened(added, front.settings).close()
-    _keep(front, [*load_config().stores, added.row()])
+    _keep(front, [*kept.stores, added.row()])
     front.say(f"added {name}: {added.place}")
 
 
 def remove(front: Front, call: Call) -> None:
     """Remove a store from the list, or no longer trust that of a project; the store itself is unchanged."""
     [name] = call.words
-    if name == PROJECT and (file := config.project_store()) is not None:
-        config.trust(file, trusted=False)
+    if name == PROJECT:
+        config.trust(file := config.needed_project(), trusted=False)
         front.say(f"no longer trusted: {file}")
         return
-    kept = load_config().stores
-    if not any(row["name"] == name and "path" in row for row in kept):
-        raise config.unknown_store(name, [row["name"] for row in kept])
+    if name == OWN:
+        raise InputError("'own' is the store of your settings, and always on the list; `store order` moves it.")
+    kept = _kept().stores
+    if name not in (known := [row["name"] for row in kept]):
+        raise config.unknown_store(name, known)
     _keep(front, [row for row in kept if row["name"] != name])
     front.say(f"removed {name} from the list; the store itself is unchanged")
 
 
 def order(front: Front, call: Call) -> None:
-    """Put stores first, so that they count most; the others follow in their order."""
-    listed = {one.name: one for one in listed_stores(load_config())}
+    """Say which stores come first: of a text that several hold, the copy of the first is shown."""
+    listed = {one.name: one for one in listed_stores(_kept())}
     for name in call.words:
         if name not in listed:
             raise config.unknown_store(name, list(listed))
@@ -85,6 +87,15 @@ def trust_(front: Front, call: Call) -> None:
     """Trust the store of this project: it can be searched until its file is moved or replaced."""
     config.trust(file := config.needed_project())
     front.say(f"trusted: {file}")
+
+
+def _kept() -> JupyterMemory:
+    problems = list[str]()
+    kept = load_config(on_problem=problems.append)
+    # Written anew, the list would lose what could not be read.
+    if any(f": stores{sign}" in one for one in problems for sign in ": "):
+        raise InputError("The list in your settings cannot be read, so it stays as it is; `doctor` says what is wrong.")
+    return kept
 
 
 def _keep(front: Front, rows: Sequence[object]) -> None:
