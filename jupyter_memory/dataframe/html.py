@@ -127,7 +127,7 @@ _STYLE = """<style>
 .jp-MemoryResult.jp-MemoryResult { table-layout: auto; width: 100%; border-collapse: collapse; }
 .jp-MemoryResult.jp-MemoryResult :is(th, td) { text-align: left; vertical-align: top; padding: 4px 8px;
   white-space: nowrap; background: none; font-variant-numeric: tabular-nums; font-weight: 400; }
-.jp-MemoryResult.jp-MemoryResult thead th { font-weight: 600; border-bottom: 1px solid #8888; }
+.jp-MemoryResult.jp-MemoryResult thead :is(th, td) { font-weight: 600; border-bottom: 1px solid #8888; }
 .jp-MemoryResult.jp-MemoryResult tbody tr { border-bottom: 1px solid #8883; }
 .jp-MemoryResult.jp-MemoryResult td.jp-mod-text { white-space: normal; min-width: 11em; overflow-wrap: anywhere; }
 .jp-MemoryResult.jp-MemoryResult td.jp-mod-snippet { width: 65%; min-width: 18em; }
