@@ -19,7 +19,7 @@ from traitlets import All, Bool, Bunch, Dict, Float, Int, List, TraitError, Unic
 from traitlets.config import Config, Configurable
 from traitlets.config.loader import JSONFileConfigLoader, LazyConfigValue, PyFileConfigLoader
 
-from jupyter_memory.errors import InputError, JupyterMemoryError, NoStore, guess
+from jupyter_memory.errors import InputError, JupyterMemoryError, NoStore, StoreError, guess
 from jupyter_memory.text.paths import (
     DatabaseAddress,
     StorePath,
@@ -280,6 +280,16 @@ def needed_project() -> Path:
     """Return what ``project_store`` does, or raise ``NoStore``."""
     if (file := project_store()) is None:
         raise NoStore("No folder here or above has a file .jupyter-memory/memory.sqlite, the store of a project.")
+    return file
+
+
+def trusted_project() -> Path:
+    """Return the store of the project here, or raise ``StoreError`` if you have not trusted it as it is now."""
+    file = needed_project()
+    if not is_trusted(file):
+        raise StoreError(
+            f"{file} came with the project, or was replaced. If you trust what it holds, type `store trust`."
+        )
     return file
 
 

@@ -8,15 +8,12 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
-from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from jupyter_memory import config
-from jupyter_memory.config import PROJECT, JupyterMemory, ListedStore, chosen_stores
-from jupyter_memory.errors import NoStore, StoreError, StoreLocked
+from jupyter_memory.config import PROJECT, JupyterMemory, ListedStore, chosen_stores, trusted_project
+from jupyter_memory.errors import StoreError, StoreLocked
 from jupyter_memory.search.prompt import PromptText, prompt_text
-from jupyter_memory.text.paths import may_exist
 from jupyter_memory.types import Answer
 from jupyter_memory.types.search import OWN
 
@@ -41,8 +38,7 @@ class Stores:
 
     def vaults(self, names: Sequence[str]) -> Vaults:
         """Return the stores of these names, or ``all``, to be searched together; the order is that of the list."""
-        # Imported late: help, completion and wrong usage need not wait for it.
-        from jupyter_memory.store.federation import Opened, Vaults
+        from jupyter_memory.store.federation import Opened, Vaults  # imported late, as below
 
         stores: dict[str, tuple[Opened, float]] = {}
         for one in chosen_stores(self._settings, names, projects=self._projects):
@@ -77,7 +73,7 @@ class Stores:
         if one.name == OWN:
             return self._own()
         if one.name == PROJECT:
-            one = one._replace(place=_trusted_store())
+            one = one._replace(place=trusted_project())
         lock, key = self._locks[one.name], (one, self._settings.space)
         # Where a disk or a server never answers, each search would leave a thread that waits.
         if not lock.acquire(timeout=self._settings.busy_seconds):
@@ -87,29 +83,13 @@ class Stores:
             if known is not None and known.replaced:
                 known.close()
             if known is None or known.closed:
+                # Imported late: help, completion and wrong usage need not wait for it.
+                from jupyter_memory.store.store import opened
+
                 known = self._opened[key] = opened(one, self._settings)
             return known
         finally:
             lock.release()
-
-
-def opened(listed: ListedStore, settings: JupyterMemory) -> MemoryStore:
-    """Open a store of the list; by its own model, whatever the settings choose for yours."""
-    from jupyter_memory.store.store import MemoryStore
-
-    if listed.place is None or not may_exist(listed.place):
-        raise NoStore(f"There is no store at {listed.place}. Check the path, or make one: --store PATH index FOLDER")
-    space = settings.space or None
-    return MemoryStore(listed.place, space=space, settings=settings, read_only=listed.read_only)
-
-
-def _trusted_store() -> Path:
-    file = config.needed_project()
-    if not config.is_trusted(file):
-        raise StoreError(
-            f"{file} came with the project, or was replaced. If you trust what it holds, type `store trust`."
-        )
-    return file
 
 
 def _raise(error: StoreError) -> MemoryStore:

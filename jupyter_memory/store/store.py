@@ -6,10 +6,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self, Unpack
 from weakref import WeakValueDictionary
 
-from jupyter_memory.config import PROJECT, JupyterMemory, listed_stores, load_config, project_store, store_path
+from jupyter_memory.config import (
+    PROJECT,
+    JupyterMemory,
+    ListedStore,
+    listed_stores,
+    load_config,
+    project_store,
+    store_path,
+    trusted_project,
+)
 from jupyter_memory.embedders import check_name
 from jupyter_memory.embedders.lifecycle import computing
-from jupyter_memory.errors import InputError, QueryError
+from jupyter_memory.errors import InputError, NoStore, QueryError
 from jupyter_memory.search.engine import QueryVectors, SearchEngine
 from jupyter_memory.search.profiles import Profile, profile_named
 from jupyter_memory.storage.databases import PartOfStore, Storage, open_storage
@@ -246,20 +255,24 @@ def open_store(path: str | Path | None = None, *, settings: JupyterMemory | None
     return known
 
 
+def opened(listed: ListedStore, settings: JupyterMemory) -> MemoryStore:
+    """Open a store of the list; by its own model, whatever the settings choose for yours."""
+    if listed.place is None or not may_exist(listed.place):
+        raise NoStore(f"There is no store at {listed.place}. Check the path, or make one: --store PATH index FOLDER")
+    return MemoryStore(listed.place, space=settings.space or None, settings=settings, read_only=listed.read_only)
+
+
 def _store_of(path: str) -> MemoryStore:
     known = _ALIVE.get(where := store_at(path))
     if known is not None and not (known.closed or known.replaced):
         return known
     if not may_exist(where):
         raise InputError(f"The store of this result, {path}, is not there any more.")
-    # Imported late: most results are of one's own store.
-    from jupyter_memory.store.listed import Stores
-
     chosen = load_config()
     for one in listed_stores(chosen) if where != store_at(store_path(chosen)) else ():
         # Read only or trusted as the list has it, whatever is at that place by now.
         if where == (project_store() if one.name == PROJECT else one.place):
-            return Stores(chosen, open_store).named(one.name)
+            return opened(one._replace(place=trusted_project()) if one.name == PROJECT else one, chosen)
     return open_store(path)
 
 

@@ -43,7 +43,7 @@ def list_(front: Front, call: Call) -> None:
 def add(front: Front, call: Call) -> None:
     """Add a store to the list: its name, and its file or the URL of its database, without a password."""
     # Imported late: a kernel that never searches need not wait for the store.
-    from jupyter_memory.store.listed import opened
+    from jupyter_memory.store.store import opened
 
     name, written = call.words
     added = ListedStore.of({"name": name, "path": written, "read_only": call.values["read_only"]})
