@@ -240,6 +240,8 @@ _HEAD = struct.Struct("<4sII")
 _FIELDS = {field.name for field in fields(Run)}
 _ERROR_FIELDS = {field.name for field in fields(RunError)}
 _OUTCOMES = get_args(Outcome)
+# What a run has from its end, but for its error.
+_OF_END = ("outcome", "seconds", "result")
 
 
 def note(run: Run) -> bytes:
@@ -249,17 +251,8 @@ def note(run: Run) -> bytes:
 
 def ending(run: Run) -> bytes:
     """Return the record of how a run ended; the record of its beginning has the rest."""
-    error = None if run.error is None else asdict(run.error)
-    return _framed(
-        {
-            "session": run.session,
-            "number": run.number,
-            "outcome": run.outcome,
-            "seconds": run.seconds,
-            "error": error,
-            "result": run.result,
-        }
-    )
+    known = {name: getattr(run, name) for name in ("session", "number", *_OF_END)}
+    return _framed({**known, "error": None if run.error is None else asdict(run.error)})
 
 
 def runs(data: bytes) -> list[Run]:
@@ -277,7 +270,7 @@ def runs(data: bytes) -> list[Run]:
                 read = {"started": datetime.fromisoformat(record["started"]), "error": _error(record["error"])}
                 found.setdefault(key, Run(**{**known, **read}))
             elif key in found:
-                ended = {name: record[name] for name in ("outcome", "seconds", "result")}
+                ended = {name: record[name] for name in _OF_END}
                 found[key] = replace(found[key], **ended, error=_error(record["error"]))
     return list(found.values())
 

@@ -248,7 +248,7 @@ class Evidence:
     contribution: float
 
 
-# What an answer says whose verdict is "none", and one whose verdict is "weak"; the panel says the same (`verdict.tsx`).
+# What an answer says whose verdict is "none", and one whose verdict is "weak"; the panel says the same (`labels.ts`).
 UNANSWERED = "Nothing here seems to answer this. These are the closest results."
 UNSURE = "The results may answer this."
 # What one says without hits: that nothing is stored yet, and that nothing stored matches the query.
