@@ -102,18 +102,18 @@ def search(
     """
     query, notices = rewrite(query, snapshot, profile)
     begun, by_vector = perf_counter(), 0.0
-    depth = profile.fetch(query.limit)
+    depth, wanted = profile.fetch(query.limit), profile.fetches(query.limit)
     searched, apart = [query.filters], query.filters & Filters(kind=(profile.apart,))
     if profile.apart and snapshot.exists(apart):
         searched = [query.filters & Filters(not_kind=(profile.apart,)), apart]
-    by_words = retrieve(profile.columns, query, searched, snapshot, max(depth, profile.small_corpus), exclude)
+    by_words = retrieve(profile.columns, query, searched, snapshot, wanted, exclude)
     by_keyword = perf_counter() - begun
     matches = sum(map(len, by_words))
     guarded = matches < profile.small_corpus and query.limit < matches / 2
     # More was fetched than the profile ranks, only to see how many memories match.
     shown = depth if profile.small_corpus and not guarded else None
     # Without its threshold the query is asked again if that cut off what words do not replace.
-    narrow = asked and profile.is_judged and vector_query is not None and not vector_query.strict
+    narrow = asked and profile.is_judged
 
     memories, cosines, copies = dict[int, Memory](), dict[int, float](), set[int]()
     said = "" if exclude is None else normalised(snapshot.texts([exclude])[exclude])
@@ -121,7 +121,7 @@ def search(
         asked_at = perf_counter()
         by_meaning: Sequence[Sequence[ScoredChunk]] = ()
         if vector_query is not None:
-            by_meaning = retrieve(vector_query, query, searched, snapshot, max(depth, profile.small_corpus), exclude)
+            by_meaning = retrieve(vector_query, query, searched, snapshot, wanted, exclude)
         by_vector += perf_counter() - asked_at
         retrieved: Retrieved = {
             # No memory is in two parts.
@@ -144,10 +144,10 @@ def search(
         of_each = map(memories.__getitem__, keys), map(chunks.__getitem__, keys), map(cosines.get, keys)
         found = list(map(Candidate, keys, *of_each))
         context = SearchContext(query, found, retrieved, vector_query, asked, snapshot, samples, profile.columns)
-        is_wide = not narrow or vector_query is None or vector_query.threshold is None
-        if is_wide or len(retrieved["vector"]) >= depth or (found and words_count(context) >= 1):
+        if not narrow or vector_query is None or vector_query.strict or vector_query.threshold is None:
             break
-        assert vector_query is not None
+        if len(retrieved["vector"]) >= depth or (found and words_count(context) >= 1):
+            break
         vector_query = replace(vector_query, threshold=None)
     notices = (*notices, *_left_out(len(copies), len(lost)))
     pooled = perf_counter()
