@@ -166,7 +166,6 @@ def identity(folder: Path) -> str:
 
 
 def sha256_of(file: Path) -> str:
-    """Return the sha256 of a file in hexadecimal digits."""
     with file.open("rb") as opened:
         return hashlib.file_digest(opened, "sha256").hexdigest()
 

@@ -202,7 +202,6 @@ class Indexing:
         return different + len(missing.paths)
 
     def close(self) -> None:
-        """End the workers."""
         if self._pool is not None:
             self._pool.close()
 

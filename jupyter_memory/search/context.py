@@ -324,7 +324,6 @@ class SearchContext:
 
     @cached_property
     def sample(self) -> Sample:
-        """Return the sample of the store."""
         return self._samples.sample(self._snapshot, None if self.vector_query is None else self.vector_query.model)
 
     @cached_property

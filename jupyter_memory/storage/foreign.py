@@ -21,8 +21,6 @@ from jupyter_memory.types import Run
 
 @dataclass(frozen=True, slots=True)
 class ForeignTable:
-    """A table or view."""
-
     name: str
     columns: tuple[tuple[str, str], ...]  # names with their declared types
     rows: int | None = None  # None if they were not counted

@@ -360,7 +360,6 @@ class Cache(Generic[Key, Value]):
             return self._values[key]
 
     def put(self, version: str, key: Key, value: Value) -> None:
-        """Keep a value."""
         with self._lock:
             if version != self._version:
                 self._values, self._size, self._version = OrderedDict(), 0, version

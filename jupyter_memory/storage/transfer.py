@@ -91,7 +91,6 @@ class Contents:
         ]
 
     def files(self) -> Iterator[NotedFile]:
-        """Yield the files that are indexed."""
         return iter(files.every(self._session, self._space))
 
     def folders(self) -> Iterator[NotedFolder]:

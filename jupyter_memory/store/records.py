@@ -423,7 +423,6 @@ class ExportedFolder:
             yield arrivals
 
     def files(self) -> Iterator[NotedFile]:
-        """Yield the indexed files."""
         for record in _lines(self._path, _FILES):
             yield NotedFile(_text(record, "space"), FileState(_path(record, "path"), **_read(record, _FILE)))
 

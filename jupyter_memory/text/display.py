@@ -142,7 +142,6 @@ def has_colours(stream: IO[str] | None, environment: Mapping[str, str]) -> bool:
 
 
 def coloured(text: str, colour: str) -> str:
-    """Return a text in a colour."""
     return f"\x1b[{colour}m{text}\x1b[0m" if text and colour else text
 
 

@@ -65,7 +65,6 @@ class Frame:
 
     @property
     def is_cell(self) -> bool:
-        """Return whether the frame is of a notebook's cell."""
         return not self.file
 
     @property

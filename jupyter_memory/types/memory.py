@@ -375,7 +375,6 @@ class Fix:
         return changed(self.failed.source, self.mended.source, "failed", "mended") if self.failed.source else ""
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fix as JSON values."""
         return {
             "memory_id": self.mended.memory_id,
             "failed_id": self.failed.memory_id,

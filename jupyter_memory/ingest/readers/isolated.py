@@ -171,7 +171,6 @@ class Isolation:
         return answer
 
     def close(self) -> None:
-        """End the process."""
         with self._lock:
             self._end()
 

@@ -252,5 +252,4 @@ class Team:
         return self._database.change(change)
 
     def close(self) -> None:
-        """Close the connection."""
         self._database.close()

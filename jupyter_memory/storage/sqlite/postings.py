@@ -130,7 +130,6 @@ _FIND = """
 
 
 def read(session: Session, words: Iterable[str]) -> dict[str, Postings]:
-    """Return the postings of words, by word."""
     found: dict[str, list[tuple[int, bytes, bytes, bytes]]] = {word: [] for word in words}
     rows = session.rows(_FIND, words=json.dumps(list(found)))
     for word, block, terms, counts, kinds, body in rows:

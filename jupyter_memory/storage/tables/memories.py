@@ -446,7 +446,6 @@ def set_idents(session: Session, idents: Mapping[int, str]) -> None:
 
 
 def chunks_of(session: Session, keys: Sequence[int]) -> list[int]:
-    """Return the ids of the chunks of memories."""
     return [row[0] for row in _chosen(session, "id", "chunks", "memory", keys, order="id")]
 
 
@@ -516,7 +515,6 @@ def drop_tokens(session: Session, chunks: Sequence[int]) -> None:
 
 
 def damaged_tokens(session: Session) -> list[int]:
-    """Return the chunks whose tokens are damaged."""
     stored = session.rows(
         f"select chunk, ids from chunk_tokens where {session.dialect.of('chunk_tokens')} order by chunk"
     )

@@ -215,7 +215,6 @@ def of_memory(session: Session, memory: int) -> list[Run]:
 
 
 def numbers(session: Session, of_session: str) -> set[int]:
-    """Return the numbers of the runs that are noted of a session."""
     of = session.dialect.of("runs")
     return set(session.column(f"select number from runs where {of} and session = :name", name=of_session))
 
