@@ -21,7 +21,7 @@ from stat import S_ISREG
 from time import monotonic, perf_counter
 from traceback import FrameSummary, StackSummary, TracebackException, walk_tb
 from types import BuiltinFunctionType, FunctionType, ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from IPython.core.compilerop import CachingCompiler
 from IPython.core.interactiveshell import ExecutionInfo, ExecutionResult, InteractiveShell
@@ -44,6 +44,28 @@ def last_shown() -> BaseException | None:
     """Return the exception whose traceback was shown last: `%run` and `%%capture` show the error of what they run."""
     # Python has it from the first one on.
     return vars(sys).get("last_value")
+
+
+@dataclass(frozen=True, eq=False)
+class Running:
+    """A cell that runs, and the exception that was shown last when it began."""
+
+    info: ExecutionInfo
+    shown: BaseException | None
+
+
+Cell = TypeVar("Cell", bound=Running)
+
+
+def ended(running: Sequence[Cell], result: ExecutionResult | None) -> Cell | None:
+    """Return which of the running cells a result is of; without one, the last that began."""
+    if result is None or result.info is None:
+        return next(reversed(running), None)
+    same = [one for one in running if one.info is result.info]
+    # After a fault outside of the cell's code, IPython makes up another description of the cell.
+    told = result.info.store_history, result.info.raw_cell
+    alike = [one for one in running if (one.info.store_history, one.info.raw_cell) == told]
+    return next(reversed(same or alike), None)
 
 
 def _failure(error: BaseException, compiler: CachingCompiler, shown: Callable[[str], bool], *, ran: bool) -> RunError:
@@ -228,11 +250,9 @@ _RETAIN = 3_600.0  # seconds between two looks for runs that are older, or more,
 
 
 @dataclass(frozen=True, eq=False)
-class _Running:
-    info: ExecutionInfo
+class _Running(Running):
     run: Run
     begun: float
-    shown: BaseException | None
     known: Mapping[int, int]  # how many parts of its output IPython had before it began
 
 
@@ -358,7 +378,7 @@ class Recorder:
                 last = self._shell.execution_count
                 known = {number: sum(map(len, self._shown(number))) for number in (last - 1, last)}
                 # Without the time of the note.
-                self._running.append(_Running(info, run, perf_counter(), last_shown(), known))
+                self._running.append(_Running(info, last_shown(), run, perf_counter(), known))
             elif self._running:
                 # The body of %%capture, say: it belongs to the cell that runs it.
                 self._name_code(info, self._running[-1].run.number)
@@ -395,28 +415,20 @@ class Recorder:
             self._say(news)
 
     def _end(self, result: ExecutionResult | None) -> None:
-        if result is None or result.info is None:
-            ended = self._running[-1] if self._running else None
-        else:
-            same = [one for one in self._running if one.info is result.info]
-            # After a fault outside of the cell's code, IPython makes up another description of the cell.
-            alike = [
-                one for one in self._running if result.info.store_history and one.run.source == result.info.raw_cell
-            ]
-            ended = next(reversed(same or alike), None)
-        if ended is None or self._writer is None:
+        cell = ended(self._running, result)
+        if cell is None or self._writer is None:
             return
-        self._running.remove(ended)
+        self._running.remove(cell)
         self._quiet_since = monotonic()
         before = None if result is None else result.error_before_exec
         # Without a result, the shell is about to pass on an error of the event loop.
         error = sys.exc_info()[1] if result is None else before or result.error_in_exec
-        if error is None and (found := last_shown()) is not ended.shown:
+        if error is None and (found := last_shown()) is not cell.shown:
             error = found
-        run = replace(ended.run, seconds=perf_counter() - ended.begun, outcome="unknown" if result is None else "ok")
+        run = replace(cell.run, seconds=perf_counter() - cell.begun, outcome="unknown" if result is None else "ok")
         masked = self._typed.masked if self._settings.redact else str
         if self._settings.history_outputs and result is not None:
-            run = replace(run, result=masked(self._result(result.execution_count or 0, ended.known)))
+            run = replace(run, result=masked(self._result(result.execution_count or 0, cell.known)))
         if error is not None:
             shown = partial(self._may_show, running=run.number)
             told = _failure(error, self._shell.compile, shown, ran=before is None)

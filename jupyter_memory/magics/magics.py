@@ -21,7 +21,7 @@ from traitlets import TraitError
 
 from jupyter_memory.config import has_store, store_path
 from jupyter_memory.errors import JupyterMemoryError
-from jupyter_memory.history.recorder import last_shown
+from jupyter_memory.history.recorder import Running, ended, last_shown
 from jupyter_memory.interface.commands.command import Halted, as_typed
 from jupyter_memory.interface.commands.history import NOTHING_ALIKE, headline, nothing_found
 from jupyter_memory.interface.commands.memories import answered, offer_model, remember
@@ -143,11 +143,9 @@ def _magic(help_text: str) -> Callable[[Any], Any]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Running:
-    info: ExecutionInfo
+class _Running(Running):
     thread: int
     began: datetime
-    shown: BaseException | None
 
 
 class MemFix:
@@ -173,30 +171,24 @@ class MemFix:
         self._hints.shutdown(wait=False)
 
     def _before(self, info: ExecutionInfo) -> None:
-        self._running.append(_Running(info, get_ident(), datetime.now(UTC), last_shown()))
+        self._running.append(_Running(info, last_shown(), get_ident(), datetime.now(UTC)))
 
     def _after(self, result: ExecutionResult | None) -> None:
-        info = None if result is None else result.info
-        if info is None:
-            ended = next(reversed(self._running), None)
-        else:
-            same = [one for one in self._running if one.info is info]
-            # After a fault outside of the cell's code, IPython makes up another description of the cell.
-            alike = [one for one in self._running if one.info.raw_cell == info.raw_cell]
-            ended = next(reversed(same or alike), None)
-        if ended is not None:
-            self._running.remove(ended)
+        cell = ended(self._running, result)
+        if cell is not None:
+            self._running.remove(cell)
         # Without a result, the shell is about to pass on an error of the event loop. What a cell runs, such as the body
         # of %%capture, belongs to that cell, which sees that its error was shown.
         if result is None or any(one.thread == get_ident() for one in self._running):
             return
         raised = result.error_before_exec or result.error_in_exec
-        if raised is None and ended is not None and (found := last_shown()) is not ended.shown:
+        if raised is None and cell is not None and (found := last_shown()) is not cell.shown:
             raised = found
         # What our own magics say in one line is no error of the notebook's code.
         if raised is None or isinstance(raised, UsageError | JupyterMemoryError):
             return
-        source, began = "" if info is None else str(info.raw_cell), datetime.now(UTC) if ended is None else ended.began
+        source = "" if result.info is None else str(result.info.raw_cell)
+        began = datetime.now(UTC) if cell is None else cell.began
         self._last = raised, Run(source, began, _HERE, result.execution_count or 0, "error")
         self._shown = []
         session, asked = self._session, self._session.settings.fix_hint
