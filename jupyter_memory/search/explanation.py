@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import isnan
 
@@ -201,76 +201,59 @@ def judged_by(scored: Scored, profile: Profile, key: int) -> dict[str, str]:
 def explained(
     hit: Hit, query: Query, pool: int, profile: str, labels: Mapping[str, str], without: Mapping[str, int]
 ) -> Explanation:
-    """Return why a hit ranks where it does among ``pool`` candidates, with the main reasons and with all of them."""
-    reasons = why_here(hit, pool, query.limit, profile, labels)
-    details = all_reasons(hit, pool, query.limit, profile, without, labels)
+    """Return why a hit ranks where it does among ``pool`` candidates, with the main reasons and with all of them.
+
+    ``labels`` are those of the profile's signals; ``without`` has the rank of the hit without each term.
+    """
+    rounded = ((name, seen, round(seen.contribution, 6)) for name, seen in hit.signals.items())
+    counted = sorted((one for one in rounded if one[2]), key=lambda one: -abs(one[2]))
+    ends = ", the sum of" if counted else "."
+    head = [f"Rank {hit.rank} of {pool} candidates with the profile {profile}: score {hit.score:.6f}{ends}"]
+    if hit.rank > query.limit:
+        head.append(f"(The answer shows only the first {query.limit}; to see this memory, use limit={hit.rank}.)")
+    reasons = *head, *_main_reasons(hit, counted, LINES - len(head), labels)
+    details = *head, *_all_reasons(hit, counted, without if pool > 1 else {}, labels)
     return Explanation(hit.memory, query.text, profile, hit.rank, hit, reasons, without, details)
 
 
-def why_here(hit: Hit, pool: int, limit: int, profile: str, labels: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the main reasons for a memory's rank among ``pool`` candidates, whose points add up to the score shown.
+_Counted = Sequence[tuple[str, Evidence, float]]
 
-    ``labels`` are those of the profile's signals.
-    """
-    counted = _counted(hit)
-    told = _head(hit, pool, limit, profile)
-    room = LINES - len(told)
+
+def _main_reasons(hit: Hit, counted: _Counted, room: int, labels: Mapping[str, str]) -> Iterator[str]:
+    # Their points add up to the score shown.
     shown = counted if len(counted) <= room else counted[: room - 1]
-    told += [f"{points:.6f} for {labels.get(name, name)} ({_place(name, seen)})." for name, seen, points in shown]
+    for name, seen, points in shown:
+        yield f"{points:.6f} for {labels.get(name, name)} ({_place(name, seen)})."
     if rest := counted[len(shown) :]:
         number = _NUMBERS[len(rest)] if len(rest) < len(_NUMBERS) else str(len(rest))
         left = round(hit.score, 6) - sum(points for *_, points in shown)
         names = ", ".join(name for name, *_ in rest)
-        told.append(f"{left:.6f} for {number} smaller terms ({names}).")
-    return tuple(told)
+        yield f"{left:.6f} for {number} smaller terms ({names})."
 
 
-def all_reasons(
-    hit: Hit, pool: int, limit: int, profile: str, without: Mapping[str, int], labels: Mapping[str, str]
-) -> tuple[str, ...]:
-    """Return every reason, with the values that the signals gave, and what added nothing, with the cause.
-
-    ``without`` has the rank of the hit without each term.
-    """
-    counted = _counted(hit)
-    told = _head(hit, pool, limit, profile)
-    told += [
-        f"{points:.6f} for {labels.get(name, name)} ({_place(name, seen)}, {_value(name, seen.value)})."
-        for name, seen, points in counted
-    ]
+def _all_reasons(hit: Hit, counted: _Counted, without: Mapping[str, int], labels: Mapping[str, str]) -> Iterator[str]:
+    # With the values that the signals gave, and what added nothing, with the cause.
+    for name, seen, points in counted:
+        yield f"{points:.6f} for {labels.get(name, name)} ({_place(name, seen)}, {_value(name, seen.value)})."
     # What a term shows under its own name is not told twice.
     told_of = {(seen.value, seen.rank) for _, seen, _ in counted}
     for name, seen in hit.signals.items():
         if round(seen.contribution, 6) or (seen.value, seen.rank) in told_of:
             continue
         if isnan(seen.value):
-            told.append(f"Nothing for {name}: {_NO_VALUE.get(name, 'it has no value for this memory')}.")
+            yield f"Nothing for {name}: {_NO_VALUE.get(name, 'it has no value for this memory')}."
         elif not seen.value and name in _ZERO:
-            told.append(f"Nothing for {name}: {_ZERO[name]}.")
+            yield f"Nothing for {name}: {_ZERO[name]}."
         else:
-            told.append(f"Nothing for {name} ({_value(name, seen.value)}).")
-    if without and pool > 1:
+            yield f"Nothing for {name} ({_value(name, seen.value)})."
+    if without:
         moved = [term for term in without if without[term] != hit.rank]
         first, *others = sorted(moved, key=lambda term: -abs(without[term] - hit.rank)) or [""]
         if not first:
-            told.append(f"Without any one of these, its rank would still be {hit.rank}.")
+            yield f"Without any one of these, its rank would still be {hit.rank}."
         else:
             rest = "".join(f"; without {term}, {without[term]}" for term in others)
-            told.append(f"Without {first}, its rank would be {without[first]}{rest}.")
-    return tuple(told)
-
-
-def _head(hit: Hit, pool: int, limit: int, profile: str) -> list[str]:
-    ends = ", the sum of" if _counted(hit) else "."
-    told = [f"Rank {hit.rank} of {pool} candidates with the profile {profile}: score {hit.score:.6f}{ends}"]
-    if hit.rank > limit:
-        told.append(f"(The answer shows only the first {limit}; to see this memory, use limit={hit.rank}.)")
-    return told
-
-
-def _counted(hit: Hit) -> list[tuple[str, Evidence, float]]:
-    rounded = ((name, seen, round(seen.contribution, 6)) for name, seen in hit.signals.items())
-    return sorted((one for one in rounded if one[2]), key=lambda one: -abs(one[2]))
+            yield f"Without {first}, its rank would be {without[first]}{rest}."
 
 
 def _place(name: str, seen: Evidence) -> str:

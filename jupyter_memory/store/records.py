@@ -247,14 +247,7 @@ def write(folder: Path, contents: Contents) -> dict[str, int]:
         for stored in contents.memories():
             memory = stored.memory
             if memory.kind == "note":
-                words = _NO_NAME.sub("-", memory.title)[:_LONGEST_NAME].strip("-_").lower()
-                # A name counts in bytes, of which a character may take four.
-                name = words.encode()[: 2 * _LONGEST_NAME].decode(errors="ignore")
-                date, tags = memory.event_at.isoformat(), list(memory.tags)
-                fields = {"id": memory.id, "title": memory.title, "tags": tags, "date": date}
-                head = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in fields.items() if value]
-                with _created(notes / (f"{name}-{memory.id}.md" if name else f"{memory.id}.md")) as stream:
-                    stream.write("\n".join(["---", *head, "---", "", memory.text, ""]).encode())
+                _write_note(notes, memory)
                 counts["notes"] += 1
             chunks = [[chunk.start, chunk.end, chunk.line, chunk.context] for chunk in stored.chunks]
             yield {**_values(memory, _MEMORY), "tier": stored.tier, "chunks": chunks}
@@ -301,6 +294,16 @@ def write(folder: Path, contents: Contents) -> dict[str, int]:
     with _created(folder / _ABOUT) as stream:
         stream.write(json_text(about, indent=2).encode() + b"\n")
     return counts
+
+
+def _write_note(notes: Path, memory: Memory) -> None:
+    words = _NO_NAME.sub("-", memory.title)[:_LONGEST_NAME].strip("-_").lower()
+    # A name counts in bytes, of which a character may take four.
+    name = words.encode()[: 2 * _LONGEST_NAME].decode(errors="ignore")
+    fields = {"id": memory.id, "title": memory.title, "tags": memory.tags, "date": memory.event_at.isoformat()}
+    head = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in fields.items() if value]
+    with _created(notes / (f"{name}-{memory.id}.md" if name else f"{memory.id}.md")) as stream:
+        stream.write("\n".join(["---", *head, "---", "", memory.text, ""]).encode())
 
 
 def _created(file: Path) -> IO[bytes]:
