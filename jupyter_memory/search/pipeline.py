@@ -24,7 +24,7 @@ from jupyter_memory.search.query.temporal import notice_of
 from jupyter_memory.search.query.terms import inflected, respelled
 from jupyter_memory.search.signals.semantic import words_count
 from jupyter_memory.storage.snapshot import Snapshot
-from jupyter_memory.types import Candidate, Filters, Memory, Query, Ranking, ScoredChunk
+from jupyter_memory.types import Candidate, Filters, Memory, Query, Ranking
 
 _SCORE, _SCORED = attrgetter("score"), attrgetter("memory", "score")
 _NUMBER = re.compile(r"\d+")
@@ -112,44 +112,27 @@ def search(
     guarded = matches < profile.small_corpus and query.limit < matches / 2
     # More was fetched than the profile ranks, only to see how many memories match.
     shown = depth if profile.small_corpus and not guarded else None
-    # Without its threshold the query is asked again if that cut off what words do not replace.
-    narrow = asked and profile.is_judged
-
-    memories, cosines, copies = dict[int, Memory](), dict[int, float](), set[int]()
-    said = "" if exclude is None else normalised(snapshot.texts([exclude])[exclude])
+    pool = _Pool(snapshot, exclude)
     while True:
         asked_at = perf_counter()
-        by_meaning: Sequence[Sequence[ScoredChunk]] = ()
-        if vector_query is not None:
-            by_meaning = retrieve(vector_query, query, searched, snapshot, wanted, exclude)
+        by_meaning = [] if vector_query is None else retrieve(vector_query, query, searched, snapshot, wanted, exclude)
         by_vector += perf_counter() - asked_at
         retrieved: Retrieved = {
             # No memory is in two parts.
             name: sorted(chain.from_iterable(map(itemgetter(slice(shown)), parts)), key=_SCORE, reverse=True)
             for name, parts in zip(RETRIEVERS, (by_words, by_meaning), strict=True)
         }
-        # The keyword retriever's chunk represents a memory that both found: its snippet shows the words.
-        chunks = dict(map(attrgetter("memory", "chunk"), chain(retrieved["vector"], retrieved["keyword"])))
-        cosines |= map(_SCORED, retrieved["vector"])
-        if vector_query is not None:
-            unknown = list(filterfalse(cosines.__contains__, chunks))
-            cosines |= snapshot.cosines(vector_query.model, vector_query.vector, unknown)
-        memories |= snapshot.whole(list(filterfalse(memories.__contains__, chunks)))
-        lost = chunks.keys() - memories.keys()
-        if exclude is not None:
-            copies = {key for key in chunks.keys() - lost if normalised(memories[key].text) == said}
-        if gone := copies | lost:
-            retrieved = {name: [one for one in ones if one.memory not in gone] for name, ones in retrieved.items()}
-        keys = list(filterfalse(gone.__contains__, chunks))
-        of_each = map(memories.__getitem__, keys), map(chunks.__getitem__, keys), map(cosines.get, keys)
-        found = list(map(Candidate, keys, *of_each))
+        found, retrieved = pool.read(retrieved, vector_query)
         context = SearchContext(query, found, retrieved, vector_query, asked, snapshot, samples, profile.columns)
-        if not narrow or vector_query is None or vector_query.strict or vector_query.threshold is None:
+        # Without its threshold the query is asked again if that cut off what words do not replace.
+        if not (asked and profile.is_judged) or len(retrieved["vector"]) >= depth:
             break
-        if len(retrieved["vector"]) >= depth or (found and words_count(context) >= 1):
+        if vector_query is None or vector_query.strict or vector_query.threshold is None:
+            break
+        if found and words_count(context) >= 1:
             break
         vector_query = replace(vector_query, threshold=None)
-    notices = (*notices, *_left_out(len(copies), len(lost)))
+    notices = (*notices, *_left_out(len(pool.copies), len(pool.lost)))
     pooled = perf_counter()
     rankings = {name: Ranking(dict(map(_SCORED, ones))) for name, ones in retrieved.items()}
     for signal in profile.signals:
@@ -163,6 +146,31 @@ def search(
         "rank": (perf_counter() - pooled) * 1000,
     }
     return fuse(Scored(context, rankings, vector_query is not None, guarded, timings), profile, notices)
+
+
+class _Pool:
+    # What a search has read of its candidates, kept for when it asks again without its threshold.
+    def __init__(self, snapshot: Snapshot, exclude: int | None) -> None:
+        self._snapshot, self._memories, self._cosines = snapshot, dict[int, Memory](), dict[int, float]()
+        self._said = None if exclude is None else normalised(snapshot.texts([exclude])[exclude])
+        self.copies, self.lost = set[int](), set[int]()
+
+    def read(self, retrieved: Retrieved, by: VectorQuery | None) -> tuple[list[Candidate], Retrieved]:
+        snapshot, memories, cosines = self._snapshot, self._memories, self._cosines
+        # The keyword retriever's chunk represents a memory that both found: its snippet shows the words.
+        chunks = dict(map(attrgetter("memory", "chunk"), chain(retrieved["vector"], retrieved["keyword"])))
+        cosines |= map(_SCORED, retrieved["vector"])
+        if by is not None:
+            cosines |= snapshot.cosines(by.model, by.vector, list(filterfalse(cosines.__contains__, chunks)))
+        memories |= snapshot.whole(list(filterfalse(memories.__contains__, chunks)))
+        self.lost = chunks.keys() - memories.keys()
+        if self._said is not None:
+            self.copies = {key for key in chunks.keys() - self.lost if normalised(memories[key].text) == self._said}
+        if gone := self.copies | self.lost:
+            retrieved = {name: [one for one in ones if one.memory not in gone] for name, ones in retrieved.items()}
+        keys = list(filterfalse(gone.__contains__, chunks))
+        of_each = map(memories.__getitem__, keys), map(chunks.__getitem__, keys), map(cosines.get, keys)
+        return list(map(Candidate, keys, *of_each)), retrieved
 
 
 def _left_out(copies: int, lost: int) -> Iterator[str]:
