@@ -10,7 +10,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if arguments is None:
             # Modules are no garbage: looking through them again and again, and at exit, is a fifth of a search's time.
-            gc.set_threshold(50_000)
+            gc.set_threshold(100_000)
         # Imported late: it takes a moment, in which Ctrl-C may be pressed.
         from jupyter_memory.cli.program import main as run
     except KeyboardInterrupt:

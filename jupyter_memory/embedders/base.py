@@ -204,8 +204,9 @@ def bundled_file(which: str) -> Path:
     name, sha256 = _FILES[which]
     path = _FOLDER / name
     try:
-        if hashlib.sha256(path.read_bytes()).hexdigest() == sha256:
-            return path
+        with path.open("rb") as file:
+            if hashlib.file_digest(file, "sha256").hexdigest() == sha256:
+                return path
         problem, size = "is not the expected one: its content differs (sha256)", path.stat().st_size
         with suppress(ValueError, KeyError, TypeError):
             begin, tensors = safetensors_header(path)

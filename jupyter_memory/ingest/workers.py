@@ -109,7 +109,7 @@ def serve() -> None:
 _WORTH_IT = 3_000_000
 # Bytes of files that a worker gets at once, and after how many bytes no further portion is begun.
 _PORTION = 100_000
-_AHEAD = 2_400_000
+_AHEAD = 8_000_000
 _MOST_WORKERS = 3
 # Bytes that a database counts for, of which the schema is read.
 _UNOPENED = 100_000
@@ -170,7 +170,9 @@ class WorkerPool:
             for before in [one for one in self._ready if one < place]:
                 del self._ready[before]
             self._news.notify_all()
-        while place not in self._ready and self._running and (own := self._taken(wait=False)) is not None:
+        while place not in self._ready and self._running:
+            if (own := self._taken(wait=False, pictured=pictured)) is None:
+                break
             self._put(own, self._here(self._portions[own]))
         with self._news:
             self._news.wait_for(lambda: place in self._ready or not self._running)
@@ -206,11 +208,14 @@ class WorkerPool:
                 self._running -= 1
                 self._news.notify_all()
 
-    def _taken(self, *, wait: bool) -> int | None:
+    def _taken(self, *, wait: bool, pictured: bool = True) -> int | None:
         with self._news:
             if wait:
                 self._news.wait_for(lambda: self._ended or self._is_near())
             if self._ended or self._next >= len(self._portions) or not self._is_near():
+                return None
+            # Whoever waits for a text begins no pictures meanwhile.
+            if not pictured and self._portions[self._next][0][1]:
                 return None
             self._next += 1
             return self._next - 1

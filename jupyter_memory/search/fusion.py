@@ -229,7 +229,7 @@ class DeduplicateFiles:
         if len(set(map(attrgetter("memory.source"), fused.candidates)) - {""}) < 2:
             return fused
         left = [one for one in fused.candidates if one.memory.source and one.key not in fused.duplicates]
-        stems = {one.memory.source: stem(one.memory.source) for one in left}
+        stems = {source: stem(source) for source in dict.fromkeys(one.memory.source for one in left)}
         files = Counter(stems.values())
         if len(files) == len(stems):
             return fused

@@ -29,6 +29,8 @@ def html(text: str) -> str:
 
 def width(text: str) -> int:
     """Return how many cells of a terminal a text takes."""
+    if text.isascii():
+        return len(text)
     return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
 
 

@@ -226,6 +226,8 @@ def ran_with(packages: str) -> str:
     >>> ran_with("nowhere 1.0")
     'ran with nowhere 1.0; here is none'
     """
+    if not packages:
+        return ""  # before the import, which takes a while
     from importlib.metadata import PackageNotFoundError, version
 
     told = {}

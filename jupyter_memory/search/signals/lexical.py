@@ -194,7 +194,10 @@ def _plain(text: str) -> str:
     text = text.lower()
     if text.isascii():
         return text
-    return "".join(character for character in normalize("NFD", text) if not combining(character))
+    text = normalize("NFD", text)
+    for mark in filter(combining, set(text)):
+        text = text.replace(mark, "")
+    return text
 
 
 def _root(stem: str) -> str:

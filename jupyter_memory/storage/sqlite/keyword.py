@@ -324,12 +324,13 @@ class Statistics:
         asked, known = dict.fromkeys(words, 0), self._counted.holding
         # All at once: a search may be interrupted before, and other threads read this meanwhile.
         if new := [word for word in asked if word not in known]:
-            if searched:
+            if searched or len(new) <= _FEW:
                 read = postings.read(self._session, new)
                 known.update({word: one.chunks.size for word, one in read.items()})
-                self._ahead.put(self._version, "", read)
+                if searched:
+                    self._ahead.put(self._version, "", read)
             else:
-                known.update((_many if len(new) > _FEW else postings.counts_of)(self._session, new))
+                known.update(_many(self._session, new))
         for word in asked:
             asked[word] = known[word]
         return asked

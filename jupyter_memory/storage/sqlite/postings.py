@@ -163,32 +163,6 @@ def count(session: Session) -> int:
     return int(session.value("select coalesce(sum(length(chunks)), 0) / 2 from word_segments"))
 
 
-# Each page is read once for all words that it may hold: of a thousand words, several are on most pages.
-_COUNT = """
-    select listed, terms, counts
-    from (
-        select segment, first, group_concat(word, char(10)) as listed
-        from (
-            select word_segments.id as segment, words.value as word,
-                (select max(first) from word_pages where segment = word_segments.id and first <= words.value) as first
-            from word_segments cross join json_each(:words) as words
-        )
-        group by segment, first
-    ) as held cross join word_pages on word_pages.segment = held.segment and word_pages.first = held.first
-"""
-
-
-def counts_of(session: Session, words: Iterable[str]) -> dict[str, int]:
-    """Return how many chunks hold each word, whatever the column."""
-    found = dict.fromkeys(words, 0)
-    for listed, terms, counts in session.rows(_COUNT, words=json.dumps(list(found))):
-        for word in listed.split("\n"):
-            number = _place_of(word, terms)
-            if number >= 0:
-                found[word] += int.from_bytes(counts[2 * number : 2 * number + 2], "little")
-    return found
-
-
 def _place_of(word: str, terms: bytes) -> int:
     # Which of the words of a page it is, -1 for none of them; each is between two line feeds.
     at = terms.find(f"\n{word}\n".encode())
