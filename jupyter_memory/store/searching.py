@@ -37,6 +37,7 @@ from jupyter_memory.types.search import AS_OF, NO_MATCH, NO_MATCH_FILTERED, NONE
 
 if TYPE_CHECKING:
     from jupyter_memory.ingest.moves import DisconnectedDrives
+    from jupyter_memory.search.receipt import Checked, Receipt
 
 # Whether the file of a memory is still what was indexed.
 Freshness = Literal["current", "changed", "gone", "unknown"]
@@ -288,6 +289,11 @@ class Searching:
                     span = hit.span if memory.text == hit.memory.text else (0, 0)
                     found.append(replace(hit, memory=memory, span=span))
         return found
+
+    def checked(self, receipt: Receipt, store: str = "") -> list[Checked]:
+        """Return what became of the hits of a receipt that are of this store, or have another name of it."""
+        with self._storage.snapshot() as snapshot:
+            return list(receipt.checked(snapshot, store))
 
     @keywords(BrowseOptions)
     def browsed(self, **options: Unpack[BrowseOptions]) -> Answer:

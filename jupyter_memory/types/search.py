@@ -361,6 +361,7 @@ class Answer:
     notices: tuple[str, ...]
     query_id: str
     store: str
+    embedder: str = ""  # the fingerprint of the model that compared meaning; empty where words alone were
     strength: float = nan
     verdict: str | None = None
     # Every candidate, shown or not, by the values of kind, lang, tier and tag, the most frequent first.

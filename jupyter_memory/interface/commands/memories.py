@@ -7,11 +7,13 @@ import re
 import shlex
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import takewhile
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
@@ -21,7 +23,7 @@ from jupyter_memory.interface.commands.command import Call, Front, Halted, Sever
 from jupyter_memory.interface.options import SEARCH, filters_of, forget_of, memory_of, search_of, switch_among
 from jupyter_memory.search.prompt import BUDGET, PromptText, checked_budget
 from jupyter_memory.text.code import PYTHON
-from jupyter_memory.text.display import WholeText, count_of, placed
+from jupyter_memory.text.display import WholeText, columns, count_of, placed
 from jupyter_memory.text.unicode import json_text
 from jupyter_memory.types import Answer, Filters, Hit, IndexReport, Memory
 from jupyter_memory.types.search import address
@@ -446,6 +448,47 @@ def context(front: Front, call: Call) -> PromptText:
         prompt = %memory context
     """
     return _prompt(front, _last(front), _tokens(call.words[0]) if call.words else BUDGET)
+
+
+def verify(front: Front, call: Call) -> None:
+    """Check a receipt that `df.memory.receipt("answer.json")` wrote: what became of each memory of that answer.
+
+    `changed` has another text now, and `replaced` is gone while its file has newer text. A digest shows damage. That
+    nobody forged it can be told only where it was made: the key of its seal stays there.
+
+    Examples::
+
+        %memory verify answer.json
+    """
+    from jupyter_memory.search.receipt import Receipt  # imported late, as few need it
+
+    file = Path(call.words[0]).expanduser()
+    try:
+        receipt = Receipt.read(file.read_bytes())
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error.strerror}.") from None
+    if receipt is None:
+        raise InputError(f"{file} is no receipt, or was damaged or changed since it was made.")
+    found = [
+        one
+        for name in dict.fromkeys(noted.store for noted in receipt.hits)
+        for one in _store_of(front, name).searching.checked(receipt, name)
+    ]
+    found.sort(key=attrgetter("noted.rank"))
+    rows = [
+        (str(noted.rank), address(noted.store, noted.memory_id), state, "" if memory is None else memory.headline)
+        for noted, state, memory in found
+    ]
+    if rows:
+        front.say(columns(rows))
+    counts = Counter(state for _, state, _ in found)
+    said = ", ".join(f"{number} {state}" for state, number in counts.items()) or "no memories"
+    said = f"Since {receipt.date.astimezone():%Y-%m-%d %H:%M}: {said}"
+    if not receipt.sealed:
+        said += "; it was not made here with your key, so whether it is forged cannot be told"
+    if counts.keys() - {"unchanged"} or not receipt.sealed:
+        front.exit_with_error(f"{said}.")  # which ends it in a terminal
+    front.say(f"{said}.")
 
 
 def pin(front: Front, call: Call) -> None:
