@@ -71,17 +71,17 @@ def receipt_of(answer: Answer) -> dict[str, Any]:
         "salt": salt,
         "hits": hits,
     }
-    return {**told, **_sealed(told)}
+    return {**told, **sealed(told)}
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """A receipt that is whole; ``sealed`` says whether it was made with this person's key."""
+    """A receipt that is whole; ``is_sealed`` says whether it was made with this person's key."""
 
     date: datetime
     salt: str
     hits: tuple[Noted, ...]
-    sealed: bool
+    is_sealed: bool
 
     @staticmethod
     def read(written: str | bytes) -> Receipt | None:
@@ -89,17 +89,17 @@ class Receipt:
         try:
             told = json.loads(written)
             given = {name: told.pop(name) for name in ("digest", "seal")}
-            made = _sealed(told)
+            made = sealed(told)
             if given["digest"] != made["digest"] or told["receipt"] != _FORMAT:
                 return None
             of_text = Noted._fields[2:]
             hits = tuple(Noted(int(hit["rank"]), hit["score"], *(str(hit[n]) for n in of_text)) for hit in told["hits"])
             _digest(told["salt"], "")
             date = datetime.fromisoformat(told["date"]).astimezone(UTC)
-            sealed = hmac.compare_digest(given["seal"], made["seal"])
+            is_sealed = hmac.compare_digest(given["seal"], made["seal"])
         except (AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError):
             return None
-        return Receipt(date, told["salt"], hits, sealed)
+        return Receipt(date, told["salt"], hits, is_sealed)
 
     def checked(self, snapshot: Snapshot, store: str) -> Iterator[Checked]:
         """Yield what became of its hits of the store of this name."""
@@ -123,7 +123,8 @@ def _digest(salt: str, text: str) -> str:
     return blake2b(encodable(text).encode(), digest_size=16, key=bytes.fromhex(salt)).hexdigest()
 
 
-def _sealed(told: dict[str, Any]) -> dict[str, str]:
+def sealed(told: dict[str, Any]) -> dict[str, str]:
+    """Return the digest and the seal of what a receipt tells."""
     whole = json.dumps(told, sort_keys=True).encode()
     return {
         "digest": blake2b(whole, digest_size=16).hexdigest(),

@@ -451,10 +451,11 @@ def context(front: Front, call: Call) -> PromptText:
 
 
 def verify(front: Front, call: Call) -> None:
-    """Check a receipt that `df.memory.receipt("answer.json")` wrote: what became of each memory of that answer.
+    """Check a receipt of an answer: say what became of each of its memories.
 
-    `changed` has another text now, and `replaced` is gone while its file has newer text. A digest shows damage. That
-    nobody forged it can be told only where it was made: the key of its seal stays there.
+    `df.memory.receipt("answer.json")` writes one. `changed` has another text now, and `replaced` is gone while its file
+    has newer text. A digest shows damage. That nobody forged it can be told only where it was made: the key of its seal
+    stays there.
 
     Examples::
 
@@ -484,9 +485,9 @@ def verify(front: Front, call: Call) -> None:
     counts = Counter(state for _, state, _ in found)
     said = ", ".join(f"{number} {state}" for state, number in counts.items()) or "no memories"
     said = f"Since {receipt.date.astimezone():%Y-%m-%d %H:%M}: {said}"
-    if not receipt.sealed:
+    if not receipt.is_sealed:
         said += "; it was not made here with your key, so whether it is forged cannot be told"
-    if counts.keys() - {"unchanged"} or not receipt.sealed:
+    if counts.keys() - {"unchanged"} or not receipt.is_sealed:
         front.exit_with_error(f"{said}.")  # which ends it in a terminal
     front.say(f"{said}.")
 
