@@ -165,25 +165,20 @@ class MemoryAccessor:
         return str(store.context(answer, max_tokens))
 
     def receipt(self, path: str | Path | None = None) -> dict[str, Any]:
-        """Return a receipt of these rows, which holds no text of them nor the query; ``path`` is a new file for it too.
+        """Return a receipt of these rows, without their texts and the query, and write it to ``path``, a new file.
 
-        It has ids, ranks and scores, and digests with a salt of their texts, by which `%memory verify` sees later what
-        became of each. It can be made of the last 32 answers of a session, one at a time.
+        By its salted digests, `%memory verify` tells later what became of each. It is made of one recent answer.
         """
         first = recent_answer(self._searches[0])
         if first is None or len(self._searches) > 1:
             raise InputError("A receipt is made of one answer, in the session that asked: search again, then make it.")
-        from jupyter_memory.search.receipt import receipt_of  # imported late: few answers need one
+        from jupyter_memory.search.receipt import receipt_of  # few answers need one
 
         rows = set(map(str, self._frame["memory_id"]))
         receipt = receipt_of(replace(first, hits=tuple(hit for hit in first.hits if hit.memory.id in rows)))
         if path is not None:
-            file = Path(path).expanduser()
-            try:
-                with file.open("x", encoding="utf-8") as written:
-                    written.write(json_text(receipt, indent=1) + "\n")
-            except FileExistsError:
-                raise InputError(f"{file} already exists: name a new file.") from None
+            with Path(path).expanduser().open("x", encoding="utf-8") as written:
+                written.write(json_text(receipt, indent=1) + "\n")
         return receipt
 
     def breakdown(self) -> pd.DataFrame:

@@ -165,7 +165,9 @@ class FilterArguments(Arguments):
     outcome: Annotated[list[Ending], BeforeValidator(_several)] | None = Field(None, description="of cells and runs")
 
     def filters(self) -> Filters:
-        times = period_of(vars(self), datetime.now(UTC), lambda name, why: ToolError(f"filters.{name}: {why}."))
+        times: dict[str, Any] = period_of(
+            vars(self), datetime.now(UTC), lambda name, why: ToolError(f"filters.{name}: {why}.")
+        )
         if not all(path.strip() for path in self.path or ()):
             raise ToolError("filters.path: it is empty. Name a file or a folder, or leave it out.")
         return Filters(

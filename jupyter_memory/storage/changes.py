@@ -336,7 +336,7 @@ def predecessors(before: Sequence[Memory], after: Sequence[Draft]) -> list[Prede
         best = max(similarity, key=lambda i: similarity[i], default=None)
         if best is not None and similarity[best] >= _SIMILAR:
             found[best] = left.pop(index)
-    return [memory and _predecessor(memory, draft) for memory, draft in zip(found, after, strict=True)]
+    return [None if one is None else _predecessor(one, draft) for one, draft in zip(found, after, strict=True)]
 
 
 def by_file(before: Mapping[str, Sequence[Memory]], after: Mapping[str, Sequence[Draft]]) -> dict[str, list[Memory]]:

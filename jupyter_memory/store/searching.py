@@ -37,7 +37,7 @@ from jupyter_memory.types.search import AS_OF, NO_MATCH, NO_MATCH_FILTERED, NONE
 
 if TYPE_CHECKING:
     from jupyter_memory.ingest.moves import DisconnectedDrives
-    from jupyter_memory.search.receipt import Checked, Receipt
+    from jupyter_memory.search.receipt import Receipt
 
 # Whether the file of a memory is still what was indexed.
 Freshness = Literal["current", "changed", "gone", "unknown"]
@@ -290,10 +290,10 @@ class Searching:
                     found.append(replace(hit, memory=memory, span=span))
         return found
 
-    def checked(self, receipt: Receipt, store: str = "") -> list[Checked]:
-        """Return what became of the hits of a receipt that are of this store, or have another name of it."""
+    def became(self, hit: Mapping[str, Any], receipt: Receipt) -> tuple[str, Memory | None]:
+        """Return what became of a hit of a receipt here."""
         with self._storage.snapshot() as snapshot:
-            return list(receipt.checked(snapshot, store))
+            return receipt.became(hit, snapshot)
 
     @keywords(BrowseOptions)
     def browsed(self, **options: Unpack[BrowseOptions]) -> Answer:
@@ -353,7 +353,8 @@ class Searching:
         at = this_moment if now is None else moment(now, this_moment) or this_moment
         if isinstance(now, datetime) and isinstance(now.tzinfo, ZoneInfo):
             at = at.astimezone(now.tzinfo)  # "yesterday" is that of the place
-        given = filters_from(*(options.get(name) for name in ("filters", "since", "until")), at, options.get("as_of"))
+        since, until, as_of = (options.get(name) for name in ("since", "until", "as_of"))
+        given = filters_from(options.get("filters"), since, until, at, as_of)
         if given.as_of is not None:
             at = min(at, given.as_of.astimezone(at.tzinfo))
         query = parse(
@@ -370,7 +371,7 @@ class Searching:
         if must_read(filters := self._scope.bound(filters)):
             filters = read_through(filters, query.terms, self._storage)
         if given.as_of is not None:
-            notices = (*notices, AS_OF.format(as_of=given.as_of.astimezone()))
+            notices = (*notices, AS_OF.format(given.as_of.astimezone()))
         return replace(query, filters=filters, notices=notices)
 
     def _chosen(self, profile: str | Profile | None) -> Profile:

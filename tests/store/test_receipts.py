@@ -1,13 +1,15 @@
 """Receipts of answers, checked later against both databases: what they hold, and what became of each memory."""
 
+import hmac
 import json
+from hashlib import blake2b
 
 import pytest
 from commands import runner
 from shells import made
 
 from jupyter_memory import InputError, MemoryStore, open_store
-from jupyter_memory.search import Receipt, sealed
+from jupyter_memory.search import Receipt
 
 TEXTS = {"a": "λ of the prices is 3.", "b": "prices are net of tax", "c": "prices of Zürich", "d": "old prices"}
 
@@ -45,9 +47,17 @@ def verify(capsys, tmp_path):
     return check
 
 
-def resealed(receipt, /, **changes):
+def resealed(receipt, key, /, **changes):
+    """Change a receipt as one who has the key can."""
     told = {name: value for name, value in {**receipt, **changes}.items() if name not in ("digest", "seal")}
-    return {**told, **sealed(told)}
+    whole = json.dumps(told, sort_keys=True).encode()
+    seal = hmac.digest(key.read_bytes(), whole, "sha256").hex()
+    return {**told, "digest": blake2b(whole, digest_size=16).hexdigest(), "seal": seal}
+
+
+@pytest.fixture
+def key(home):
+    return home / "data" / "memory" / "receipt.key"
 
 
 def test_a_receipt_tells_no_word(week, tmp_path):
@@ -65,7 +75,7 @@ def test_a_receipt_tells_no_word(week, tmp_path):
     assert [hit["score"] for hit in hits] == found["score"].tolist() and hits[0]["rank"] == 1
     assert not {hit["text"] for hit in hits} & {hit["text"] for hit in again["hits"]}
     assert receipt["query"] != again["query"] and len({hit["source"] for hit in hits}) == 5
-    with pytest.raises(InputError, match="already exists"):
+    with pytest.raises(FileExistsError):
         found.memory.receipt(tmp_path / "r.json")
     assert len(found.head(2).memory.receipt()["hits"]) == 2
 
@@ -93,7 +103,7 @@ def test_each_memory_is_unchanged_changed_gone_or_replaced(week, verify):
     assert code == 1 and "2 unchanged" in said and said.count(".") == 1
 
 
-def test_damage_and_forgery_are_told(week, verify, home):
+def test_damage_and_forgery_are_told(week, verify, key):
     """One sentence for what is no receipt, is damaged or was changed; one for what was sealed with another key."""
     store, _ = week
     receipt = store.search("prices").memory.receipt()
@@ -112,9 +122,8 @@ def test_damage_and_forgery_are_told(week, verify, home):
         {"hits": 5}, {"hits": [5]}, {"hits": [{}]}, {"hits": [{**receipt["hits"][0], "rank": "first"}]}, {"date": 5},
         {"date": "soon"}, {"salt": "no"}, {"salt": "00" * 99}, {"receipt": 2}, {"hits": None},
     ):  # fmt: skip
-        assert Receipt.read(json.dumps(resealed(receipt, **odd))) is None
+        assert Receipt.read(json.dumps(resealed(receipt, key, **odd))) is None
     # The key of somebody else: a forger who writes all digests anew has no other.
-    key = home / "data" / "memory" / "receipt.key"
     assert key.stat().st_mode & 0o077 == 0
     mine = key.read_bytes()
     key.unlink()
@@ -123,17 +132,17 @@ def test_damage_and_forgery_are_told(week, verify, home):
     key.write_bytes(mine)
     code, states, said = verify(store, forged)
     assert (code, set(states.values())) == (1, {"unchanged"})
-    assert said.endswith("unchanged; it was not made here with your key, so whether it is forged cannot be told.")
+    assert said.endswith("unchanged; your key did not seal it here, so whether it is forged cannot be told.")
     assert not Receipt.read(json.dumps({**forged, "seal": receipt["seal"]})).is_sealed
     assert verify(store, receipt)[0] == 0
 
 
-def test_another_salt_or_store_fits_nothing(week, verify, store):
+def test_another_salt_or_store_fits_nothing(week, verify, store, key):
     """A receipt sealed here over another salt finds other texts; in a store without its memories all are gone."""
     kept, _ = week
     found = kept.search("prices")
     receipt, other = found.memory.receipt(), found.memory.receipt()
-    mixed = resealed(receipt, salt=other["salt"])
+    mixed = resealed(receipt, key, salt=other["salt"])
     assert set(verify(kept, mixed)[1].values()) == {"changed"}
     code, states, _ = verify(store("other.sqlite"), receipt)
     assert code == 1 and set(states.values()) == {"gone"}

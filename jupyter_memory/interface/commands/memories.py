@@ -13,7 +13,6 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import takewhile
-from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
@@ -453,15 +452,14 @@ def context(front: Front, call: Call) -> PromptText:
 def verify(front: Front, call: Call) -> None:
     """Check a receipt of an answer: say what became of each of its memories.
 
-    `df.memory.receipt("answer.json")` writes one. `changed` has another text now, and `replaced` is gone while its file
-    has newer text. A digest shows damage. That nobody forged it can be told only where it was made: the key of its seal
-    stays there.
+    `df.memory.receipt("answer.json")` writes one. `changed` has another text now; `replaced` is gone, and its file has
+    newer text. Whether somebody forged it can be told only where it was made: the key of its seal stays there.
 
     Examples::
 
         %memory verify answer.json
     """
-    from jupyter_memory.search.receipt import Receipt  # imported late, as few need it
+    from jupyter_memory.search.receipt import Receipt  # few need it
 
     file = Path(call.words[0]).expanduser()
     try:
@@ -470,26 +468,19 @@ def verify(front: Front, call: Call) -> None:
         raise InputError(f"{file} cannot be read: {error.strerror}.") from None
     if receipt is None:
         raise InputError(f"{file} is no receipt, or was damaged or changed since it was made.")
-    found = [
-        one
-        for name in dict.fromkeys(noted.store for noted in receipt.hits)
-        for one in _store_of(front, name).searching.checked(receipt, name)
-    ]
-    found.sort(key=attrgetter("noted.rank"))
-    rows = [
-        (str(noted.rank), address(noted.store, noted.memory_id), state, "" if memory is None else memory.headline)
-        for noted, state, memory in found
-    ]
-    if rows:
-        front.say(columns(rows))
-    counts = Counter(state for _, state, _ in found)
-    said = ", ".join(f"{number} {state}" for state, number in counts.items()) or "no memories"
-    said = f"Since {receipt.date.astimezone():%Y-%m-%d %H:%M}: {said}"
-    if not receipt.is_sealed:
-        said += "; it was not made here with your key, so whether it is forged cannot be told"
-    if counts.keys() - {"unchanged"} or not receipt.is_sealed:
-        front.exit_with_error(f"{said}.")  # which ends it in a terminal
-    front.say(f"{said}.")
+    rows = []
+    for hit in receipt.hits:
+        state, memory = _store_of(front, hit["store"]).searching.became(hit, receipt)
+        named_ = address(hit["store"], hit["memory_id"])
+        rows.append((str(hit["rank"]), named_, state, "" if memory is None else memory.headline))
+    front.say(columns(rows))
+    counts = Counter(state for _, _, state, _ in rows)
+    told = ", ".join(f"{number} {state}" for state, number in counts.items()) or "no memories"
+    unknown = "" if receipt.is_sealed else "; your key did not seal it here, so whether it is forged cannot be told"
+    said = f"Since {receipt.date.astimezone():%Y-%m-%d %H:%M}: {told}{unknown}."
+    if unknown or counts.keys() - {"unchanged"}:
+        front.exit_with_error(said)  # which ends it in a terminal
+    front.say(said)
 
 
 def pin(front: Front, call: Call) -> None:

@@ -85,11 +85,7 @@ COMMANDS: tuple[Command[Front], ...] = (
     _of("related", memories.related, _PICK, options=(options.LIMIT,)),
     Command("context", memories.context, (Argument("TOKENS", required=False),), offered="notebook"),
     Command(
-        "verify",
-        memories.verify,
-        (Argument("FILE"),),
-        values="path",
-        missing="Name the file of a receipt: %memory verify answer.json",
+        "verify", memories.verify, (Argument("FILE"),), values="path", missing="Name its file: %memory verify FILE"
     ),
     _of("pin", memories.pin),
     _of("unpin", memories.unpin),
