@@ -471,8 +471,8 @@ def verify(front: Front, call: Call) -> None:
     rows = []
     for hit in receipt.hits:
         state, memory = _store_of(front, hit["store"]).searching.became(hit, receipt)
-        named_ = address(hit["store"], hit["memory_id"])
-        rows.append((str(hit["rank"]), named_, state, "" if memory is None else memory.headline))
+        title = "" if memory is None else memory.headline
+        rows.append((str(hit["rank"]), address(hit["store"], hit["memory_id"]), state, title))
     front.say(columns(rows))
     counts = Counter(state for _, _, state, _ in rows)
     told = ", ".join(f"{number} {state}" for state, number in counts.items()) or "no memories"
