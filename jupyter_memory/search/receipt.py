@@ -33,14 +33,9 @@ def receipt_of(answer: Answer) -> dict[str, Any]:
         "query": _digest(salt, answer.query.written),
         "salt": salt,
         "hits": [
-            {
-                "rank": hit.rank,
-                "score": None if hit.score != hit.score else hit.score,
-                "memory_id": hit.memory.id,
-                "store": "" if hit.store == OWN else hit.store,
-                "text": _digest(salt, hit.memory.text),
-                "source": _digest(salt, hit.memory.source),
-            }
+            {"rank": hit.rank, "score": None if hit.score != hit.score else hit.score, "memory_id": hit.memory.id}
+            | {"store": "" if hit.store == OWN else hit.store}
+            | {name: _digest(salt, getattr(hit.memory, name)) for name in ("text", "source")}
             for hit in answer.hits
         ],
     }

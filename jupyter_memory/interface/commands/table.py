@@ -84,9 +84,7 @@ COMMANDS: tuple[Command[Front], ...] = (
     _of("bad", memories.bad),
     _of("related", memories.related, _PICK, options=(options.LIMIT,)),
     Command("context", memories.context, (Argument("TOKENS", required=False),), offered="notebook"),
-    Command(
-        "verify", memories.verify, (Argument("FILE"),), values="path", missing="Name its file: %memory verify FILE"
-    ),
+    Command("verify", memories.verify, (Argument("FILE"),), values="path", missing="Name a file: %memory verify FILE"),
     _of("pin", memories.pin),
     _of("unpin", memories.unpin),
     Command("forget", memories.forget, (_IDS,), options.FORGET, values="id", destroys=True),
