@@ -341,6 +341,15 @@ def _trusted() -> dict[str, list[int]]:
     return {}
 
 
+def receipt_key() -> bytes:
+    """Return the key that seals this person's receipts, made when it is first needed, for its owner alone."""
+    file = _trust_file().with_name("receipt.key")
+    make_private(file.parent)
+    with suppress(FileExistsError), os.fdopen(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as made:
+        made.write(os.urandom(32))
+    return file.read_bytes()
+
+
 def unknown_store(name: str, known: Iterable[str]) -> InputError:
     """Return the error for a name that is not on the list."""
     return InputError(f"No store on the list is called {name!r}.{guess(name, known)} `store list` shows them.")

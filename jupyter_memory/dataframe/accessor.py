@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from math import nan
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from jupyter_memory.dataframe.frame import (
 from jupyter_memory.dataframe.html import Place
 from jupyter_memory.errors import InputError, JupyterMemoryError, MissingExtra, UnknownMemory
 from jupyter_memory.text.display import WholeText
-from jupyter_memory.text.unicode import marked
+from jupyter_memory.text.unicode import json_text, marked
 from jupyter_memory.types import Explanation, Hit
 from jupyter_memory.types.search import surest
 
@@ -74,7 +75,7 @@ class MemoryAccessor:
 
     def __repr__(self) -> str:
         made = "explain(rank, all=True)  text(rank)  runnable(rank)  versions(rank)  runs(rank)  open(rank)  "
-        made += "context(max_tokens)  breakdown()  style(evidence=True)  plot()"
+        made += "context(max_tokens)  receipt(path)  breakdown()  style(evidence=True)  plot()"
         return f"What a result tells of itself, row by row: {made}"
 
     def explain(self, rank: Rank = 1, *, all: bool = False) -> Explanation:
@@ -162,6 +163,23 @@ class MemoryAccessor:
         query = replace(answer.query, text=questions, written=questions)
         answer = replace(answer, query=query, verdict=surest(search["verdict"] for search in searches))
         return str(store.context(answer, max_tokens))
+
+    def receipt(self, path: str | Path | None = None) -> dict[str, Any]:
+        """Return a receipt of these rows, without their texts and the query, and write it to ``path``, a new file.
+
+        By its salted digests, `%memory verify` tells later what became of each. It is made of one recent answer.
+        """
+        first = recent_answer(self._searches[0])
+        if first is None or len(self._searches) > 1:
+            raise InputError("A receipt is made of one answer, in the session that asked: search again, then make it.")
+        from jupyter_memory.search.receipt import receipt_of  # few answers need one
+
+        rows = set(map(str, self._frame["memory_id"]))
+        receipt = receipt_of(replace(first, hits=tuple(hit for hit in first.hits if hit.memory.id in rows)))
+        if path is not None:
+            with Path(path).expanduser().open("x", encoding="utf-8") as written:
+                written.write(json_text(receipt, indent=1) + "\n")
+        return receipt
 
     def breakdown(self) -> pd.DataFrame:
         """Return one row a hit and signal: ``rank, title, signal, value, signal_rank, contribution, memory_id``."""

@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from difflib import get_close_matches
+from functools import partial
 from typing import Any, Literal, TypeVar
 
 from jupyter_memory.errors import QueryError
-from jupyter_memory.text.moments import goes_on, moment, parse_day, parse_moment
+from jupyter_memory.text.moments import goes_on, last_moment, moment, parse_day, parse_moment
 from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Filters, as_tuple
 
 _T = TypeVar("_T")
@@ -65,6 +66,7 @@ SPACE = Option(("--space",), "only this space", "SPACE", many=True)
 SESSION = Option(("--session",), "only this session", "SESSION", many=True)
 SINCE = Option(("--since",), 'from this time on: 2025-03-31, "last week"', "TIME")
 UNTIL = Option(("--until",), "up to this time; a day, month or year is included", "TIME")
+AS_OF = Option(("--as-of",), "as it was then: only what was stored by this time", "TIME")
 ON = Option(("--on",), 'in this day, week, month or year: yesterday, "March 2025"', "TIME")
 DOMAIN = Option(("--domain",), "subject area that counts in favour (profile vault)", "NAME")
 SCAN = Option(("--scan",), "short rows only: title, score, first words, size")
@@ -77,19 +79,19 @@ COPY = (IN_SPACE, Option(("--update",), "overwrite memories that the other store
 STORE_READ_ONLY = Option(("--read-only",), "never write to the added store")
 OVERWRITE = Option(("--overwrite",), "replace the store that is there", destroys=True)
 
-_TIMES = frozenset(["--since", "--until", "--on", "--event-at"])
+_TIMES = frozenset(["--since", "--until", "--as-of", "--on", "--event-at"])
 CONTEXT = Option(("--context",), "the results as a text for a prompt, of at most so many tokens", "TOKENS", whole=True)
 OPEN = Option(("--open",), "open the file of the result with this rank, at its place", "RANK", whole=True)
 QUIET = Option(("--quiet",), "print nothing; exit with 0 if something is found, 1 if nothing is, 2 if it failed")
 IN = Option(("--in",), "search this store of `store list`; again for one more; all: every store", "NAME", many=True)
 FILTERS = (TAG, KIND, TIER, PATH, LANG, SPACE, SESSION, SINCE, UNTIL, ON)
-SEARCH = (LIMIT, PROFILE, *FILTERS, DOMAIN, SCAN, IN)
+SEARCH = (LIMIT, PROFILE, *FILTERS, AS_OF, DOMAIN, SCAN, IN)
 # In a terminal, with what is rarely needed last.
 TYPED_SEARCH = (
     *(LIMIT, KIND, TAG, PATH, LANG, SINCE, UNTIL, ON, SCAN, OPEN, JSON, CONTEXT),
-    *(QUIET, PROFILE, TIER, SPACE, SESSION, DOMAIN, IN),
+    *(QUIET, PROFILE, TIER, SPACE, SESSION, AS_OF, DOMAIN, IN),
 )
-BROWSE = (LIMIT, *FILTERS)
+BROWSE = (LIMIT, *FILTERS, AS_OF)
 FORGET = (
     Option(("--source",), "the memories of this file, or of the files below this folder", "PATH", many=True),
     *FILTERS,
@@ -132,9 +134,11 @@ ADD = (
 
 def filters_of(values: Mapping[str, Any], now: datetime) -> Filters:
     """Return the filters that option values give; raise ``QueryError`` for times that cannot be read or do not fit."""
-    since, until, on = (values.get(name) for name in ("since", "until", "on"))
+    since, until, on, then = (values.get(name) for name in ("since", "until", "on", "as_of"))
     if on is not None and (since is not None or until is not None):
         raise QueryError("--on names the whole period: leave out --since and --until.")
+    as_of = None if then is None else _read("--as-of", then, lambda: last_moment(then, now))
+    now = min(now, as_of or now)
     start = None if since is None else _read("--since", since, lambda: parse_moment(since, now=now))
     end = None if until is None else _read("--until", until, lambda: parse_moment(until, now=now, end=True))
     if start is not None and end is not None and start >= end:
@@ -144,20 +148,22 @@ def filters_of(values: Mapping[str, Any], now: datetime) -> Filters:
     facets: dict[str, Any] = {
         option.name: tuple(dict.fromkeys(as_tuple(values.get(option.name)))) for option in FILTERS if option.many
     }
-    return Filters(**{**facets, "tag": _tags(values)}, since=start, until=end)
+    return Filters(**{**facets, "tag": _tags(values)}, since=start, until=end, as_of=as_of)
 
 
 def period_of(given: Mapping[str, Any], now: datetime, wrong: Callable[[str, str], Exception]) -> dict[str, datetime]:
-    """Return ``since`` and ``until`` of a request that has them; raise what ``wrong`` makes of a field and a reason."""
+    """Return the times of a request that has them; raise what ``wrong`` makes of a field and a reason."""
     bounds: dict[str, datetime] = {}
-    for name in ("since", "until"):
+    for name in ("as_of", "since", "until"):
         try:
-            at = moment(given.get(name), now, end=name == "until")
+            read = last_moment if name == "as_of" else partial(moment, end=name == "until")
+            at = read(given.get(name), now)
         except QueryError:
             raise wrong(name, "it cannot be read as a time. Write 2026-03-01, or: last week") from None
         if at is not None:
             bounds[name] = at
-    if len(bounds) == 2 and bounds["since"] >= bounds["until"]:
+            now = min(now, bounds.get("as_of", now))
+    if bounds.keys() >= {"since", "until"} and bounds["since"] >= bounds["until"]:
         raise wrong("until", "it must be later than since")
     return bounds
 

@@ -90,7 +90,7 @@ def _values(session: Session, kind: str | tuple[str, ...], typed: str) -> Collec
             return _paths(typed)
         case "lang":
             return _LANGUAGES
-        case "since" | "until" | "on" | "event_at":
+        case "since" | "until" | "as_of" | "on" | "event_at":
             return _TIMES
         case "var":
             names = session.shell.user_ns.items()

@@ -34,8 +34,8 @@ async def memory_search(
     """Search the user's notebooks, notes and files by meaning and exact words. Use it first for whatever the user may
     have done, decided or noted before.
 
-    filters: kind (note, file, cell), tag, path, lang, since, until. mode "full" gives whole texts while they fit.
-    max_tokens bounds the answer; cursor is `next` of an answer, for more.
+    filters: kind (note, file, cell), tag, path, lang, since, until, as_of (stored by then). mode "full" gives whole
+    texts while they fit. max_tokens bounds the answer; cursor is `next` of an answer, for more.
     """
     return await _answer("memory_search", locals())
 

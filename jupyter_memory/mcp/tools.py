@@ -161,11 +161,13 @@ class FilterArguments(Arguments):
     lang: Several | None = None
     since: str | None = Field(None, max_length=100, description="2026-03-01, last week")
     until: str | None = Field(None, max_length=100)
+    as_of: str | None = Field(None, max_length=100, description="only what was stored by then")
     outcome: Annotated[list[Ending], BeforeValidator(_several)] | None = Field(None, description="of cells and runs")
 
     def filters(self) -> Filters:
-        given = {"since": self.since, "until": self.until}
-        times = period_of(given, datetime.now(UTC), lambda name, why: ToolError(f"filters.{name}: {why}."))
+        times: dict[str, Any] = period_of(
+            vars(self), datetime.now(UTC), lambda name, why: ToolError(f"filters.{name}: {why}.")
+        )
         if not all(path.strip() for path in self.path or ()):
             raise ToolError("filters.path: it is empty. Name a file or a folder, or leave it out.")
         return Filters(
@@ -174,8 +176,7 @@ class FilterArguments(Arguments):
             path=tuple(self.path or ()),
             lang=tuple(self.lang or ()),
             outcome=tuple(self.outcome or ()),
-            since=times.get("since"),
-            until=times.get("until"),
+            **times,
         )
 
 

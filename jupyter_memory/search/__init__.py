@@ -21,6 +21,7 @@ __getattr__, __dir__, __all__ = exports(
             "PROFILES OverFetch Profile adapted alike auto constants covalence memini memini_rrf trovella vault"
         ),
         "prompt": "BUDGET CAUTION PromptText Quotes checked_budget prompt_text quotes_for reads_like_instructions seen",
+        "receipt": "Receipt receipt_of",
         "query.parser": "TIMES filters_from from_folder parse",
         "signals.lexical": "Aside Cosine DefinedNames Defines FileStem OwnWords TfIdf Title TitleMatch WordScore",
         "signals.metadata": (

@@ -322,6 +322,7 @@ class SearchEngine:
             notices=(*done.notices, *doubtful),
             query_id=uuid4().hex,
             store=str(self.storage.path),
+            embedder="" if done.vector_query is None else done.vector_query.model.fingerprint,
             strength=strength,
             verdict=None if strong is None else verdict(strength),
             facets=facets(result.ranked),

@@ -16,6 +16,7 @@ from jupyter_memory.types import Answer, Evidence, Explanation, Filters, Hit, Li
 # Characters of a memory's first line that are listed.
 _BEGINS = 80
 _MUST = {"path": "path must be in", "since": "time must not be before", "until": "time must be before"}
+_MUST |= {"as_of": "it must have been stored by"}
 
 
 def why_not(
@@ -59,6 +60,7 @@ def _facets(filters: Filters, memory: Memory) -> str:
         ("path", filters.path, memory.source),
         ("since", filters.since, memory.event_at),
         ("until", filters.until, memory.event_at),
+        ("as_of", filters.as_of, memory.stored_at),
     )
     told = [
         f"{_MUST.get(name, f'{name} must be')} {_either(wanted)} ({_own(has)})"

@@ -402,6 +402,10 @@ def _notices(snapshot: Snapshot, query: Query, answered: bool) -> Iterator[str]:
     if snapshot.exists(filters):
         yield NO_MATCH if not filters else NO_MATCH_FILTERED
         return
+    then = [part.as_of for part in parts if part.as_of is not None]
+    if then and not snapshot.exists(Filters(as_of=min(then))):
+        yield "Nothing that is here now was stored by then."
+        return
     since = [part.since for part in parts if part.since is not None]
     until = [part.until for part in parts if part.until is not None]
     if snapshot.exists(Filters(since=max(since, default=None), until=min(until, default=None))):

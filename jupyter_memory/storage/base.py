@@ -50,6 +50,7 @@ class Predecessor:
     pinned: bool
     tags: tuple[str, ...]
     accessed: int
+    stored_at: datetime | None = None  # None where the text is another now
 
 
 @dataclass(frozen=True, slots=True)
@@ -385,11 +386,12 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Arriving:
-    """A memory on its way into a store that keeps the id, the time and the count it had in another one."""
+    """A memory on its way into a store that keeps the id, the times and the count it had in another one."""
 
     id: str
     prepared: Prepared
     indexed_at: datetime
+    stored_at: datetime
     accessed: int = 0
     runs: tuple[Run, ...] = ()
 

@@ -6,7 +6,7 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from difflib import SequenceMatcher
 from typing import Any
 
@@ -70,7 +70,7 @@ class Changes:
         """Write memories of another store that are not there yet, with their ids, times, counts and runs."""
         session = self.session
         identified = [(identity(one.prepared.draft), one.prepared.draft) for one in arriving]
-        before = [Predecessor(one.id, False, (), one.accessed) for one in arriving]
+        before = [Predecessor(one.id, False, (), one.accessed, one.stored_at) for one in arriving]
         keys = memories.insert(session, identified, [one.indexed_at for one in arriving], before)
         fresh: list[_Fresh] = []
         for key, one in zip(keys, arriving, strict=True):
@@ -84,7 +84,7 @@ class Changes:
     def overwrite(self, key: int, one: Arriving, model: Model | None) -> None:
         """Give a memory all that it is in another store, but for its runs."""
         draft = one.prepared.draft
-        columns = memories.columns(identity(draft), draft, one.indexed_at, one.accessed)
+        columns = memories.columns(identity(draft), draft, one.indexed_at, one.stored_at, one.accessed)
         memories.update_columns(self.session, key, columns)
         self.rewrite(key, one.prepared, model)
         thumbnails.put(self.session, key, draft, replacing=True)
@@ -194,9 +194,12 @@ class Changes:
         """Give a memory other values in its columns, with other words (``prepared``) or other tags; return it."""
         key = memories.known_key(self.session, memory_id)
         self.lock([key])
-        if "lang" in values and values["lang"] != memories.load(self.session, [key])[key].lang:
+        held = memories.load(self.session, [key])[key]
+        if "lang" in values and values["lang"] != held.lang:
             memories.drop_definitions(self.session, [key])
         columns = dict(values)
+        if prepared is not None and prepared.draft.text != held.text:
+            columns["stored_at"] = to_micros(datetime.now(UTC))
         for name, value in values.items():
             if isinstance(value, datetime):
                 columns[name] = to_micros(value)
@@ -309,7 +312,7 @@ def predecessors(before: Sequence[Memory], after: Sequence[Draft]) -> list[Prede
     """Return the predecessor of each draft: itself, else the same cell, the same content, or a similar text."""
     # Where a file was one memory and has parts now, the first continues it; its tags were those of all of the file.
     if len(before) == 1 and len(after) > 1 and not before[0].location and all(draft.location for draft in after):
-        whole = _predecessor(before[0])
+        whole = _predecessor(before[0], after[0])
         return [whole, *[Predecessor(None, False, whole.tags, 0)] * (len(after) - 1)]
     found: list[Memory | None] = [None] * len(after)
     left = dict(enumerate(before))
@@ -333,7 +336,7 @@ def predecessors(before: Sequence[Memory], after: Sequence[Draft]) -> list[Prede
         best = max(similarity, key=lambda i: similarity[i], default=None)
         if best is not None and similarity[best] >= _SIMILAR:
             found[best] = left.pop(index)
-    return [None if memory is None else _predecessor(memory) for memory in found]
+    return [None if one is None else _predecessor(one, draft) for one, draft in zip(found, after, strict=True)]
 
 
 def by_file(before: Mapping[str, Sequence[Memory]], after: Mapping[str, Sequence[Draft]]) -> dict[str, list[Memory]]:
@@ -360,8 +363,9 @@ def _moved_identity(one: Memory | Draft) -> Hashable:
     return one.kind, "#" if is_position(one.location) else one.location, one.text
 
 
-def _predecessor(memory: Memory) -> Predecessor:
+def _predecessor(memory: Memory, draft: Draft) -> Predecessor:
     # The tags that its file named come from the file anew.
     named = memory.metadata.get("file_tags", ())
     tags = tuple(tag for tag in memory.tags if tag not in named)
-    return Predecessor(memory.id, memory.pinned, tags, memory.accessed)
+    stored_at = memory.stored_at if memory.text == draft.text else None
+    return Predecessor(memory.id, memory.pinned, tags, memory.accessed, stored_at)

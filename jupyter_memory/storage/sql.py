@@ -246,6 +246,7 @@ Dialect = SqliteDialect | PostgresDialect
 SQLITE, POSTGRES = SqliteDialect(), PostgresDialect()
 
 
+_BOUNDS = {"since": "event_at >=", "until": "event_at <> 0 and memories.event_at <", "as_of": "stored_at <="}
 # The facets, each as what is wanted and as what is not.
 _FACETS = [(facet, name) for facet in (*FACETS, "source") for name in (facet, f"not_{facet}")]
 
@@ -278,9 +279,9 @@ def condition(dialect: Dialect, filters: Filters) -> tuple[str, dict[str, Any]]:
             clause, given = dialect.holding(f"not_word{place}_{depth}", word)
             clauses.append(f"not coalesce({clause}, false)")
             parameters |= given
-        for bound, comparison in (("since", ">="), ("until", "<> 0 and memories.event_at <")):
+        for bound, compared in _BOUNDS.items():
             if (moment := getattr(each, bound)) is not None:
-                clauses.append(f"memories.event_at {comparison} :{bound}_{depth}")
+                clauses.append(f"memories.{compared} :{bound}_{depth}")
                 parameters[f"{bound}_{depth}"] = to_micros(moment)
     keys = _read_keys(filters)
     parameters |= keys

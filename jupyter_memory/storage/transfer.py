@@ -170,7 +170,7 @@ def _settle(changes: Changes, one: Arriving, embedder: Embedder | Model | None, 
         changes.merge(by_content, draft)
         by_id, became = by_content, "merged"
     elif update and by_id is not None:
-        columns = rows.columns(identity(draft), draft, one.indexed_at, one.accessed)
+        columns = rows.columns(identity(draft), draft, one.indexed_at, one.stored_at, one.accessed)
         if rows.differs(session, by_id, columns, draft.tags):
             changes.overwrite(by_id, one, changes.model(embedder))
             became = "updated"

@@ -232,6 +232,7 @@ def _merged(
         timings={name: sum(one.timings.get(name, 0.0) for one in answers.values()) for name in first.timings},
         notices=(*_told(answers), *notices, *([UNANSWERED] if judged == "none" and hits else [])),
         query_id=uuid4().hex,
+        embedder=", ".join(dict.fromkeys(filter(None, (one.embedder for one in answers.values())))),
         facets={},
         strength=strength,
         verdict=judged,

@@ -112,7 +112,7 @@ _MEMORY: Mapping[str, _Reader] = {
     "tier": _one_of(TIERS),
     "pinned": _flag,
     "tags": _texts,
-    **dict.fromkeys(("event_at", "indexed_at"), _moment),
+    **dict.fromkeys(("event_at", "indexed_at", "stored_at"), _moment),
     **dict.fromkeys(("valid_from", "valid_until"), _maybe(_moment)),
     "accessed": _whole(0),
     "metadata": _a(dict, "an object"),

@@ -33,10 +33,11 @@ from jupyter_memory.text.moments import moment
 from jupyter_memory.text.unicode import storable
 from jupyter_memory.types import Answer, Explanation, Filters, Hit, Memory, Query, as_tuple
 from jupyter_memory.types.protocols import FileState
-from jupyter_memory.types.search import NO_MATCH, NO_MATCH_FILTERED, NONE_ALIKE, Trace
+from jupyter_memory.types.search import AS_OF, NO_MATCH, NO_MATCH_FILTERED, NONE_ALIKE, Trace
 
 if TYPE_CHECKING:
     from jupyter_memory.ingest.moves import DisconnectedDrives
+    from jupyter_memory.search.receipt import Receipt
 
 # Whether the file of a memory is still what was indexed.
 Freshness = Literal["current", "changed", "gone", "unknown"]
@@ -123,6 +124,7 @@ class BrowseOptions(TypedDict, total=False):
     filters: FilterInput
     since: Moment
     until: Moment
+    as_of: Moment
 
 
 class SearchOptions(BrowseOptions, total=False):
@@ -288,6 +290,11 @@ class Searching:
                     found.append(replace(hit, memory=memory, span=span))
         return found
 
+    def became(self, hit: Mapping[str, Any], receipt: Receipt) -> tuple[str, Memory | None]:
+        """Return what became of a hit of a receipt here."""
+        with self._storage.snapshot() as snapshot:
+            return receipt.became(hit, snapshot)
+
     @keywords(BrowseOptions)
     def browsed(self, **options: Unpack[BrowseOptions]) -> Answer:
         """Return what ``browse`` shows as ``Hit`` values without scores."""
@@ -346,11 +353,15 @@ class Searching:
         at = this_moment if now is None else moment(now, this_moment) or this_moment
         if isinstance(now, datetime) and isinstance(now.tzinfo, ZoneInfo):
             at = at.astimezone(now.tzinfo)  # "yesterday" is that of the place
+        since, until, as_of = (options.get(name) for name in ("since", "until", "as_of"))
+        given = filters_from(options.get("filters"), since, until, at, as_of)
+        if given.as_of is not None:
+            at = min(at, given.as_of.astimezone(at.tzinfo))
         query = parse(
             text,
             now=at,
             limit=self._settings.limit if limit is None else limit,
-            filters=filters_from(options.get("filters"), options.get("since"), options.get("until"), at),
+            filters=given,
             prefix=prefix,
             time=time,
             tags=as_tuple(options.get("tags", ())),
@@ -359,6 +370,8 @@ class Searching:
         filters, notices = self._scope.meant(query.filters)
         if must_read(filters := self._scope.bound(filters)):
             filters = read_through(filters, query.terms, self._storage)
+        if given.as_of is not None:
+            notices = (*notices, AS_OF.format(given.as_of.astimezone()))
         return replace(query, filters=filters, notices=notices)
 
     def _chosen(self, profile: str | Profile | None) -> Profile:

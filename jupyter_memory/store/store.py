@@ -139,6 +139,8 @@ class MemoryStore:
                 value or several, of which any is enough.
             since, until: Bounds of the event time, such as ``"2026-03-01"`` or ``"last week"``; a day given as
                 ``until`` is included.
+            as_of: Only what was stored by this time, of a day by its end, with ages counted from then; texts that were
+                changed or forgotten since are missing.
             now: The moment that ages are counted from.
             tags, domain: Evidence for profiles that read it; nothing is left out for it.
             mode: ``"scan"`` gives few columns, with an estimate of the tokens that each text costs.

@@ -151,6 +151,7 @@ def _arriving(
             one.memory.id,
             ready.get(one.memory.id) or Prepared(draft, None),
             one.memory.indexed_at,
+            one.memory.stored_at,
             one.memory.accessed,
             one.runs,
         )

@@ -31,7 +31,7 @@ __getattr__, __dir__, __all__ = exports(
             "heading_of headings headings_above is_markdown is_position outputs_of paths plain source_of under "
             "with_outputs words_above"
         ),
-        "moments": "goes_on moment parse_day parse_moment",
+        "moments": "goes_on last_moment moment parse_day parse_moment",
         "outlines": "Block around outline stretches",
         "paths": (
             "DatabaseAddress StorePath absolute called_before database_address inside is_address is_at_or_below "

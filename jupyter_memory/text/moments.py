@@ -54,6 +54,12 @@ def moment(value: str | date | datetime | None, now: datetime, *, end: bool = Fa
     raise QueryError(f"A time is a string, a date or a datetime, not {type(value).__name__}.")
 
 
+def last_moment(value: str | date | datetime | None, now: datetime) -> datetime | None:
+    """Return the last moment of the time that a value names: of a day its end, of an exact time that time."""
+    end = moment(value, now, end=True)
+    return end if end is None or end == moment(value, now) else end - timedelta.resolution
+
+
 def goes_on(time: str, words: str, now: datetime) -> bool:
     """Return whether the words after a time change it, as ``2025`` does after ``March``."""
     local = wall_clock(now)

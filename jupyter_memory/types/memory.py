@@ -75,6 +75,7 @@ class Memory:
     domain: str | None
     event_at: datetime  # when it happened; of a copied file the epoch: ``UNKNOWN``
     indexed_at: datetime
+    stored_at: datetime  # when the text that it has now came
     valid_from: datetime | None
     valid_until: datetime | None
     session: str | None

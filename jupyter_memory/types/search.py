@@ -36,6 +36,7 @@ class Filters:
     session: tuple[str, ...] = ()
     since: datetime | None = None  # since <= event_at < until
     until: datetime | None = None
+    as_of: datetime | None = None  # stored_at <= as_of
     not_tag: tuple[str, ...] = ()  # a memory with any of these is left out
     not_kind: tuple[str, ...] = ()
     not_tier: tuple[str, ...] = ()
@@ -84,7 +85,7 @@ class Filters:
         for name in ("regex", *(f.name for f in fields(self) if f.name.startswith("not_"))):
             merged[name] = (*getattr(self, name), *getattr(other, name))
         merged["only"] = other.only if self.only is None else self.only
-        for bound, narrower in (("since", max), ("until", min)):
+        for bound, narrower in (("since", max), ("until", min), ("as_of", min)):
             both = [value for value in (getattr(self, bound), getattr(other, bound)) if value is not None]
             merged[bound] = narrower(both) if both else None
         return Filters(**merged)
@@ -255,6 +256,7 @@ UNSURE = "The results may answer this."
 EMPTY = "This store is empty. Add files with `index`, or a note with `add`."
 NO_MATCH = "No memory contains these words or comes close to their meaning. Try other words, or index more files."
 NO_MATCH_FILTERED = "No memory that matches the filters contains these words or comes close to their meaning."
+AS_OF = "Stored by {:%Y-%m-%d %H:%M}, without what was changed or forgotten since: only runs keep earlier texts."
 NONE_ALIKE = "Nothing else here is like this memory."
 
 
@@ -356,6 +358,7 @@ class Answer:
     notices: tuple[str, ...]
     query_id: str
     store: str
+    embedder: str = ""  # the fingerprint of the model that compared meaning; empty where words alone were
     strength: float = nan
     verdict: str | None = None
     # Every candidate, shown or not, by the values of kind, lang, tier and tag, the most frequent first.

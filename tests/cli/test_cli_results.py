@@ -50,6 +50,13 @@ def test_a_word_left_out(week: Run) -> None:
     assert "Did you mean --tag?" in week("search", "prices", "-tag", "decision").err
 
 
+def test_what_was_stored_by_then(week: Run) -> None:
+    for command in (["search", "prices"], ["list"]):
+        none, all_of_them = week(*command, "--as-of", "yesterday"), week(*command, "--as-of", "today")
+        assert none.out == "" and "Nothing that is here now was stored by then." in none.err
+        assert "Prices" in all_of_them.out and all_of_them.err.startswith("Stored by ")
+
+
 def test_search_context(week: Run) -> None:
     done = week("search", "who wants λ", "--context", "400")
     assert (done.code, done.err) == (0, "")

@@ -153,8 +153,8 @@ def fill(connection, key, space):
     values = {"key": key, "id": f"id{key}", "space": space, "text": f"secret of {space}"}
     with connection.transaction():
         for statement in (
-            "insert into memories (space, key, id, kind, tier, event_at, indexed_at, content_hash, title)"
-            " values (%(space)s, %(key)s, %(id)s, 'note', 'note', 0, 0, %(id)s, %(text)s)",
+            "insert into memories (space, key, id, kind, tier, event_at, indexed_at, stored_at, content_hash, title)"
+            " values (%(space)s, %(key)s, %(id)s, 'note', 'note', 0, 0, 0, %(id)s, %(text)s)",
             "insert into texts values (%(space)s, %(key)s, %(text)s)",
             "insert into tags values (%(space)s, %(key)s, %(text)s)",
             "insert into chunks (space, id, memory, start, stop) values (%(space)s, %(key)s, %(key)s, 0, 5)",

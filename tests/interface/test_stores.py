@@ -445,3 +445,21 @@ def test_what_a_client_is_connected_to(both):
         shown = both("connect", "codex", "--dry-run", *(word for name in names for word in ("--in", name))).out
         assert all(f'"--in", "{name}"' in shown for name in written)
     assert "No store on the list" in both("connect", "codex", "--dry-run", "--in", "project").err
+
+
+def test_a_receipt_of_several_stores(run, papers, tmp_path):
+    """Each memory of a receipt is looked up in the store that it came from; one that is off the list is named."""
+    assert run("store", "add", "papers", str(papers)).code == run("add", "our prices are gross").code == 0
+    with MemoryStore(papers) as team, MemoryStore(os.environ["JUPYTER_MEMORY_PATH"]) as own:
+        found = Vaults(own=(own, 1.0), papers=(team, 1.0)).search("prices")
+        receipt = found.memory.receipt(tmp_path / "r.json")
+        assert found.memory.receipt()["embedder"] == own.hits("prices").embedder
+    assert sorted(hit["store"] for hit in receipt["hits"]) == ["", "papers"]
+    done = run("verify", str(tmp_path / "r.json"))
+    assert done.code == 0 and " papers:" in done.out and done.out.endswith(": 2 unchanged.\n")
+    assert run("search", "--in", "all", "--as-of", "yesterday", "prices").out == ""
+    both = run("search", "--in", "all", "--as-of", "today", "prices").out
+    assert "net of tax" in both and "gross" in both
+    assert run("store", "remove", "papers").code == 0
+    done = run("verify", str(tmp_path / "r.json"))
+    assert (done.code, done.out) == (1, "") and "No store on the list is called 'papers'" in done.err

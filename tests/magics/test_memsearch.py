@@ -36,7 +36,9 @@ def test_bare_browses(week) -> None:
     assert set(week.titles("%memsearch the --since 2026-03-05")) == {"Regex", "Status"}
     assert "Merge" not in week.titles("%memsearch customer --until 2026-03-03")
     assert "Müller" in week.titles("%memsearch Müller --until 2026-03-03")
-    assert week.titles("%memsearch the --kind cell") == []
+    assert week.titles("%memsearch the --kind cell") == week.titles("%memsearch --as-of yesterday") == []
+    assert set(week.titles("%memsearch the --as-of today --since 2026-03-05")) == {"Regex", "Status"}
+    assert "Stored by" in week.noted("%memsearch the --as-of today")
     assert set(week.titles("%memsearch prices --tier note --kind note")) >= {"Prices"}
     assert set(week.titles("%memsearch the --tag people,decision")) == {"Müller", "Prices"}
     week.run("%memadd λ is 0.3 --tag ridge,müller")
@@ -315,13 +317,14 @@ def test_minus_404_is_found_and_a_minus_before_a_word_leaves_it_out(week) -> Non
         ("%memsearch merge --limit", "expected one argument"),
         ("%memsearch merge --limit three", "whole number"), ("%memsearch merge --limit 0", "1 or more"),
         ("%memsearch merge --kind cel", "Did you mean 'cell'?"),
-        ("%memsearch merge --since soonish", "2025-03-31"),
+        ("%memsearch merge --since soonish", "2025-03-31"), ("%memsearch merge --as-of soonish", "2025-03-31"),
         ("%memsearch merge --since 2026 --until 2025", "Nothing lies between"),
         ("%memsearch merge --since 2026-03-01T10:00Z --until 2026-03-01T10:00Z", "Nothing lies between"),
         ("%memsearch merge --on yesterday --since 2025", "--on names the whole period"),
         ("%memsearch merge --profile autp", "Did you mean 'auto'?"),
         ("%memsearch   ;  --nope", "There is no option"),
         ("%memsearch prices --since last week", '--since "last week"'),
+        ("%memsearch prices --as-of last week", '--as-of "last week"'),
         ("%memsearch prices --on 3 days ago", '--on "3 days ago"'), ("%%memsearch", "cell body is empty"),
         *((f"%memsearch {text}", "not closed") for text in ("'unclosed", '"unclosed phrase', '--since="last week')),
     ],

@@ -61,6 +61,9 @@ def test_filters_hold_and_the_nearest_value_is_named(tools, tools_over, ask, sto
     assert {hit["title"] for hit in found["hits"]} <= {"Zürich and Genève", "東京の売上"} and found["hits"]
     none = ask(tools, "search", query="prices", filters={"tag": ["prizes"]})
     assert none["hits"] == [] and "Did you mean 'prices'?" in none["note"]
+    then = ask(tools, "search", query="prices", filters={"as_of": "2020-03"})
+    assert then["hits"] == [] and "Stored by 2020-03-31 23:59," in then["note"]
+    assert "Stored by" in ask(tools, "search", query="prices", filters={"as_of": "today"})["note"]
     failed = {"kind": "cell", "title": "Failed", "metadata": {"cell_type": "code"}}
     week_store.add("prices / 0\n\nOut:\nZeroDivisionError: division by zero", **failed)
     errors = ask(tools, "search", query="prices", filters={"outcome": "Error"})["hits"]
@@ -200,6 +203,7 @@ WRONG = [
     ("search", {"query": "a", "filters": {"colour": "mauve"}}, "not known. Known: kind, tag, path"),
     ("search", {"query": "a", "filters": {"kind": "sonnet"}}, "filters.kind: it must be one of 'note', 'file', 'cell'"),
     ("search", {"query": "a", "filters": {"since": "Tuesdayish"}}, "filters.since: it cannot be read as a time"),
+    ("search", {"query": "a", "filters": {"as_of": "Tuesdayish"}}, "filters.as_of: it cannot be read as a time"),
     ("search", {"query": "a", "filters": {"since": "2026-03-02", "until": "2026-03-01"}}, "later than since"),
     ("search", {"query": "a", "filters": {"path": " "}}, "filters.path: it is empty"),
     ("search", {"query": "a", "filters": "tag"}, "filters: it must be an object"),

@@ -35,6 +35,7 @@ async def test_a_day_and_a_filter_narrow_every_list(ask, fits, week_in):
     """What is found, browsed without scores, or like a memory, is of the chosen days, tags and profile."""
     answer = fits("answer", (await ask("browse", {"limit": 4})).json)
     assert len(answer["hits"]) == 4 and {hit["score"] for hit in answer["hits"]} == {None}
+    answer_without_words = answer
 
     within = {"filters": {"tag": ["prices"]}, "since": "2026-03-03"}
     expected = {"Zürich and Genève", "東京の売上"}
@@ -50,8 +51,12 @@ async def test_a_day_and_a_filter_narrow_every_list(ask, fits, week_in):
         assert "profile" not in body or answer["profile"] == "trovella"
     done = fits("answer", (await ask("search", {"query": "what did I change on 2026-03-03"})).json)
     assert {hit["event_at"][:10] for hit in done["hits"]} == {"2026-03-03"} and done["time_read"]["phrase"]
-    refused = await ask("browse", {"since": "no day at all"})
-    assert (refused.code, refused.json["message"][:5]) == (400, "since")
+    then = fits("answer", (await ask("search", {"query": "prices", "as_of": "2020"})).json)
+    assert then["hits"] == [] and then["notices"][0].startswith("Stored by 2020-12-31 23:59")
+    assert (await ask("browse", {"as_of": "today", "limit": 4})).json["hits"] == answer_without_words["hits"]
+    for name in ("since", "as_of"):
+        refused = await ask("browse", {name: "no day at all"})
+        assert (refused.code, refused.json["message"][:5]) == (400, name)
 
 
 async def test_what_is_told_of_the_store(ask, fits, week_in, store_file, jp_root_dir):

@@ -26,8 +26,8 @@ from jupyter_memory.types import (
 MEMORY = Memory(
     id="3f2a9c1b2d4e5f60", text="The λ of the Poisson model is 3.2 orders an hour.", title="Poisson λ", kind="note",
     tier="note", pinned=False, space="", source="", location="", lang="", tags=("decision", "Zürich"), severity=None,
-    domain=None, event_at=NOW, indexed_at=NOW, valid_from=None, valid_until=None, session=None, content_hash="aa",
-    metadata={},
+    domain=None, event_at=NOW, indexed_at=NOW, stored_at=NOW, valid_from=None, valid_until=None, session=None,
+    content_hash="aa", metadata={},
 )  # fmt: skip
 HIT = Hit(
     rank=1, memory=MEMORY, snippet=MEMORY.text, highlights=((4, 5), (13, 20)), location="1", score=0.5, strength=nan,

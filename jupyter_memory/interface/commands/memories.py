@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -21,7 +22,7 @@ from jupyter_memory.interface.commands.command import Call, Front, Halted, Sever
 from jupyter_memory.interface.options import SEARCH, filters_of, forget_of, memory_of, search_of, switch_among
 from jupyter_memory.search.prompt import BUDGET, PromptText, checked_budget
 from jupyter_memory.text.code import PYTHON
-from jupyter_memory.text.display import WholeText, count_of, placed
+from jupyter_memory.text.display import WholeText, columns, count_of, placed
 from jupyter_memory.text.unicode import json_text
 from jupyter_memory.types import Answer, Filters, Hit, IndexReport, Memory
 from jupyter_memory.types.search import address
@@ -446,6 +447,40 @@ def context(front: Front, call: Call) -> PromptText:
         prompt = %memory context
     """
     return _prompt(front, _last(front), _tokens(call.words[0]) if call.words else BUDGET)
+
+
+def verify(front: Front, call: Call) -> None:
+    """Check a receipt of an answer: say what became of each of its memories.
+
+    `df.memory.receipt("answer.json")` writes one. `changed` has another text now; `replaced` is gone, and its file has
+    newer text. Whether somebody forged it can be told only where it was made: the key of its seal stays there.
+
+    Examples::
+
+        %memory verify answer.json
+    """
+    from jupyter_memory.search.receipt import Receipt  # few need it
+
+    file = Path(call.words[0]).expanduser()
+    try:
+        receipt = Receipt.read(file.read_bytes())
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error.strerror}.") from None
+    if receipt is None:
+        raise InputError(f"{file} is no receipt, or was damaged or changed since it was made.")
+    rows = []
+    for hit in receipt.hits:
+        state, memory = _store_of(front, hit["store"]).searching.became(hit, receipt)
+        title = "" if memory is None else memory.headline
+        rows.append((str(hit["rank"]), address(hit["store"], hit["memory_id"]), state, title))
+    front.say(columns(rows))
+    counts = Counter(state for _, _, state, _ in rows)
+    told = ", ".join(f"{number} {state}" for state, number in counts.items()) or "no memories"
+    unknown = "" if receipt.is_sealed else "; your key did not seal it here, so whether it is forged cannot be told"
+    said = f"Since {receipt.date.astimezone():%Y-%m-%d %H:%M}: {told}{unknown}."
+    if unknown or counts.keys() - {"unchanged"}:
+        front.exit_with_error(said)  # which ends it in a terminal
+    front.say(said)
 
 
 def pin(front: Front, call: Call) -> None:

@@ -84,6 +84,7 @@ COMMANDS: tuple[Command[Front], ...] = (
     _of("bad", memories.bad),
     _of("related", memories.related, _PICK, options=(options.LIMIT,)),
     Command("context", memories.context, (Argument("TOKENS", required=False),), offered="notebook"),
+    Command("verify", memories.verify, (Argument("FILE"),), values="path", missing="Name a file: %memory verify FILE"),
     _of("pin", memories.pin),
     _of("unpin", memories.unpin),
     Command("forget", memories.forget, (_IDS,), options.FORGET, values="id", destroys=True),
@@ -258,7 +259,7 @@ COMMANDS: tuple[Command[Front], ...] = (
 _GROUPS = {
     "First steps": ("index", "search", "add", "open", "status"),
     "Search": ("list", "text", "insert", "explain", "related", "context", "fix", "tag", "good", "bad", "profile"),
-    "Keep": ("update", "watch", "history", "versions", "runs", "pin", "unpin", "forget", "undo"),
+    "Keep": ("update", "watch", "history", "versions", "runs", "pin", "unpin", "verify", "forget", "undo"),
     "The store": (
         "model", "config", "doctor", "autoload", "store", "backup", "restore", "export", "import", "copy",
     ),

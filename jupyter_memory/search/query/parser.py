@@ -17,20 +17,22 @@ from jupyter_memory.search.query.temporal import asks_what_was_done, temporal_ex
 from jupyter_memory.storage.snapshot import Snapshot
 from jupyter_memory.text.identifiers import IDENTIFIER, bigrams, is_compound, parts, pictures, plainer, without_cjk
 from jupyter_memory.text.languages import STOP_WORDS
-from jupyter_memory.text.moments import moment, parse_day, parse_moment
+from jupyter_memory.text.moments import last_moment, moment, parse_day, parse_moment
 from jupyter_memory.text.paths import plain_path
 from jupyter_memory.text.unicode import encodable, storable
 from jupyter_memory.types import FACETS, KINDS, TIERS, Filters, Query, QueryClass, ScoredChunk, Terms
 from jupyter_memory.types.search import LONGEST_QUERY, OUTCOMES, PARTS
 
 _KNOWN = {"kind": KINDS, "tier": TIERS, "part": PARTS, "outcome": OUTCOMES}
-_TIMES = ("since", "until")
+_TIMES = ("since", "until", "as_of")
 _NAMES = tuple(one.name for one in fields(Filters) if one.name not in ("also", "source", "not_source", "only"))
 _MOST_PATHS = 1_000
 
 
-def filters_from(filters: Filters | Mapping[str, Any] | None, since: Any, until: Any, now: datetime) -> Filters:
-    """Return filters from a mapping or ``Filters``, with the bounds in time given beside it.
+def filters_from(
+    filters: Filters | Mapping[str, Any] | None, since: Any, until: Any, now: datetime, as_of: Any = None
+) -> Filters:
+    """Return filters from a mapping or ``Filters``, with the times given beside it; others are read as of ``as_of``.
 
     Raises:
         QueryError: a filter that does not exist, a kind or tier that is not known, a time that cannot be read.
@@ -41,9 +43,12 @@ def filters_from(filters: Filters | Mapping[str, Any] | None, since: Any, until:
         given = {name: value for name, value in (filters or {}).items() if value is not None}
     else:
         raise QueryError(f"filters is a mapping such as {{'kind': 'cell'}}, not {type(filters).__name__}.")
-    given |= {name: value for name, value in (("since", since), ("until", until)) if value is not None}
+    beside = (("since", since), ("until", until), ("as_of", as_of))
+    given |= {name: value for name, value in beside if value is not None}
+    if (as_of := last_moment(given.pop("as_of", None), now)) is not None:
+        now = min(now, as_of)
     base = filters if isinstance(filters, Filters) else Filters(also=given.pop("also", None))
-    chosen: dict[str, Any] = {}
+    chosen: dict[str, Any] = {"as_of": as_of}
     for name, value in given.items():
         if name not in _NAMES:
             raise QueryError(f"There is no filter {name!r}.{guess(name, _NAMES)} Known: {', '.join(_NAMES)}.")

@@ -24,6 +24,7 @@ create table jupyter_memory.memories (
   session text collate "C",
   event_at jupyter_memory.moment not null,
   indexed_at jupyter_memory.moment not null,
+  stored_at jupyter_memory.moment not null,  -- when the text that it has now came
   valid_from jupyter_memory.moment,
   valid_until jupyter_memory.moment,
   content_hash text collate "C" not null,

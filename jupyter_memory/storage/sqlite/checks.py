@@ -30,7 +30,7 @@ _TYPES = {"integer": ("integer",), "text": ("text",), "blob": ("blob",), "real":
 # Microseconds of the first and the last moment that a date of Python can have.
 _FIRST, _LAST = -62_135_596_800_000_000, 253_402_300_799_999_999
 _TIMES = {
-    "memories": ("event_at", "indexed_at", "valid_from", "valid_until"),
+    "memories": ("event_at", "indexed_at", "stored_at", "valid_from", "valid_until"),
     "files": ("indexed_at",),
     "folders": ("indexed_at",),
     "searches": ("at",),

@@ -17,6 +17,7 @@ create table memories (
   session text,
   event_at integer not null,
   indexed_at integer not null,
+  stored_at integer not null,             -- when the text that it has now came
   valid_from integer,
   valid_until integer,
   content_hash text not null,

@@ -94,7 +94,8 @@ def insert(
     for (identity_, draft), time, id_, earlier in zip(
         drafts, times, new_ids(len(drafts)), before or [None] * len(drafts), strict=True
     ):
-        row = columns(identity_, draft, time, earlier.accessed if earlier else 0)
+        stored_at = (earlier and earlier.stored_at) or time
+        row = columns(identity_, draft, time, stored_at, earlier.accessed if earlier else 0)
         rows.append({**row, "id": (earlier.id or id_) if earlier else id_})
     keys = session.numbered("memories", "key", rows) if rows else []
     keyed = [(key, draft) for key, (_, draft) in zip(keys, drafts, strict=True)]
@@ -105,7 +106,9 @@ def insert(
     return keys
 
 
-def columns(identity_: Identity, draft: Draft, indexed_at: datetime, accessed: int) -> dict[str, Any]:
+def columns(
+    identity_: Identity, draft: Draft, indexed_at: datetime, stored_at: datetime, accessed: int
+) -> dict[str, Any]:
     """Return the columns of a memory, those of its identity first, but for its key and id."""
     source, kind, space, location, content = identity_
     return {
@@ -118,6 +121,7 @@ def columns(identity_: Identity, draft: Draft, indexed_at: datetime, accessed: i
         **{name: getattr(draft, name) for name in _GIVEN},
         "event_at": to_micros(draft.event_at or indexed_at),
         "indexed_at": to_micros(indexed_at),
+        "stored_at": to_micros(stored_at),
         "valid_from": micros(draft.valid_from),
         "valid_until": micros(draft.valid_until),
         "metadata": _JSON.encode(dict(draft.metadata)) if draft.metadata else "{}",
@@ -200,8 +204,8 @@ def _read(session: Session, where: str, **parameters: Any) -> dict[int, Memory]:
             case when exists (select 1 {tags})
                 then (select cast({dialect.json_list}(tag order by tag) as text) {tags}) else '[]'
             end,
-            severity, domain, event_at, indexed_at, valid_from, valid_until, session, content_hash, metadata, accessed,
-            (select count(*) {pictures})
+            severity, domain, event_at, indexed_at, stored_at, valid_from, valid_until, session, content_hash, metadata,
+            accessed, (select count(*) {pictures})
         from memories {dialect.join("texts", "memories", "texts.memory = memories.key")}
         where {where}
         """,
@@ -214,7 +218,7 @@ def _read(session: Session, where: str, **parameters: Any) -> dict[int, Memory]:
         # Field by field, since a search reads hundreds: by their names, they would take three times as long.
         (
             key, id_, text, title, kind, tier, pinned, space, source, location, lang, tags_, severity, domain, event_at,
-            indexed_at, valid_from, valid_until, session_, hash_, metadata, accessed, thumbnails_,
+            indexed_at, stored_at, valid_from, valid_until, session_, hash_, metadata, accessed, thumbnails_,
         ) = row  # fmt: skip
         if metadata[:1] != "{":
             raise UnreadableRow("metadata are no object")
@@ -234,6 +238,7 @@ def _read(session: Session, where: str, **parameters: Any) -> dict[int, Memory]:
             domain,
             from_micros(event_at),
             from_micros(indexed_at),
+            from_micros(stored_at),
             None if valid_from is None else from_micros(valid_from),
             None if valid_until is None else from_micros(valid_until),
             session_,

@@ -160,6 +160,7 @@ export interface ISearch {
   profile?: string;
   filters?: IFilters;
   since?: string;
+  as_of?: string;
   /** The last word may be unfinished. */
   prefix?: boolean;
   /** False ignores a time in the query's words. */
@@ -175,7 +176,7 @@ export interface IRelatedTo extends Within {
 }
 
 /** The part of a request that limits and filters memories. */
-export type Within = Pick<ISearch, 'limit' | 'filters' | 'since'>;
+export type Within = Pick<ISearch, 'limit' | 'filters' | 'since' | 'as_of'>;
 
 export interface IExplanation {
   memory_id: string;

@@ -10,7 +10,7 @@ import { canonical, withValues } from './filters';
 /** No server returns more hits. */
 const MAX_HITS = 500;
 
-const EVERYWHERE = { filters: {}, since: null, scope: null };
+const EVERYWHERE = { filters: {}, since: null, asOf: null, scope: null };
 const BLANK: IQuestion = {
   query: '',
   ...EVERYWHERE,
@@ -107,7 +107,7 @@ export class Answers {
   }
 
   /** Change what is searched besides the words, and ask again if that made a difference. */
-  narrow(change: Partial<Pick<IQuestion, 'filters' | 'scope' | 'profile' | 'useTime' | 'since'>>): void {
+  narrow(change: Partial<Pick<IQuestion, 'filters' | 'scope' | 'profile' | 'useTime' | 'since' | 'asOf'>>): void {
     const before = narrowed(this.question);
     this.assign(change);
     if (narrowed(this.question) !== before) {
@@ -303,6 +303,8 @@ export interface IQuestion {
   readonly useTime: boolean;
   /** First day to search, ISO, or null. */
   readonly since: string | null;
+  /** The day of which the state of the store is searched, ISO, or null. */
+  readonly asOf: string | null;
   readonly scope: IScope | null;
   /** The last word may be unfinished. */
   readonly typed: boolean;
@@ -310,8 +312,8 @@ export interface IQuestion {
   readonly lists: boolean;
 }
 
-function narrowed({ filters, scope, profile, useTime, since }: IQuestion): string {
-  return JSON.stringify([canonical(filters), scope, profile, useTime, since]);
+function narrowed({ filters, scope, profile, useTime, since, asOf }: IQuestion): string {
+  return JSON.stringify([canonical(filters), scope, profile, useTime, since, asOf]);
 }
 
 function request(question: IQuestion): ISearch {
@@ -324,9 +326,9 @@ function ranked(question: IQuestion): Within & { profile?: string } {
   return { ...within(question), ...(profile && { profile }) };
 }
 
-export function within({ filters, scope, since, limit }: IQuestion): Within {
+export function within({ filters, scope, since, asOf, limit }: IQuestion): Within {
   const there = scope ? withValues(filters, 'path', [scope.path]) : filters;
-  return { limit, filters: there, ...(since && { since }) };
+  return { limit, filters: there, ...(since && { since }), ...(asOf && { as_of: asOf }) };
 }
 
 /** Whether the query is long enough to search for: after Enter, with two characters, or with one ideograph. */
@@ -336,9 +338,9 @@ function isLongEnough({ query, typed }: IQuestion): boolean {
 }
 
 /** A key that is the same for questions that differ in their filters only: their facet counts belong together. */
-export function subject({ query, profile, useTime, since, scope }: IQuestion, showing: Showing): string {
+export function subject({ query, profile, useTime, since, asOf, scope }: IQuestion, showing: Showing): string {
   const { what } = showing;
   const about =
     what === 'search' ? query.trim() : what === 'related' ? showing.id : what === 'cell' ? showing.text : '';
-  return JSON.stringify([what, about, profile, useTime, since, scope]);
+  return JSON.stringify([what, about, profile, useTime, since, asOf, scope]);
 }

@@ -216,6 +216,7 @@ export class DebuggerModel extends VDomModel {
       search.selected,
       search.question.profile,
       search.question.useTime,
+      search.question.asOf,
       search.status?.log_searches
     ];
     if (this._shown.some((one, i) => one !== before[i])) {

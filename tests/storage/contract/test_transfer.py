@@ -20,7 +20,7 @@ FAILED = Run("", NOW, "k1", 1, "error", error=RunError("KeyError", "'rate'"))
 
 def arriving(draft, id_="a1", embedder=None, **values):
     [prepared] = prepare([draft], embedder)
-    return Arriving(id_, prepared, EARLIER, **values)
+    return Arriving(id_, prepared, EARLIER, EARLIER, **values)
 
 
 def held(storage, space=""):
@@ -34,7 +34,8 @@ def test_what_arrives_keeps_id_time_count_and_tier(storage):
     assert storage.transfer.put([arriving(pinned, accessed=7)], Hashing(), update=False) == ["added"]
     [found] = held(storage)
     memory = found.memory
-    assert (memory.id, memory.indexed_at, memory.accessed, memory.tags) == ("a1", EARLIER, 7, RATE.tags)
+    assert (memory.id, memory.indexed_at, memory.stored_at, memory.accessed) == ("a1", EARLIER, EARLIER, 7)
+    assert memory.tags == RATE.tags
     assert (memory.tier, found.tier, memory.pinned) == ("core", "mcp", True)
     assert [(chunk.start, chunk.end) for chunk in found.chunks] == [(0, len(RATE.text))]
 

@@ -207,8 +207,8 @@ def test_who_may_only_read_a_space_is_told_so_by_every_change_in_it(team):
 def test_the_server_numbers_what_a_writer_adds(team):
     """A writer with SQL can choose neither the number of a row nor the id of a memory that is elsewhere."""
     team.grant("ben", "writer", "papers")
-    number = "insert into {} values ('papers', {}, 'x', 'note', 'note', 0, 0, '')"
-    columns = "{} (space, {}id, kind, tier, event_at, indexed_at, content_hash)"
+    number = "insert into {} values ('papers', {}, 'x', 'note', 'note', 0, 0, 0, '')"
+    columns = "{} (space, {}id, kind, tier, event_at, indexed_at, stored_at, content_hash)"
     with team.connect("ben") as ben:
         refused(
             ben,
@@ -230,8 +230,8 @@ def test_the_server_numbers_what_a_writer_adds(team):
 MOST = 2**63 - 1
 # What a writer may try in a space of theirs, to end the searches of who reads other spaces too.
 FORGED = [
-    "insert into memories (space, id, kind, tier, event_at, indexed_at, content_hash)"
-    " values ('papers', 'y', 'note', 'note', 0, 0, 'q')",
+    "insert into memories (space, id, kind, tier, event_at, indexed_at, stored_at, content_hash)"
+    " values ('papers', 'y', 'note', 'note', 0, 0, 0, 'q')",
     "delete from texts", "delete from chunks", "update texts set text = ''",
     *(f"update memories set {one}" for one in (
         "metadata = '[]'", "metadata = '{'", f"event_at = {MOST}", f"valid_until = -{MOST}", f"accessed = {MOST}",

@@ -61,6 +61,14 @@ export function Debugger({ model, trans, pickFile }: IProps<DebuggerModel> & IPi
             <RankedLists lists={answer.lists} chosen={model.chosen} onChoose={id => model.choose(id)} trans={trans} />
           )}
           {answer && <Timings answer={answer} trans={trans} />}
+          <label className="jp-Memory-asOf">
+            {trans.__('As it was stored on')}
+            <input
+              type="date"
+              value={model.search.question.asOf ?? ''}
+              onChange={event => model.search.answers.narrow({ asOf: event.target.value || null })}
+            />
+          </label>
           <ProfileSwitch model={model} trans={trans} />
         </Advanced>
         <RecentSearches model={model} trans={trans} />

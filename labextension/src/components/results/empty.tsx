@@ -156,6 +156,9 @@ function NoMatch({ model, trans }: IProps<SearchModel>): JSX.Element {
             run={() => answers.narrow({ since: null })}
           />
         )}
+        {model.question.asOf && (
+          <Hint text={trans.__('Search what is stored now')} run={() => answers.narrow({ asOf: null })} />
+        )}
         {model.question.useTime && answer?.time_read && (
           <Hint text={trans.__('Ignore the time in the query')} run={() => answers.narrow({ useTime: false })} />
         )}

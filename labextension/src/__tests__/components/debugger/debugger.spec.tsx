@@ -262,6 +262,19 @@ describe('the debugger', () => {
     expect(search.question.profile).toBe('');
   });
 
+  it('searches what was stored on a day, and what is stored now', async () => {
+    const { api, search, model } = await searched();
+    shown(model);
+    const day = screen.getByLabelText('As it was stored on');
+    for (const value of ['2026-03-01', '']) {
+      await act(async () => {
+        fireEvent.change(day, { target: { value } });
+        await settle();
+      });
+      expect([search.question.asOf ?? '', api.search.mock.lastCall![0].as_of ?? '']).toEqual([value, value]);
+    }
+  });
+
   it('lists recent searches, also those of %memsearch, and runs one as it was run', async () => {
     const { api, search, model } = await searched();
     shown(model);
