@@ -102,6 +102,10 @@ def test_three_hundred_questions_and_a_hundred_without_an_answer() -> None:
         for path in one["notebooks"]
     }
     assert len(named) == 142
+    for one in script("fetch")["sources"]():
+        commits = one.get("commits", {})
+        assert commits.keys() <= one["notebooks"].keys()
+        assert all(re.fullmatch("[0-9a-f]{40}", commit) for commit in commits.values())
     judged = {cell.partition("#")[0] for of in script("judgements")["read_grades"]("qrels.tsv").values() for cell in of}
     assert judged <= named
 

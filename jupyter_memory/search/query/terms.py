@@ -12,6 +12,7 @@ from math import log1p, sqrt
 from unicodedata import normalize
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jupyter_memory.embedders.base import tokens
 from jupyter_memory.search.query.parser import MAX_TERMS, content_words
@@ -100,18 +101,12 @@ def _nearest(word: str, corpus: Corpus, columns: Collection[str]) -> list[str]:
         allowed, begins = 2, {stem[:3], first + third + second, second + first + third, first + second + stem[3:4]}
     else:
         allowed, begins = 1, {first + second, second + first, first + third}
-    words = set(chain.from_iterable(map(corpus.beginning, begins)))
-    terms = [term for term in words if abs(len(term) - len(stem)) <= allowed]
+    lengths = range(len(stem) - allowed, len(stem) + allowed + 1)
+    terms = [term for term in chain.from_iterable(map(corpus.beginning, begins)) if len(term) in lengths]
     if not terms:
         return []
 
-    # Imported late: its 48 modules take 10 ms, and few searches need them.
-    from rapidfuzz.distance import OSA
-    from rapidfuzz.process import cdist
-
-    # The stemmer keeps or takes a final "e" by the very letters that slipped: "prices" is under "price", but "pirces"
-    # under "pirc". One more than allowed means any higher number of slips.
-    slips = cdist([stem, f"{stem}e"], terms, scorer=OSA.distance, score_cutoff=allowed, dtype=np.uint8).min(axis=0)
+    slips = _slips(stem, terms, allowed)
     near = sorted((int(slips[place]), terms[place]) for place in np.flatnonzero(slips <= allowed))
     root = stem.removesuffix("e")
     # A word of everyday language was meant as it is, so that only its British or American form is looked for.
@@ -124,6 +119,26 @@ def _nearest(word: str, corpus: Corpus, columns: Collection[str]) -> list[str]:
     counted = ((slip, -corpus.chunk_count(term, columns), term) for slip, term in near[:_COUNTED])
     found = sorted(one for one in counted if one[1])
     return [term for slip, _, term in found if slip == found[0][0]][:_MOST_SPELLINGS]
+
+
+def _slips(stem: str, terms: Sequence[str], most: int) -> NDArray[np.int16]:
+    # How many slips are between each term and a stem (the distance of optimal string alignment), or any number above
+    # `most`. The stemmer keeps or takes a final "e" by the very letters that slipped: "prices" is under "price", but
+    # "pirces" under "pirc", so the stem with it counts as well. All terms are compared at once, a row for each letter
+    # of the stem: after each letter of the terms, the slips so far less the letters of the term so far.
+    letters = np.array(terms).view(np.uint32).reshape(len(terms), -1).T.copy()
+    before = row = np.zeros((len(letters) + 1, len(terms)), np.int16)
+    same_before = np.zeros(letters.shape, np.bool_)
+    for letter in f"{stem}e":
+        same = letters == ord(letter)
+        longer = row + np.int16(1)
+        np.minimum(longer[1:], row[:-1] - same, out=longer[1:])
+        np.minimum(longer[2:], before[:-2] - 1, out=longer[2:], where=same_before[1:] & same[:-1])
+        for _ in range(most):  # a letter that the stem lacks: more in a row are too many
+            np.minimum(longer[1:], longer[:-1], out=longer[1:])
+        before, row, same_before = row, longer, same
+    ends = np.array([*map(len, terms)], np.int16)
+    return np.minimum(before, row)[ends, np.arange(len(terms))] + ends
 
 
 def _is_everyday(word: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, filterfalse, takewhile
+from itertools import chain, filterfalse
 
 import numpy as np
 from numpy.typing import NDArray
@@ -337,7 +337,9 @@ class Statistics:
 
     def beginning(self, letters: str, /) -> Sequence[str]:
         def begin() -> list[str]:
-            return list(takewhile(lambda term: term.startswith(letters), _vocabulary(self._session, letters)))
+            self._session.execute(_VOCABULARY)
+            within = "select term from temp.vocabulary where term between :first and :last"
+            return self._session.column(within, first=letters, last=f"{letters}\U0010ffff")
 
         return self._vocabulary.of(self._version, letters, begin)
 

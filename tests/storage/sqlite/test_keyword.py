@@ -388,6 +388,9 @@ def test_a_slip_is_found(spelling):
         # Two slips count only in a long stem, whatever the length of the word with its ending.
         (("the classification", "polar"), "clasifcation", ["classif"]),
         (("the classification", "polar"), "poaalsing", []),
+        # Letters that changed places are one slip each time; with another between them, it is three.
+        (("the markdown",), "makrdonw", ["markdown"]),
+        (("the markdown",), "markdonew", []),
     ],
 )  # fmt: skip
 def test_only_what_was_meant(spelling, texts, word, expected):
