@@ -70,6 +70,9 @@ def draft_from(record: Mapping[str, Any], *, space: str, redacting: bool) -> Dra
     for name in TIMES:
         given[name] = moment(given.get(name), now, end=name == "valid_until")
     given["event_at"] = given["event_at"] or now
+    begins, ends = given["valid_from"], given["valid_until"]
+    if begins is not None and ends is not None and begins >= ends:
+        raise InputError("A memory holds from valid_from until valid_until, so valid_until must be later.")
     given["text"] = given.get("text", "")
     value = given.get("tags", ())
     tags = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else (value,)

@@ -213,7 +213,7 @@ class SearchEngine:
         """Return memories that nothing ranked as an answer, in their order."""
         with self.storage.snapshot() as snapshot:
             contexts = snapshot.first_contexts([one.id for one in memories if one.kind == "cell"])
-        shown = unranked(memories, contexts)
+        shown = unranked(memories, contexts, query.now)
         return Answer(
             query=query,
             hits=shown,

@@ -427,6 +427,8 @@ def _search_arguments(handler: _MemoryHandler, body: _Json) -> _Json:
 
     default = handler.service.settings.profile
     chosen: _Json = {name: body[name] for name in ("limit", "profile", "filters", "prefix", "time") if name in body}
+    if "about_tags" in body:
+        chosen["tags"] = body["about_tags"]
     bounds = period_of(body, datetime.now(UTC), invalid)
     # A profile may also be a file; over the network only the one that the settings chose.
     if chosen.get("profile", default) not in (*PROFILES, default):
