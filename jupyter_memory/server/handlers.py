@@ -438,6 +438,8 @@ def _search_arguments(handler: _MemoryHandler, body: _Json) -> _Json:
 
 @_route("search", "read")
 def _search(handler: _MemoryHandler, body: _Json) -> _Json:
+    from jupyter_memory.search.profiles import profile_named
+
     chosen = _search_arguments(handler, body)
     store, root = handler.store, handler.service.root
     if body.get("lists"):
@@ -451,6 +453,9 @@ def _search(handler: _MemoryHandler, body: _Json) -> _Json:
     else:
         answer = store.hits(body["query"], **chosen)
         found = answered(answer, store, root)
+    named = profile_named(chosen.get("profile", handler.service.settings.profile))
+    if said := named.unread(chosen.get("tags", ())):
+        found["notices"].append(said)
     if body.get("log"):
         store.note_search(answer, "panel")
         if answer.verdict == "weak" and (offer := store.model_offer()):

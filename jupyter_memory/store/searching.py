@@ -24,7 +24,6 @@ from jupyter_memory.search.profiles.profile import adapted
 from jupyter_memory.search.prompt import BUDGET, PromptText, checked_budget, prompt_text
 from jupyter_memory.search.query.parser import filters_from, parse
 from jupyter_memory.search.query.reading import read_through
-from jupyter_memory.search.signals import metadata
 from jupyter_memory.storage.databases import PartOfStore, SearchStorage
 from jupyter_memory.storage.sql import must_read
 from jupyter_memory.store.models import ModelChoice
@@ -374,11 +373,6 @@ class Searching:
 
     def _search(self, query: Query, profile: Profile) -> SearchRequest:
         embedder, notices = self._model.for_searching()
-        given = {metadata.Tags: ("tags", query.tags), metadata.Domain: ("a domain", query.domain)}
-        reads = set(map(type, profile.signals))
-        if unread := [what for signal, (what, values) in given.items() if values and signal not in reads]:
-            said = f"The profile {profile.name} gives no points for {' or '.join(unread)}; the profile vault does."
-            query = replace(query, notices=(*query.notices, said))
         return SearchRequest(query, profile, embedder, self._settings.threshold, notices)
 
 

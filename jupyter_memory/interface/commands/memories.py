@@ -363,6 +363,10 @@ def search(front: Front, call: Call) -> None:
 
 def answered(front: Front, query: str, names: Sequence[str] | None, arguments: Mapping[str, Any]) -> Answer:
     """Return the answer of your own store, or of the named stores together."""
+    from jupyter_memory.search.profiles import profile_named
+
+    if said := profile_named(arguments.get("profile") or front.settings.profile).unread(**arguments):
+        front.note(said)
     if not names:
         return front.store.hits(query, **arguments)
     usual = {name: getattr(front.settings, name) for name in ("profile", "limit")}
