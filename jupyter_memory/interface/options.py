@@ -151,18 +151,23 @@ def filters_of(values: Mapping[str, Any], now: datetime) -> Filters:
     return Filters(**{**facets, "tag": _tags(values)}, since=start, until=end)
 
 
-def period_of(given: Mapping[str, Any], now: datetime, wrong: Callable[[str, str], Exception]) -> dict[str, datetime]:
-    """Return ``since`` and ``until`` of a request that has them; raise what ``wrong`` makes of a field and a reason."""
+def period_of(
+    given: Mapping[str, Any],
+    now: datetime,
+    wrong: Callable[[str, str], Exception],
+    names: tuple[str, str] = ("since", "until"),
+) -> dict[str, datetime]:
+    """Return the bounds that a request has, by their names; raise what ``wrong`` makes of a field and a reason."""
     bounds: dict[str, datetime] = {}
-    for name in ("since", "until"):
+    for name in names:
         try:
-            at = moment(given.get(name), now, end=name == "until")
+            at = moment(given.get(name), now, end=name == names[1])
         except QueryError:
             raise wrong(name, "it cannot be read as a time. Write 2026-03-01, or: last week") from None
         if at is not None:
             bounds[name] = at
-    if len(bounds) == 2 and bounds["since"] >= bounds["until"]:
-        raise wrong("until", "it must be later than since")
+    if len(bounds) == 2 and bounds[names[0]] >= bounds[names[1]]:
+        raise wrong(names[1], f"it must be later than {names[0]}")
     return bounds
 
 

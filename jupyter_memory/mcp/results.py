@@ -118,6 +118,11 @@ class ForgetResult(Result):
     tokens: int
 
 
+class PinResult(Result):
+    changed: int
+    tokens: int
+
+
 class StatusResult(Result):
     """Counts of what a client may see."""
 

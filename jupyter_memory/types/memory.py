@@ -54,6 +54,7 @@ NO_PICTURES = Pictures()
 KINDS = ("note", "file", "cell", "history")
 TIERS = ("core", "file", "mcp", "note")
 SEVERITIES = ("critical", "warning", "suggestion")
+PINNED_BY = "pinned_by"  # in the metadata of a memory that a program pinned, and no person: its name
 
 
 @dataclass(frozen=True, slots=True)
