@@ -55,6 +55,7 @@ def yes(help_text: str) -> Option:
 
 LIMIT = Option(("-n", "--limit"), "how many results", "N", whole=True)
 RETRY = Option(("--retry",), "read files again that could not be read before, and report them")
+ANEW = Option(("--anew",), "read unchanged files, too, as after a change of the setting chunk_tokens")
 DETAILS = Option(("--details",), "list each file that was left out, with the reason")
 PROFILE = Option(("-p", "--profile"), "how to rank: a profile's name", "NAME")
 TAG = Option(("--tag",), "only memories with this tag; any of several: --tag a,b or --tag a --tag b", "TAG", many=True)

@@ -205,7 +205,11 @@ class History(Part):
         texts = {draft.text: draft for _, draft in drafts}
         distinct = list(texts.values())
         held = self._storage.runs.holds(distinct)
-        fresh = prepare([draft for draft, is_held in zip(distinct, held, strict=True) if not is_held], embedder)
+        fresh = prepare(
+            [draft for draft, is_held in zip(distinct, held, strict=True) if not is_held],
+            embedder,
+            capacity=self._settings.chunk_tokens,
+        )
         return self._storage.runs.note(drafts, fresh, embedder)
 
 

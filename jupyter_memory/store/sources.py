@@ -52,6 +52,7 @@ class Sources(Part):
         *,
         progress: bool | Callable[[int, int | None], None] = True,
         retry: bool = False,
+        anew: bool = False,
     ) -> IndexReport:
         """Index a file or a folder, notebooks by cell and other text files in parts; return counts, and what failed.
 
@@ -61,6 +62,7 @@ class Sources(Part):
             progress: Whether to show a bar; or a function of how many files are done and how many there are (None while
                 they are being counted), whose errors end the indexing.
             retry: Read files again that could not be read before and have not changed since.
+            anew: Read unchanged files, too: after a change of ``chunk_tokens``, their chunks get the new size.
 
         Raises:
             InputError: there is nothing at ``path``, or it is a file of an unknown kind.
@@ -81,6 +83,7 @@ class Sources(Part):
                 progress=(lambda some, what: shown(some, True, what)) if progress is True else None,
                 tell=progress if callable(progress) else None,
                 retry=retry,
+                anew=anew,
             )
             self._model.calibrate()
             if report.moved:

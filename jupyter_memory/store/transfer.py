@@ -109,7 +109,10 @@ class StoreTransfer(Part):
         from jupyter_memory.ingest.preparation import prepare
 
         arriving, known, left_out = _arriving(
-            self._storage, some, update, lambda new: prepare([draft for _, draft in new], embedder)
+            self._storage,
+            some,
+            update,
+            lambda new: prepare([draft for _, draft in new], embedder, capacity=self._settings.chunk_tokens),
         )
         prepared = [
             replace(one.prepared, draft=replace(one.prepared.draft, pictures=NO_PICTURES))

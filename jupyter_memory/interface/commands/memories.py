@@ -472,7 +472,8 @@ def unpin(front: Front, call: Call) -> None:
 
 def _index(front: Front, path: str, call: Call) -> None:
     try:
-        report = front.store_to_fill.index(path, progress=front.progress, retry=call.values["retry"])
+        asked = {name: call.values[name] for name in ("retry", "anew")}
+        report = front.store_to_fill.index(path, progress=front.progress, **asked)
     except KeyboardInterrupt:
         stats = front.store_to_fill.stats()
         held = f"{count_of(stats['memories'], 'memory', 'memories')} of {count_of(stats['files'], 'file')} and notes"

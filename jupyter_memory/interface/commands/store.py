@@ -70,6 +70,13 @@ def status(front: Front, call: Call) -> None:
             f"{stats['memories']:,} ({kinds})" if kinds else "none yet: add files with `index`, or a note with `add`",
         ),
         ("files", f"{stats['files']:,}"),
+        (
+            "chunks",
+            f"{count_of(stats['other_chunks'], 'memory has chunks', 'memories have chunks')} of another size than "
+            f"chunk_tokens ({front.settings.chunk_tokens}); `update --anew` cuts those of files anew"
+            if "other_chunks" in stats
+            else "",
+        ),
         ("pictures", f"{pictures['number']:,} ({size(pictures['bytes'])})" if pictures["number"] else ""),
         ("pinned", f"{stats['pinned']:,}"),
         ("history", "; ".join(history)),

@@ -245,6 +245,21 @@ def _read(session: Session, where: str, **parameters: Any) -> dict[int, Memory]:
     return found
 
 
+def of_other_chunks(session: Session, tokens: int, before: int) -> int:
+    """Return how many memories stored before a moment have several chunks, or one of likely more tokens."""
+    dialect = session.dialect
+    linked = dialect.linked("chunks", "memories", "chunks.memory = memories.key")
+    found: int = session.value(
+        f"""
+        select count(*) from memories where {dialect.of("memories")} and indexed_at < :before
+            and exists (select 1 from chunks where {linked} and (start > 0 or stop > :characters))
+        """,
+        before=before,
+        characters=4 * tokens,
+    )
+    return found
+
+
 def key_of(session: Session, memory_id: str) -> int | None:
     key: int | None = session.value(
         f"select key from memories where {session.dialect.of('memories')} and id = :id order by key", id=str(memory_id)
