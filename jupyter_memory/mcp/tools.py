@@ -371,8 +371,8 @@ class Tools:
             if answer.hits and answer.verdict != "none":
                 away = [notice for notice in answer.notices if answer.stores and "is left out: " in notice]
                 notices = (*answer.query.notices, *away) if answer.verdict == "strong" else answer.notices
-                if said := profile_named(self.provider.settings.profile).unread(asked.about_tags):
-                    notices = (said, *notices)
+                if unread := profile_named(self.provider.settings.profile).unread(asked.about_tags):
+                    notices = (unread, *notices)
                 page = self._pages.first(answer, notices, partial(search, limit=MOST_HITS))
             else:
                 # No filler: what is nearest to a question that nothing answers would only be paid for.

@@ -172,7 +172,7 @@ class Memories(Part):
         """Take the pin off a memory, which then has the tier again that it was stored with."""
         return self._pinned(memory_id, False, {})
 
-    def _pinned(self, memory_id: str, pinned: bool, by: Mapping[str, str]) -> Memory:
+    def _pinned(self, memory_id: str, pinned: bool, by: dict[str, str]) -> Memory:
         [memory] = self._found([memory_id])
         told = _without_program(memory.metadata) | by
         changed = {} if told == memory.metadata else {"metadata": told}
