@@ -70,8 +70,7 @@ def draft_from(record: Mapping[str, Any], *, space: str, redacting: bool) -> Dra
     for name in TIMES:
         given[name] = moment(given.get(name), now, end=name == "valid_until")
     given["event_at"] = given["event_at"] or now
-    begins, ends = given["valid_from"], given["valid_until"]
-    if begins is not None and ends is not None and begins >= ends:
+    if None not in (begins := given["valid_from"], ends := given["valid_until"]) and begins >= ends:
         raise InputError("A memory holds from valid_from until valid_until, so valid_until must be later.")
     given["text"] = given.get("text", "")
     value = given.get("tags", ())
@@ -265,16 +264,9 @@ def _cut(
 
 
 def prepare(
-    drafts: Sequence[Draft],
-    embedder: Embedder | None,
-    known: Mapping[str, Vectors] | None = None,
-    *,
-    capacity: int = CAPACITY,
+    drafts: Sequence[Draft], embedder: Embedder | None, known: Mapping[str, Vectors] = {}, *, capacity: int = CAPACITY
 ) -> list[Prepared]:
-    """Cut drafts into chunks of ``capacity`` tokens and embed all of them.
-
-    ``known`` has vectors that this embedder gave before, by their texts.
-    """
+    """Chunk drafts and embed all chunks; ``known`` has vectors that this embedder gave before, by their texts."""
     read = [
         definitions_and_places(draft.kind, draft.text) if draft.lang.lower() == PYTHON else None for draft in drafts
     ]

@@ -449,8 +449,9 @@ class Tools:
         space, given = self.bound.space or self.provider.settings.space, asked.model_dump()
         if asked.space and space and asked.space != space:
             raise ToolError("space: it is not the one that you may write to. Leave it out.")
-        window = ("valid_from", "valid_until")
-        times = period_of(given, call.at, lambda name, why: ToolError(f"{name}: {why}."), window)
+        window = period_of(
+            given, call.at, lambda name, why: ToolError(f"{name}: {why}."), ("valid_from", "valid_until")
+        )
         with self._one_write():
             memory = self._store(self._names[0], create=True).add(
                 asked.text,
@@ -458,10 +459,7 @@ class Tools:
                 tags=asked.tags,
                 tier="mcp",
                 source=source_of(call.client),
-                severity=asked.severity,
-                domain=asked.domain,
-                valid_from=times.get("valid_from"),
-                valid_until=times.get("valid_until"),
+                **{"severity": asked.severity, "domain": asked.domain, **window},
                 space=asked.space or space or None,
                 metadata={"client": call.client},
             )
@@ -490,12 +488,10 @@ class Tools:
         """Keep notes that you stored on top, or no longer."""
         memories = self._seen(asked.ids, call.client, all_of=True)
         _refuse_others(memories, call.client, "pin and unpin")
-        with self._one_write():
-            for memory in memories:
-                name, id_ = _parted(memory.id)
-                store = self._store(name)
-                store.pin(id_, by=call.client) if asked.pinned else store.unpin(id_)
         call.shown += [memory.id for memory in memories]
+        with self._one_write():
+            for store, id_ in ((self._store(name), id_) for name, id_ in map(_parted, call.shown)):
+                store.pin(id_, by=call.client) if asked.pinned else store.unpin(id_)
         return priced(results.PinResult(changed=len(memories), tokens=0), 999)
 
     def memory_status(self, _: Arguments, call: Call) -> results.StatusResult:

@@ -427,19 +427,16 @@ def _search_arguments(handler: _MemoryHandler, body: _Json) -> _Json:
 
     default = handler.service.settings.profile
     chosen: _Json = {name: body[name] for name in ("limit", "profile", "filters", "prefix", "time") if name in body}
-    if "about_tags" in body:
-        chosen["tags"] = body["about_tags"]
     bounds = period_of(body, datetime.now(UTC), invalid)
     # A profile may also be a file; over the network only the one that the settings chose.
     if chosen.get("profile", default) not in (*PROFILES, default):
         raise invalid("profile", f"there is none of this name. Known: {', '.join(PROFILES)}")
-    return {**chosen, **bounds}
+    tags = {"tags": body["about_tags"]} if "about_tags" in body else {}
+    return {**chosen, **bounds, **tags}
 
 
 @_route("search", "read")
 def _search(handler: _MemoryHandler, body: _Json) -> _Json:
-    from jupyter_memory.search.profiles import profile_named
-
     chosen = _search_arguments(handler, body)
     store, root = handler.store, handler.service.root
     if body.get("lists"):
@@ -453,9 +450,6 @@ def _search(handler: _MemoryHandler, body: _Json) -> _Json:
     else:
         answer = store.hits(body["query"], **chosen)
         found = answered(answer, store, root)
-    named = profile_named(chosen.get("profile", handler.service.settings.profile))
-    if said := named.unread(chosen.get("tags", ())):
-        found["notices"].append(said)
     if body.get("log"):
         store.note_search(answer, "panel")
         if answer.verdict == "weak" and (offer := store.model_offer()):

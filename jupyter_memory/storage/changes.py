@@ -20,7 +20,6 @@ from jupyter_memory.storage.base import (
     Prepared,
     content_hash,
     identity,
-    micros,
     to_micros,
 )
 from jupyter_memory.storage.sql import Overtaken, Session
@@ -145,16 +144,11 @@ class Changes:
         """Give a memory the tags, metadata and pin of a draft that says the same, and what that says of its worth."""
         self.lock([key])
         memory = memories.load(self.session, [key])[key]
-        given = {
-            "severity": draft.severity,
-            "domain": draft.domain,
-            "valid_from": micros(draft.valid_from),
-            "valid_until": micros(draft.valid_until),
-        }
+        given = {name: getattr(draft, name) for name in ("severity", "domain", "valid_from", "valid_until")}
         values = {
             "metadata": json.dumps({**memory.metadata, **draft.metadata}, ensure_ascii=False),
             "pinned": memory.pinned or draft.pinned,
-            **{name: value for name, value in given.items() if value is not None},
+            **{name: to_micros(at) if isinstance(at, datetime) else at for name, at in given.items() if at is not None},
         }
         memories.update_columns(self.session, key, values)
         tags = tuple(dict.fromkeys((*memory.tags, *draft.tags)))

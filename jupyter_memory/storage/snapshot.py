@@ -93,6 +93,7 @@ class Snapshot:
     without_definitions = delegated("_session", rows.lacking_definitions)
     chunks_of = delegated("_session", rows.chunks_of)
     spans = delegated("_session", rows.spans)
+    chunk_size = delegated("_session", rows.chunk_size)
     of_other_chunks = delegated("_session", rows.of_other_chunks)
     passages = delegated("_session", rows.passages)
     embedded_parts = delegated("_session", rows.embedded_parts)
@@ -172,7 +173,6 @@ class Snapshot:
     models = delegated("_session", known_models.every)
     calibration = delegated("_session", known_models.calibration)
 
-    chunk_size = delegated("_session", activity.chunk_size)
     accepted = delegated("_session", activity.accepted)
     feedback = delegated("_session", activity.judged)
     query_vector = delegated("_session", activity.query_vector)

@@ -15,7 +15,6 @@ from jupyter_memory.embedders.base import chunk_tokens
 from jupyter_memory.errors import InputError, StoreDamaged, StoreError
 from jupyter_memory.runtime import Progress, counted
 from jupyter_memory.storage import databases
-from jupyter_memory.storage.base import to_micros
 from jupyter_memory.storage.journal import recording
 from jupyter_memory.storage.snapshot import Snapshot
 from jupyter_memory.store.sources import Part
@@ -51,13 +50,8 @@ class Maintenance(Part):
         if sizes:
             size = StoreSize(self._storage.sizes(), budget(self._settings))
             found |= {"sizes": size.parts, "bytes": size.bytes, "held": size.held, "budget": size.budget}
-            tokens = self._settings.chunk_tokens
             with self._storage.snapshot() as snapshot:
-                used, since = snapshot.chunk_size()
-                # Nothing has that size yet, if nothing was stored since it was set.
-                before = since if used == tokens else to_micros(datetime.now(UTC))
-                if others := snapshot.of_other_chunks(tokens, before) if before else 0:
-                    found["other_chunks"] = others
+                found["other_chunks"] = snapshot.of_other_chunks(self._settings.chunk_tokens)
         runs = self._storage.runs.status(self._scope.space).runs
         found["history"] = {"recording": recording(self._storage.path), "runs": runs}
         if pending := self._storage.forgotten.pending(self._scope.space):

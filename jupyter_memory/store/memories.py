@@ -16,7 +16,6 @@ from jupyter_memory.errors import InputError, StoreError
 from jupyter_memory.runtime import batches, shown
 from jupyter_memory.search.query.parser import filters_from
 from jupyter_memory.storage import journal
-from jupyter_memory.storage.base import Prepared
 from jupyter_memory.store.searching import Moment
 from jupyter_memory.store.sources import Part
 from jupyter_memory.types import Draft, Filters, Memory, Selection, Thumbnail, as_tuple
@@ -155,7 +154,7 @@ class Memories(Part):
                     draft = replace(draft, context=snapshot.first_contexts([memory.id]).get(memory.id, ""))
             return self._model.writing(
                 lambda embedder: writer.update(
-                    memory.id, values, prepared=self._ready([draft], embedder)[0], embedder=embedder
+                    memory.id, values, prepared=self._prepared([draft], embedder)[0], embedder=embedder
                 )
             )
         tags = draft.tags if set(draft.tags) != set(memory.tags) else None
@@ -185,12 +184,7 @@ class Memories(Part):
         return [found[key] for key in keys]
 
     def _remember(self, drafts: Sequence[Draft], embedder: Embedder | None) -> list[Memory]:
-        return self._storage.writer.add(self._ready(drafts, embedder), embedder)
-
-    def _ready(self, drafts: Sequence[Draft], embedder: Embedder | None) -> list[Prepared]:
-        from jupyter_memory.ingest.preparation import prepare
-
-        return prepare(drafts, embedder, capacity=self._settings.chunk_tokens)
+        return self._storage.writer.add(self._prepared(drafts, embedder), embedder)
 
     def _draft(self, record: Mapping[str, Any]) -> Draft:
         if not isinstance(record, Mapping):

@@ -97,22 +97,19 @@ class ModelChoice:
 
     def writing(self, write: Callable[[Embedder | None], Done]) -> Done:
         """Return what ``write`` does with the embedder for new chunks; again, if the store's changed meanwhile."""
-        self._note_chunk_size()
+        if (tokens := self._settings.chunk_tokens) != self._chunks:
+            # Noted so that the store can tell later what has chunks of another size.
+            with self._storage.snapshot() as snapshot:
+                known, _ = snapshot.chunk_size()
+            if known != tokens:
+                self._storage.writer.note_once(f"chunks {to_micros(datetime.now(UTC))} {tokens}")
+            self._chunks = tokens
         for _ in range(_SWITCHES):
             embedder = self.for_writing()
             # Another program may switch the model between the embedding and the transaction, which then writes nothing.
             with suppress(EmbeddingMismatch):
                 return write(embedder)
         return write(self.for_writing())
-
-    # So that the store can tell later what has chunks of another size.
-    def _note_chunk_size(self) -> None:
-        if (tokens := self._settings.chunk_tokens) != self._chunks:
-            with self._storage.snapshot() as snapshot:
-                known, _ = snapshot.chunk_size()
-            if known != tokens:
-                self._storage.writer.note_once(f"chunks {to_micros(datetime.now(UTC))} {tokens}")
-            self._chunks = tokens
 
     def for_searching(self) -> tuple[Embedder | None, tuple[str, ...]]:
         """Return the embedder for queries, or None with a notice that says why only words are searched."""

@@ -18,6 +18,7 @@ from jupyter_memory.config import JupyterMemory, budget
 from jupyter_memory.errors import InputError
 from jupyter_memory.runtime import shown
 from jupyter_memory.search.query.parser import from_folder
+from jupyter_memory.storage.base import Prepared
 from jupyter_memory.storage.databases import SearchStorage, Storage
 from jupyter_memory.storage.snapshot import Snapshot
 from jupyter_memory.storage.sql import all_of
@@ -32,7 +33,8 @@ from jupyter_memory.text.paths import (
     plain_path,
     separator,
 )
-from jupyter_memory.types import Filters, IndexReport
+from jupyter_memory.types import Draft, Filters, IndexReport
+from jupyter_memory.types.protocols import Embedder
 from jupyter_memory.types.report import Folder, budget_notice
 
 
@@ -41,6 +43,11 @@ class Part:
 
     def __init__(self, storage: Storage, model: ModelChoice, settings: JupyterMemory, scope: Scope) -> None:
         self._storage, self._model, self._settings, self._scope = storage, model, settings, scope
+
+    def _prepared(self, drafts: Sequence[Draft], embedder: Embedder | None) -> list[Prepared]:
+        from jupyter_memory.ingest.preparation import prepare  # imported late: a search needs nothing of it
+
+        return prepare(drafts, embedder, capacity=self._settings.chunk_tokens)
 
 
 class Sources(Part):

@@ -57,7 +57,7 @@ def test_tags_as_evidence_and_windows(week, capsys) -> None:
     assert [one["contrib_severity"] for one in (old, now, soon)] == [0.15 * 0.7, 0.0, 0.0]
     assert "gives no points" not in capsys.readouterr().err
     assert "5 – not valid after 2026-03-31" in " ".join(week.titles("%memsearch discount λ"))
-    assert "The profile auto gives no points for tags or a domain; vault does." in week.noted(
+    assert "The profile auto gives no points for tags; vault does." in week.noted(
         "%memsearch discount λ --about-tag shop --domain sales"
     )
     # Said again, it holds longer.

@@ -365,7 +365,7 @@ def answered(front: Front, query: str, names: Sequence[str] | None, arguments: M
     """Return the answer of your own store, or of the named stores together."""
     from jupyter_memory.search.profiles import profile_named
 
-    if said := profile_named(arguments.get("profile") or front.settings.profile).unread(**arguments):
+    if said := profile_named(arguments.get("profile") or front.settings.profile).unread(arguments.get("tags", ())):
         front.note(said)
     if not names:
         return front.store.hits(query, **arguments)

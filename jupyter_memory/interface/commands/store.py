@@ -44,6 +44,8 @@ def status(front: Front, call: Call) -> None:
             f"brings back {count_of(stats['undo']['memories'], 'memory', 'memories')} until {until:%Y-%m-%d %H:%M}; "
             "until then their texts are in the file (`forget --now` removes them)"
         )
+    others = stats["other_chunks"]
+    uncut = count_of(others, "memory has chunks", "memories have chunks")
     runs, kernels = stats["history"]["runs"], stats["history"]["recording"]
     recording = f"{count_of(kernels, 'kernel')} record{'s what it runs' if kernels == 1 else ' what they run'}"
     history = [count_of(runs, "run")] if runs or kernels else []
@@ -70,13 +72,7 @@ def status(front: Front, call: Call) -> None:
             f"{stats['memories']:,} ({kinds})" if kinds else "none yet: add files with `index`, or a note with `add`",
         ),
         ("files", f"{stats['files']:,}"),
-        (
-            "chunks",
-            f"{count_of(stats['other_chunks'], 'memory has chunks', 'memories have chunks')} of another size than "
-            f"chunk_tokens ({front.settings.chunk_tokens}); `update --anew` cuts those of files anew"
-            if "other_chunks" in stats
-            else "",
-        ),
+        ("chunks", f"{uncut} of another size than chunk_tokens; `update --anew` cuts files anew" if others else ""),
         ("pictures", f"{pictures['number']:,} ({size(pictures['bytes'])})" if pictures["number"] else ""),
         ("pinned", f"{stats['pinned']:,}"),
         ("history", "; ".join(history)),

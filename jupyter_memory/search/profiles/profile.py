@@ -160,11 +160,10 @@ class Profile:
         """Return the terms that count where the vector retriever takes part, or where it does not."""
         return self.terms if hybrid or not self.keyword_only else self.keyword_only
 
-    def unread(self, tags: Sequence[str] = (), domain: str | None = None, **_: Any) -> str:
-        """Return a notice of what a search gives as evidence and no signal reads, empty if there is nothing."""
-        given = {metadata.Tags: ("tags", tags), metadata.Domain: ("a domain", domain)}
-        told = [what for signal, (what, value) in given.items() if value and signal not in map(type, self.signals)]
-        return f"The profile {self.name} gives no points for {' or '.join(told)}; vault does." if told else ""
+    def unread(self, tags: Sequence[str]) -> str:
+        """Return a notice if tags are given as evidence and no signal reads them."""
+        is_read = not tags or metadata.Tags in map(type, self.signals)
+        return "" if is_read else f"The profile {self.name} gives no points for tags; vault does."
 
     def without(self, term: str) -> Profile:
         """Return a copy, called ``name-term``, in which one term does not count: what the others do without it."""

@@ -186,14 +186,6 @@ def note_once(session: Session, what: str) -> bool:
     return session.insert("done", [{"space": session.space, "what": what}], known="do nothing") > 0
 
 
-def chunk_size(session: Session) -> tuple[int, int]:
-    """Return how many tokens the chunks of what is stored now have, and since when, in microseconds."""
-    of = session.dialect.opened("done")
-    noted = session.value(f"select max(what) from done where {of} and what like 'chunks %'")
-    _, since, tokens = (noted or "chunks 0 448").split()
-    return int(tokens), int(since)
-
-
 # The vectors of the last thousand questions, of all models together, by a digest of their words.
 #
 # A repeated question moves to the front, but only from the older half: most searches that find their vector here write

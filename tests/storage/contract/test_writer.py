@@ -45,15 +45,17 @@ def test_adding(storage):
 
 def test_chunks_of_another_size(storage):
     """The last size that was noted counts; older memories of several chunks, or of a long one, have another."""
-    size = lambda: seen(storage, lambda snapshot: snapshot.chunk_size())  # noqa: E731
-    assert size() == (448, 0)
-    assert storage.writer.note_once("chunks 1700000000000000 128")
-    assert storage.writer.note_once("chunks 1790000000000000 64") and storage.writer.note_once("chunked")
-    assert size() == (64, 1_790_000_000_000_000)
+
+    def others(tokens):
+        return seen(storage, lambda snapshot: snapshot.of_other_chunks(tokens))
+
     add(storage, Draft(text="μ " * 130), Draft(text="price of λ " * 400), Draft(text="μ fell."))
-    later, earlier = 4_000_000_000_000_000, 0
-    for tokens, before, others in ((448, later, 1), (64, later, 2), (64, earlier, 0)):
-        assert seen(storage, lambda snapshot, t=tokens, b=before: snapshot.of_other_chunks(t, b)) == others
+    assert (seen(storage, lambda snapshot: snapshot.chunk_size()), others(448), others(64)) == ((448, 0), 0, 2)
+    assert storage.writer.note_once("chunks 1700000000000000 64") and storage.writer.note_once("chunked")
+    assert others(64) == 0 and others(448) == 1
+    assert storage.writer.note_once("chunks 4000000000000000 448")
+    assert seen(storage, lambda snapshot: snapshot.chunk_size()) == (448, 4_000_000_000_000_000)
+    assert (others(64), others(448)) == (2, 1)
 
 
 def test_updating(storage):
