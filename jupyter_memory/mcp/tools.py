@@ -459,7 +459,10 @@ class Tools:
                 tags=asked.tags,
                 tier="mcp",
                 source=source_of(call.client),
-                **{"severity": asked.severity, "domain": asked.domain, **window},
+                severity=asked.severity,
+                domain=asked.domain,
+                valid_from=window.get("valid_from"),
+                valid_until=window.get("valid_until"),
                 space=asked.space or space or None,
                 metadata={"client": call.client},
             )
