@@ -20,7 +20,7 @@ from jupyter_memory.ingest.dates import copied, last_commits
 from jupyter_memory.ingest.discovery import Walk, own_name, walk
 from jupyter_memory.ingest.moves import MissingFiles, use_known_names
 from jupyter_memory.ingest.pictures import Quota
-from jupyter_memory.ingest.preparation import NOTES, prepare, read_file, unchanged
+from jupyter_memory.ingest.preparation import CAPACITY, NOTES, prepare, read_file, unchanged
 from jupyter_memory.ingest.readers.registry import digest, stamp, version_mark
 from jupyter_memory.ingest.workers import Task, WorkerPool, prepare_files, workers_for
 from jupyter_memory.runtime import batches
@@ -57,7 +57,7 @@ class Indexing:
     def __init__(self, storage: Storage, model: EmbedderProvider, settings: JupyterMemory, space: str) -> None:
         self._storage, self._model, self._settings, self._space = storage, model, settings, space
         self._root = Path()
-        self._retry = False
+        self._retry = self._anew = False
         self._counts: Counter[str] = Counter()
         self._failed: list[tuple[str, str]] = []
         self._left_out: list[tuple[str, str, str]] = []
@@ -81,6 +81,7 @@ class Indexing:
         tell: Callable[[int, int | None], None] | None = None,
         named_from: Path | None = None,
         retry: bool = False,
+        anew: bool = False,
     ) -> IndexReport:
         """Index a file or a folder: new and changed files are read, deleted ones forgotten, the others left alone.
 
@@ -93,7 +94,7 @@ class Indexing:
         begun = perf_counter()
         removed = 0 if self._settings.thumbnails else self._storage.thumbnails.clear()
         root = normal(root) if named_from is None else own_name(normal(root), named_from, ignore=ignore)
-        self._root, self._retry = named_from or root, retry
+        self._root, self._retry, self._anew = named_from or root, retry, anew
         report = tell or (lambda done, files: None)
         report(0, None)
         known = dict(self._files_under(str(root)))
@@ -153,7 +154,11 @@ class Indexing:
             known.pop(after, None)
             self._counts["moved"] += 1
         states = [(path, known.get(str(path))) for path in seen.files]
-        paths = [path for path, state in states if state is None or state.is_incomplete or _differs(state, path)]
+        paths = [
+            path
+            for path, state in states
+            if self._anew or state is None or state.is_incomplete or _differs(state, path)
+        ]
         new = [path for path, state in states if state is None]
         self._new = {path for path in new if path.suffix == ".ipynb" and self._settings.thumbnails}
         self._commits = dict.fromkeys(copied(new), UNKNOWN) | last_commits(paths)
@@ -178,6 +183,7 @@ class Indexing:
                 self._space,
                 dimensions=0 if embedder is None else embedder.dimensions,
                 commits=self._commits,
+                capacity=self._settings.chunk_tokens,
                 pictures=pictures,
             )
             reads = [*((path, False) for path in paths), *((path, True) for path in paths if path in self._new)]
@@ -229,7 +235,7 @@ class Indexing:
 
     def _read(self, path: Path, known: FileState | None) -> tuple[FileState, list[Draft]] | None:
         try:
-            is_complete = known is not None and not known.is_incomplete
+            is_complete = known is not None and not known.is_incomplete and not self._anew
             if (
                 known is not None
                 and is_complete
@@ -308,7 +314,7 @@ class Indexing:
             dated.append((replace(state, dated=True), here if is_new else list(map(earlier.dated, here))))
         others = [draft for _, of_file in dated for draft in of_file if id(draft) not in ready]
         # Embedded before the transaction begins, so that the write lock is held for the writing only.
-        rest = iter(prepare(others, embedder, earlier.vectors(others)))
+        rest = iter(prepare(others, embedder, earlier.vectors(others), capacity=self._settings.chunk_tokens))
         parts = [
             (state, [ready[id(draft)] if id(draft) in ready else next(rest) for draft in of_file])
             for state, of_file in dated
@@ -349,7 +355,7 @@ class Indexing:
         with suppress(OSError):
             ready = None if self._pool is None else self._pool.prepared(path, pictured=True)
             if ready is None:
-                task = Task(self._root, self._settings.redact, self._space, 0, self._commits, {})
+                task = Task(self._root, self._settings.redact, self._space, 0, self._commits, CAPACITY, {})
                 [found] = prepare_files([(path, True)], task, None)
                 ready = found and found[1]
             if stamp(path) == (state.mtime_ns, state.size):

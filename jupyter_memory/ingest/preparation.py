@@ -70,6 +70,8 @@ def draft_from(record: Mapping[str, Any], *, space: str, redacting: bool) -> Dra
     for name in TIMES:
         given[name] = moment(given.get(name), now, end=name == "valid_until")
     given["event_at"] = given["event_at"] or now
+    if None not in (begins := given["valid_from"], ends := given["valid_until"]) and begins >= ends:
+        raise InputError("A memory holds from valid_from until valid_until, so valid_until must be later.")
     given["text"] = given.get("text", "")
     value = given.get("tags", ())
     tags = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else (value,)
@@ -139,8 +141,8 @@ def clean(draft: Draft, *, redacting: bool) -> Draft:
 
 # Cuts texts into chunks: one for a short text, overlapping ones cut at natural places for a long one.
 
-# Tokens of a chunk, and tokens that neighbours share, at most.
-_CAPACITY, _OVERLAP = 448, 224
+# Tokens of a chunk, of which neighbours share half at most.
+CAPACITY = 448
 # Only texts up to this many characters are counted before they are cut: a longer one very likely has too many tokens.
 _COUNTED = 8_000
 # Texts that are counted at once: each of their characters takes some hundred bytes.
@@ -160,14 +162,14 @@ _ANYWHERE = tuple(re.compile(place) for place in (r"\n[ \t]*\n", r"\n", r"[.!?;:
 _BLANKS = re.compile(r"\s*")
 
 
-def _with_chunks(drafts: Sequence[Draft], places: Sequence[Sequence[Place]]) -> list[Draft]:
+def _with_chunks(drafts: Sequence[Draft], places: Sequence[Sequence[Place]], capacity: int) -> list[Draft]:
     # Fills ``chunks`` where empty: exact stretches of the text; every character that is not blank is in one of them.
     # Tokens are the bundled static model's. ``context`` is the draft's, with the headings above a chunk of Markdown or
     # reStructuredText, or the class and function around one of code. ``places`` are the definitions in each draft.
     texts = [draft.text for draft in drafts if not draft.chunks]
     # A token is at least one character, unless the character is taken apart, as a syllable in Hangul is.
-    counts = [len(text) if len(text) < _CAPACITY and text.isascii() else _CAPACITY + 1 for text in texts]
-    unsure = [place for place, count in enumerate(counts) if count > _CAPACITY and len(texts[place]) <= _COUNTED]
+    counts = [len(text) if len(text) < capacity and text.isascii() else capacity + 1 for text in texts]
+    unsure = [place for place, count in enumerate(counts) if count > capacity and len(texts[place]) <= _COUNTED]
     for some in batches(unsure, _COUNTED_TOGETHER):
         found = tokens([encodable(texts[place]) for place in some])
         for place, count in zip(some, found.counts.tolist(), strict=True):
@@ -180,11 +182,11 @@ def _with_chunks(drafts: Sequence[Draft], places: Sequence[Sequence[Place]]) -> 
             done.append(draft)
             continue
         text, blocks = draft.text, list[Block]()
-        if next(lengths) <= _CAPACITY:
+        if next(lengths) <= capacity:
             spans = [(0, len(text))] if text.strip() else []
         else:
             blocks = outline(draft.lang, text, of_it) if draft.kind == "file" else []
-            spans = list(_split(text, draft.lang, blocks))
+            spans = list(_split(text, draft.lang, blocks, capacity))
         chunks: list[Chunk] = []
         line, counted = markdown.first_line(draft.metadata) or 1, 0
         for (start, end), above in zip(spans, _contexts(draft, spans, blocks), strict=True):
@@ -218,7 +220,7 @@ def _contexts(draft: Draft, spans: Sequence[tuple[int, int]], blocks: Sequence[B
     ]
 
 
-def _split(text: str, lang: str, blocks: Sequence[Block]) -> Iterator[tuple[int, int]]:
+def _split(text: str, lang: str, blocks: Sequence[Block], capacity: int) -> Iterator[tuple[int, int]]:
     # Yields the stretches in order. Each ends at the strongest place in its second half (section, paragraph, line,
     # sentence, word), and the next begins at such a place among its last tokens. Where there are ``blocks``, none
     # reaches from one of the top level into another, unless both are small.
@@ -234,7 +236,7 @@ def _split(text: str, lang: str, blocks: Sequence[Block]) -> Iterator[tuple[int,
         end = stop
     done = 0
     for first, last in [*parts, (begin, end)]:
-        for begin, end in _cut(text, first, last, begins, places):
+        for begin, end in _cut(text, first, last, begins, places, capacity):
             match = _BLANKS.match(text, begin, end)
             word = match.end() if match else begin
             start, end = max(begin, text.rfind("\n", begin, word) + 1), begin + len(text[begin:end].rstrip())
@@ -245,9 +247,9 @@ def _split(text: str, lang: str, blocks: Sequence[Block]) -> Iterator[tuple[int,
 
 
 def _cut(
-    text: str, begin: int, stop: int, begins: Sequence[int], places: Sequence[re.Pattern[str]]
+    text: str, begin: int, stop: int, begins: Sequence[int], places: Sequence[re.Pattern[str]], capacity: int
 ) -> Iterator[tuple[int, int]]:
-    size = _CAPACITY - _SLACK
+    size = capacity - _SLACK
     first, last = bisect_left(begins, begin), bisect_left(begins, stop)
     while last - first > size:
         low, high = begins[first + size // 2], begins[first + size]
@@ -255,20 +257,20 @@ def _cut(
         end = next((found[-1] for found in ends if found), high)
         yield begin, end
         # Each stretch begins at least a quarter of the size further, whatever the overlap.
-        low = begins[max(bisect_left(begins, end) - _OVERLAP, first + size // 4)]
+        low = begins[max(bisect_left(begins, end) - capacity // 2, first + size // 4)]
         begin = next((match.end() for place in places if (match := place.search(text, low, end - 1))), low)
         first = bisect_right(begins, begin) - 1
     yield begin, stop
 
 
 def prepare(
-    drafts: Sequence[Draft], embedder: Embedder | None, known: Mapping[str, Vectors] | None = None
+    drafts: Sequence[Draft], embedder: Embedder | None, known: Mapping[str, Vectors] = {}, *, capacity: int = CAPACITY
 ) -> list[Prepared]:
     """Chunk drafts and embed all chunks; ``known`` has vectors that this embedder gave before, by their texts."""
     read = [
         definitions_and_places(draft.kind, draft.text) if draft.lang.lower() == PYTHON else None for draft in drafts
     ]
-    chunked = _with_chunks(drafts, [() if one is None else one[1] for one in read])
+    chunked = _with_chunks(drafts, [() if one is None else one[1] for one in read], capacity)
     takes = embedder if isinstance(embedder, TokenEmbedder) else None
     # The title of each chunk's draft, its head and its text.
     pieces = [

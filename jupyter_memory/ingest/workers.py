@@ -42,6 +42,7 @@ class Task:
     space: str
     dimensions: int  # 0 without vectors
     commits: Mapping[Path, datetime]
+    capacity: int  # tokens of a chunk
     pictures: Mapping[Path, Mapping[str, Thumbnail] | None]  # known ones by origin; None: not read with the text
 
 
@@ -73,7 +74,7 @@ def prepare_files(reads: Sequence[Read], task: Task, embedder: Embedder | None) 
         if of_file and not pictured
         for one in of_file[1]
     ]
-    ready = iter(prepare(texts, embedder))
+    ready = iter(prepare(texts, embedder, capacity=task.capacity))
     return [
         of_file
         and (

@@ -55,9 +55,11 @@ def yes(help_text: str) -> Option:
 
 LIMIT = Option(("-n", "--limit"), "how many results", "N", whole=True)
 RETRY = Option(("--retry",), "read files again that could not be read before, and report them")
+ANEW = Option(("--anew",), "read unchanged files, too, as after a change of the setting chunk_tokens")
 DETAILS = Option(("--details",), "list each file that was left out, with the reason")
 PROFILE = Option(("-p", "--profile"), "how to rank: a profile's name", "NAME")
 TAG = Option(("--tag",), "only memories with this tag; any of several: --tag a,b or --tag a --tag b", "TAG", many=True)
+ABOUT_TAG = Option(("--about-tag",), "a tag that counts in favour (profile vault); no filter", "TAG", many=True)
 KIND = Option(("--kind",), f"only {', '.join(KINDS)}; again for one more", "KIND", many=True, choices=KINDS)
 TIER = Option(("--tier",), f"only {', '.join(TIERS)}; again for one more", "TIER", many=True, choices=TIERS)
 PATH = Option(("--path",), "only this file, or what lies below this folder", "PATH", many=True)
@@ -79,17 +81,17 @@ COPY = (IN_SPACE, Option(("--update",), "overwrite memories that the other store
 STORE_READ_ONLY = Option(("--read-only",), "never write to the added store")
 OVERWRITE = Option(("--overwrite",), "replace the store that is there", destroys=True)
 
-_TIMES = frozenset(["--since", "--until", "--as-of", "--on", "--event-at"])
+_TIMES = frozenset(["--since", "--until", "--as-of", "--on", "--event-at", "--valid-from", "--valid-until"])
 CONTEXT = Option(("--context",), "the results as a text for a prompt, of at most so many tokens", "TOKENS", whole=True)
 OPEN = Option(("--open",), "open the file of the result with this rank, at its place", "RANK", whole=True)
 QUIET = Option(("--quiet",), "print nothing; exit with 0 if something is found, 1 if nothing is, 2 if it failed")
 IN = Option(("--in",), "search this store of `store list`; again for one more; all: every store", "NAME", many=True)
 FILTERS = (TAG, KIND, TIER, PATH, LANG, SPACE, SESSION, SINCE, UNTIL, ON)
-SEARCH = (LIMIT, PROFILE, *FILTERS, AS_OF, DOMAIN, SCAN, IN)
+SEARCH = (LIMIT, PROFILE, *FILTERS, AS_OF, ABOUT_TAG, DOMAIN, SCAN, IN)
 # In a terminal, with what is rarely needed last.
 TYPED_SEARCH = (
     *(LIMIT, KIND, TAG, PATH, LANG, SINCE, UNTIL, ON, SCAN, OPEN, JSON, CONTEXT),
-    *(QUIET, PROFILE, TIER, SPACE, SESSION, AS_OF, DOMAIN, IN),
+    *(QUIET, PROFILE, TIER, SPACE, SESSION, AS_OF, ABOUT_TAG, DOMAIN, IN),
 )
 BROWSE = (LIMIT, *FILTERS, AS_OF)
 FORGET = (
@@ -126,6 +128,8 @@ ADD = (
     Option(("--session",), "the session it belongs to", "SESSION"),
     Option(("--severity",), f"one of {', '.join(SEVERITIES)}", "LEVEL", choices=SEVERITIES),
     Option(("--domain",), "the subject area", "NAME"),
+    Option(("--valid-from",), "from when it holds: 2026-03-31", "TIME"),
+    Option(("--valid-until",), "until when it holds; a day, month or year is included", "TIME"),
     Option(("--on", "--event-at"), 'when it happened: 2025-03-31, yesterday, "2 hours ago"', "TIME"),
     Option(("--tier",), f"one of {', '.join(TIERS)}", "TIER", choices=TIERS),
     Option(("--pin",), "keep it on top"),
@@ -151,26 +155,37 @@ def filters_of(values: Mapping[str, Any], now: datetime) -> Filters:
     return Filters(**{**facets, "tag": _tags(values)}, since=start, until=end, as_of=as_of)
 
 
-def period_of(given: Mapping[str, Any], now: datetime, wrong: Callable[[str, str], Exception]) -> dict[str, datetime]:
-    """Return the times of a request that has them; raise what ``wrong`` makes of a field and a reason."""
+def period_of(
+    given: Mapping[str, Any],
+    now: datetime,
+    wrong: Callable[[str, str], Exception],
+    names: tuple[str, str] = ("since", "until"),
+) -> dict[str, datetime]:
+    """Return the times of a request that has them: ``as_of`` and two bounds.
+
+    Raises what ``wrong`` makes of a field and a reason.
+    """
     bounds: dict[str, datetime] = {}
-    for name in ("as_of", "since", "until"):
+    begins, ends = names
+    for name in ("as_of", *names):
         try:
-            read = last_moment if name == "as_of" else partial(moment, end=name == "until")
+            read = last_moment if name == "as_of" else partial(moment, end=name == ends)
             at = read(given.get(name), now)
         except QueryError:
             raise wrong(name, "it cannot be read as a time. Write 2026-03-01, or: last week") from None
         if at is not None:
             bounds[name] = at
             now = min(now, bounds.get("as_of", now))
-    if bounds.keys() >= {"since", "until"} and bounds["since"] >= bounds["until"]:
-        raise wrong("until", "it must be later than since")
+    if bounds.keys() >= {begins, ends} and bounds[begins] >= bounds[ends]:
+        raise wrong(ends, f"it must be later than {begins}")
     return bounds
 
 
 def search_of(values: Mapping[str, Any], now: datetime) -> dict[str, Any]:
     """Return the arguments of a search that option values give, without the query; options not given are left out."""
     given = {name: values[name] for name in ("limit", "profile", "domain") if values.get(name) is not None}
+    if tags := _tags(values, "about_tag"):
+        given["tags"] = tags
     return {**given, "filters": filters_of(values, now), "now": now}
 
 
@@ -238,8 +253,10 @@ def memory_of(values: Mapping[str, Any], now: datetime) -> dict[str, Any]:
     given = {name: values[name] for name in names if values.get(name) is not None}
     if tags := _tags(values):
         given["tags"] = tags
-    if (written := values.get("event_at")) is not None:
-        given["event_at"] = _read("--on", written, lambda: parse_moment(written, now=now))
+    for name, flag in (("event_at", "--on"), ("valid_from", "--valid-from"), ("valid_until", "--valid-until")):
+        if (written := values.get(name)) is not None:
+            end = name == "valid_until"
+            given[name] = _read(flag, written, partial(parse_moment, written, now=now, end=end))
     return given
 
 
@@ -258,8 +275,8 @@ def refuse_unquoted_times(words: Sequence[str], now: datetime) -> None:
                 raise QueryError(f'{flag} takes one word, and got {time!r}. Quote the time: {flag} "{time} {more}".')
 
 
-def _tags(values: Mapping[str, Any]) -> tuple[str, ...]:
-    parts = (part.strip() for given in as_tuple(values.get("tag")) for part in given.split(","))
+def _tags(values: Mapping[str, Any], name: str = "tag") -> tuple[str, ...]:
+    parts = (part.strip() for given in as_tuple(values.get(name)) for part in given.split(","))
     return tuple(dict.fromkeys(part for part in parts if part))
 
 

@@ -73,7 +73,7 @@ def _values(session: Session, kind: str | tuple[str, ...], typed: str) -> Collec
     match kind:
         case tuple():
             return kind
-        case "tag":
+        case "tag" | "about_tag":
             # Completing tags must not create the store.
             with suppress(JupyterMemoryError):
                 tags = session.store.tags() if has_store(session.settings) else []

@@ -26,6 +26,7 @@ def tools() -> list[str]:
 async def memory_search(
     query: str | None = None,
     filters: dict[str, Any] | None = None,
+    about_tags: list[str] | None = None,
     mode: Literal["scan", "full"] = "scan",
     limit: int = 10,
     max_tokens: int = 2_000,
@@ -34,8 +35,9 @@ async def memory_search(
     """Search the user's notebooks, notes and files by meaning and exact words. Use it first for whatever the user may
     have done, decided or noted before.
 
-    filters: kind (note, file, cell), tag, path, lang, since, until, as_of (stored by then). mode "full" gives whole
-    texts while they fit. max_tokens bounds the answer; cursor is `next` of an answer, for more.
+    filters: kind (note, file, cell), tag, path, lang, tier, since, until, as_of (stored by then); about_tags only count
+    in favour. mode "full" gives whole texts while they fit. max_tokens bounds the answer; cursor is `next` of an
+    answer, for more.
     """
     return await _answer("memory_search", locals())
 

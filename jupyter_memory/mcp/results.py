@@ -8,6 +8,7 @@ import threading
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import cache
 from itertools import islice, takewhile
 from math import isnan, log
@@ -114,6 +115,11 @@ class RememberResult(Result):
 
 class ForgetResult(Result):
     forgotten: int
+    tokens: int
+
+
+class PinResult(Result):
+    changed: int
     tokens: int
 
 
@@ -322,11 +328,11 @@ def place_of(memory: Memory, location: str, quotes: Quotes, named: str = "", sho
     is_notebook = memory.source.lower().endswith(".ipynb")
     path = fit_end(memory.source, _SHORT_PATH) if short else memory.source
     title = without_file(named or memory.title, memory.source)
-    ended = quotes.line(memory.failure, _SHORT)
+    against = quotes.line(memory.failure, _SHORT), memory.outside(datetime.now(UTC))
     caution = reads_like_instructions(title, memory.source, *memory.tags)
     return {
         "id": memory.id,
-        "title": " – ".join(filter(None, (quotes.line(title, _SHORT_TITLE if short else 160), ended))) or None,
+        "title": " – ".join(filter(None, (quotes.line(title, _SHORT_TITLE if short else 160), *against))) or None,
         "path": quotes.line(path, 1_000) or None,
         "cell": memory.cell if is_notebook else None,
         "line": int(location) if memory.kind == "file" and not is_notebook and location.isdecimal() else None,

@@ -1,4 +1,4 @@
-"""The seven tools: the arguments and the answer of each, with its bounds, its budget and its record."""
+"""The eight tools: the arguments and the answer of each, with its bounds, its budget and its record."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from jupyter_memory.search.prompt import quotes_for
 from jupyter_memory.store.listed import Stores
 from jupyter_memory.text.code import is_code
 from jupyter_memory.types import Answer, Filters, Memory
+from jupyter_memory.types.memory import PINNED_BY
 from jupyter_memory.types.report import Recent
 from jupyter_memory.types.search import EMPTY, NO_MATCH, OWN, UNANSWERED, address
 
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from jupyter_memory.store.store import MemoryStore
 
 # Keys that a schema need not have: an agent pays for the list of tools before it has asked anything.
-_UNSAID = ("title", "$defs", "maxLength", "minLength", "maxItems", "minItems")
+_UNSAID = ("title", "$defs", "maxLength", "minLength", "maxItems", "minItems", "ge", "le")
 
 
 def lean(schema: Any, definitions: Mapping[str, Any] | None = None) -> Any:
@@ -63,7 +64,7 @@ def lean(schema: Any, definitions: Mapping[str, Any] | None = None) -> Any:
         key: value
         for key, value in schema.items()
         if key not in _UNSAID
-        and not (key == "default" and value in ("", [], None))
+        and not (key == "default" and value in ("", [], None, 0))
         and not (key == "additionalProperties" and value is False)
     }
     if "properties" in kept:
@@ -104,9 +105,11 @@ Ids = Annotated[
     list[Annotated[str, Field(max_length=100)]], BeforeValidator(_several), Field(min_length=1, max_length=MOST_IDS)
 ]
 Whole = Annotated[int, _NO_TRUTH]
-MaxTokens = Annotated[Whole, Field(ge=LEAST_TOKENS, le=MOST_TOKENS, description="of the whole answer")]
+MaxTokens = Annotated[Whole, Field(ge=LEAST_TOKENS, le=MOST_TOKENS)]
 Limit = Annotated[Whole, Field(ge=1, le=MOST_HITS)]
 Kind = Annotated[Literal["note", "file", "cell", "history"], _LOWER]
+Tier = Annotated[Literal["core", "file", "mcp", "note"], _LOWER]
+Severity = Annotated[Literal["critical", "warning", "suggestion"], _LOWER]
 Ending = Annotated[Literal["ok", "error"], _LOWER]
 Mode = Annotated[Literal["scan", "full"], _LOWER]
 
@@ -159,6 +162,7 @@ class FilterArguments(Arguments):
     tag: Several | None = None
     path: Several | None = Field(None, description="files or folders, or the last names of their paths")
     lang: Several | None = None
+    tier: Annotated[list[Tier], BeforeValidator(_several)] | None = Field(None, description="core: pinned")
     since: str | None = Field(None, max_length=100, description="2026-03-01, last week")
     until: str | None = Field(None, max_length=100)
     as_of: str | None = Field(None, max_length=100, description="only what was stored by then")
@@ -175,6 +179,7 @@ class FilterArguments(Arguments):
             tag=tuple(self.tag or ()),
             path=tuple(self.path or ()),
             lang=tuple(self.lang or ()),
+            tier=tuple(self.tier or ()),
             outcome=tuple(self.outcome or ()),
             **times,
         )
@@ -183,9 +188,10 @@ class FilterArguments(Arguments):
 class SearchArguments(Arguments):
     query: str | None = Field(None, max_length=5_000, description="question or words")
     filters: FilterArguments | None = None
+    about_tags: Several = Field([], description="count in favour")
     mode: Mode = Field("scan", description="full: whole texts while they fit")
     limit: Limit = USUAL_HITS
-    max_tokens: MaxTokens = USUAL_TOKENS
+    max_tokens: MaxTokens = Field(USUAL_TOKENS, description="of the whole answer")
     cursor: str | None = Field(None, max_length=100, description="next of an answer")
 
 
@@ -216,10 +222,20 @@ class RememberArguments(Arguments):
     tags: Annotated[list[Annotated[str, Field(min_length=1, max_length=50)]], BeforeValidator(_several)] = Field(
         [], max_length=10
     )
+    severity: Severity | None = None
+    domain: str | None = Field(None, max_length=200)
+    valid_from: str | None = Field(None, max_length=100)
+    valid_until: str | None = Field(None, max_length=100)
+    space: str | None = Field(None, max_length=200)
 
 
 class ForgetArguments(Arguments):
     ids: Ids
+
+
+class PinArguments(Arguments):
+    ids: Ids
+    pinned: bool = True
 
 
 # By the type of pydantic's error; what was sent is in none of them.
@@ -338,6 +354,8 @@ class Tools:
         """Search the user's notebooks, notes and files by meaning and exact words. Use it first for whatever the user
         may have done, decided or noted before: data, code, results, errors.
         """
+        from jupyter_memory.search.profiles import profile_named  # imported late, as all that only calls need
+
         call.about = asked.query or ""
         if asked.cursor is not None:
             page = self._pages.at(asked.cursor)
@@ -348,12 +366,14 @@ class Tools:
             raise ToolError("query: it is empty. Give words, a question, or a filter such as kind:note.")
         else:
             chosen = asked.filters.filters() if asked.filters is not None else None
-            search = partial(self._hits, call.client, asked.query, filters=chosen)
+            search = partial(self._hits, call.client, asked.query, filters=chosen, tags=asked.about_tags)
             # One more than a page has tells whether there is another page.
             answer = search(limit=min(asked.limit + 1, MOST_HITS))
             if answer.hits and answer.verdict != "none":
                 away = [notice for notice in answer.notices if answer.stores and "is left out: " in notice]
                 notices = (*answer.query.notices, *away) if answer.verdict == "strong" else answer.notices
+                if unread := profile_named(self.provider.settings.profile).unread(asked.about_tags):
+                    notices = (unread, *notices)
                 page = self._pages.first(answer, notices, partial(search, limit=MOST_HITS))
             else:
                 # No filler: what is nearest to a question that nothing answers would only be paid for.
@@ -427,6 +447,12 @@ class Tools:
         from jupyter_memory.ingest.redaction.redactor import redact
 
         call.about = asked.title
+        space, given = self.bound.space or self.provider.settings.space, asked.model_dump()
+        if asked.space and space and asked.space != space:
+            raise ToolError("space: it is not the one that you may write to. Leave it out.")
+        window = period_of(
+            given, call.at, lambda name, why: ToolError(f"{name}: {why}."), ("valid_from", "valid_until")
+        )
         with self._one_write():
             memory = self._store(self._names[0], create=True).add(
                 asked.text,
@@ -434,23 +460,23 @@ class Tools:
                 tags=asked.tags,
                 tier="mcp",
                 source=source_of(call.client),
-                space=self.bound.space or None,
+                severity=asked.severity,
+                domain=asked.domain,
+                valid_from=window.get("valid_from"),
+                valid_until=window.get("valid_until"),
+                space=asked.space or space or None,
                 metadata={"client": call.client},
             )
         call.shown.append(address(self._names[0], memory.id))
-        told = (asked.title, asked.text, *asked.tags) if self.provider.settings.redact else ()
+        told = (asked.title, asked.text, asked.domain or "", *asked.tags) if self.provider.settings.redact else ()
         hidden = sum(redact(text)[1] for text in told)
         return priced(results.RememberResult(id=call.shown[-1], redacted=hidden, tokens=0), 999)
 
     def memory_forget(self, asked: ForgetArguments, call: Call) -> results.ForgetResult:
         """Remove notes that you stored. Use it when one is wrong or out of date."""
         memories = self._seen(asked.ids, call.client, all_of=True)
-        own = [memory for memory in memories if memory.source == source_of(call.client) and not memory.pinned]
-        if not self.bound.forgetting_any and len(own) < len(memories):
-            raise ToolError(
-                "Nothing was forgotten: you may forget only notes that you stored yourself and that nobody has pinned. "
-                "Ask the person to forget the others."
-            )
+        if not self.bound.forgetting_any:
+            _refuse_others(memories, call.client, "forget")
         with self._one_write():
             forgotten = 0
             for name in self._names:
@@ -461,6 +487,16 @@ class Tools:
                 with suppress(StoreError):
                     self.provider.store().activity.forget_found(others)
         return priced(results.ForgetResult(forgotten=forgotten, tokens=0), 999)
+
+    def memory_pin(self, asked: PinArguments, call: Call) -> results.PinResult:
+        """Keep notes that you stored on top, or no longer."""
+        memories = self._seen(asked.ids, call.client, all_of=True)
+        _refuse_others(memories, call.client, "pin and unpin")
+        call.shown += [memory.id for memory in memories]
+        with self._one_write():
+            for store, id_ in ((self._store(name), id_) for name, id_ in map(_parted, call.shown)):
+                store.pin(id_, by=call.client) if asked.pinned else store.unpin(id_)
+        return priced(results.PinResult(changed=len(memories), tokens=0), 999)
 
     def memory_status(self, _: Arguments, call: Call) -> results.StatusResult:
         """What the memory holds and allows: kinds, languages, tags, folders. Use it to choose filters, or when a search
@@ -564,6 +600,15 @@ class Tools:
         self._stores.close()
 
 
+def _refuse_others(memories: Sequence[Memory], client: str, what: str) -> None:
+    for one in memories:
+        if one.source != source_of(client) or (one.pinned and one.metadata.get(PINNED_BY) != client):
+            raise ToolError(
+                f"Nothing was changed: you may {what} only notes that you stored yourself and that no person has "
+                "pinned. Ask the person to do it."
+            )
+
+
 def _parted(address_: str) -> tuple[str, str]:
     name, _, id_ = address_.rpartition(":")
     return name or OWN, id_
@@ -599,6 +644,7 @@ _TOOLS = (
     Tool(Tools.memory_fix, FixArguments, results.GetResult),
     Tool(Tools.memory_remember, RememberArguments, results.RememberResult, writes=True),
     Tool(Tools.memory_forget, ForgetArguments, results.ForgetResult, writes=True),
+    Tool(Tools.memory_pin, PinArguments, results.PinResult, writes=True),
     Tool(Tools.memory_status, Arguments, results.StatusResult),
 )
 TOOLS: Mapping[str, Tool] = {tool.name: tool for tool in _TOOLS}

@@ -213,7 +213,7 @@ class SearchEngine:
         """Return memories that nothing ranked as an answer, in their order."""
         with self.storage.snapshot() as snapshot:
             contexts = snapshot.first_contexts([one.id for one in memories if one.kind == "cell"])
-        shown = unranked(memories, contexts)
+        shown = unranked(memories, contexts, query.now)
         return Answer(
             query=query,
             hits=shown,
@@ -275,11 +275,14 @@ class SearchEngine:
             if embedder is not None and vector is not None:
                 # If another program switched the model a moment ago, the old vectors are still complete.
                 model = snapshot.model(embedder.fingerprint)
-                threshold = embedder.threshold if request.threshold is None else request.threshold
+                # The number of a profile comes before the user's, and that before the embedder's.
+                own = request.profile.threshold
+                wanted = request.threshold if isinstance(own, bool) else own
+                threshold = None if own is False else embedder.threshold if wanted is None else wanted
                 if model is not None:
-                    strict = request.threshold is not None
+                    strict = wanted is not None
                     scale = request.scales.get(model.fingerprint)
-                    asked = VectorQuery(vector, model, threshold if request.profile.threshold else None, strict, scale)
+                    asked = VectorQuery(vector, model, threshold, strict, scale)
             result = search(
                 request.query, request.profile, snapshot, self._samples, asked, exclude, asked=subject is None
             )

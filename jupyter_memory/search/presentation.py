@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from difflib import get_close_matches
 from itertools import chain
 from math import nan
@@ -280,18 +281,20 @@ def hits(
                 context=context,
                 span=(span.start + first, span.start + last),
                 named=named,
+                validity=memory.outside(query.now),
             )
         )
     return made
 
 
-def unranked(memories: Sequence[Memory], prefixes: Mapping[str, str]) -> tuple[Hit, ...]:
+def unranked(memories: Sequence[Memory], prefixes: Mapping[str, str], now: datetime) -> tuple[Hit, ...]:
     """Return memories that were not ranked as hits, in their order; ``prefixes`` are structural ones, by id."""
     made = []
     for rank, memory in enumerate(memories, start=1):
         named, context = _names(memory, prefixes.get(memory.id, ""))
         shown, _ = snippet(memory.text[:1000], (), code=is_code(memory.kind, memory.lang))
-        made.append(Hit(rank, memory, shown, (), memory.place(), context=context, named=named))
+        validity = memory.outside(now)
+        made.append(Hit(rank, memory, shown, (), memory.place(), context=context, named=named, validity=validity))
     return tuple(made)
 
 

@@ -347,7 +347,8 @@ def _block(group: Sequence[Source], number: int, quotes: Quotes) -> str:
         # Which cell of several is cut, its text shows.
         about.append(f"cells {', '.join(str(source.hit.memory.cell) for source in group)}")
     fresh = {"changed": "the file has changed since", "gone": "the file is gone"}.get(group[0].hit.freshness, "")
-    about = list(filter(None, [*about, iso_day(first.event_at), quotes.line(first.failure), fresh]))
+    against = quotes.line(first.failure), group[0].hit.validity, fresh
+    about = list(filter(None, [*about, iso_day(first.event_at), *against]))
     lines = [f"[{number}] {', '.join(about)}"]
     for one in (memory for source in group for memory in source.also):
         place = filter(None, [_place(one, quotes), *_cell(one, quotes), iso_day(one.event_at)])

@@ -431,7 +431,8 @@ def _search_arguments(handler: _MemoryHandler, body: _Json) -> _Json:
     # A profile may also be a file; over the network only the one that the settings chose.
     if chosen.get("profile", default) not in (*PROFILES, default):
         raise invalid("profile", f"there is none of this name. Known: {', '.join(PROFILES)}")
-    return {**chosen, **bounds}
+    tags = {"tags": body["about_tags"]} if "about_tags" in body else {}
+    return {**chosen, **bounds, **tags}
 
 
 @_route("search", "read")

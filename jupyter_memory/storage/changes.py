@@ -141,12 +141,14 @@ class Changes:
         self._add_chunks(model, [(key, draft, prepared)])
 
     def merge(self, key: int, draft: Draft) -> None:
-        """Give a memory the tags, metadata and pin of a draft that says the same."""
+        """Give a memory the tags, metadata and pin of a draft that says the same, and what that says of its worth."""
         self.lock([key])
         memory = memories.load(self.session, [key])[key]
+        given = {name: getattr(draft, name) for name in ("severity", "domain", "valid_from", "valid_until")}
         values = {
             "metadata": json.dumps({**memory.metadata, **draft.metadata}, ensure_ascii=False),
             "pinned": memory.pinned or draft.pinned,
+            **{name: to_micros(at) if isinstance(at, datetime) else at for name, at in given.items() if at is not None},
         }
         memories.update_columns(self.session, key, values)
         tags = tuple(dict.fromkeys((*memory.tags, *draft.tags)))

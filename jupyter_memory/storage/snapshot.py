@@ -93,6 +93,8 @@ class Snapshot:
     without_definitions = delegated("_session", rows.lacking_definitions)
     chunks_of = delegated("_session", rows.chunks_of)
     spans = delegated("_session", rows.spans)
+    chunk_size = delegated("_session", rows.chunk_size)
+    of_other_chunks = delegated("_session", rows.of_other_chunks)
     passages = delegated("_session", rows.passages)
     embedded_parts = delegated("_session", rows.embedded_parts)
     first_contexts = delegated("_session", rows.first_contexts)

@@ -199,13 +199,11 @@ class History(Part):
         return datetime.now(UTC) - timedelta(days=days) if days else None
 
     def _note(self, drafts: Sequence[_Drafted], embedder: Embedder | None) -> Noted:
-        from jupyter_memory.ingest.preparation import prepare
-
         # Texts that the store lacks are prepared first, outside of the transaction.
         texts = {draft.text: draft for _, draft in drafts}
         distinct = list(texts.values())
         held = self._storage.runs.holds(distinct)
-        fresh = prepare([draft for draft, is_held in zip(distinct, held, strict=True) if not is_held], embedder)
+        fresh = self._prepared([draft for draft, there in zip(distinct, held, strict=True) if not there], embedder)
         return self._storage.runs.note(drafts, fresh, embedder)
 
 

@@ -50,6 +50,8 @@ class Maintenance(Part):
         if sizes:
             size = StoreSize(self._storage.sizes(), budget(self._settings))
             found |= {"sizes": size.parts, "bytes": size.bytes, "held": size.held, "budget": size.budget}
+            with self._storage.snapshot() as snapshot:
+                found["other_chunks"] = snapshot.of_other_chunks(self._settings.chunk_tokens)
         runs = self._storage.runs.status(self._scope.space).runs
         found["history"] = {"recording": recording(self._storage.path), "runs": runs}
         if pending := self._storage.forgotten.pending(self._scope.space):

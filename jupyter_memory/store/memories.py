@@ -19,6 +19,7 @@ from jupyter_memory.storage import journal
 from jupyter_memory.store.searching import Moment
 from jupyter_memory.store.sources import Part
 from jupyter_memory.types import Draft, Filters, Memory, Selection, Thumbnail, as_tuple
+from jupyter_memory.types.memory import PINNED_BY
 from jupyter_memory.types.protocols import Embedder
 from jupyter_memory.types.report import Undoable
 
@@ -142,7 +143,8 @@ class Memories(Part):
         values: dict[str, Any] = {name: getattr(draft, name) for name in changed}
         if "tier" in changes:
             # Only unpin() takes a pin off: below it, this is the tier that unpinning restores.
-            values |= {"pinned": True} if draft.pinned else {"tier": draft.tier}
+            pin = {"pinned": True, "metadata": _without_program(draft.metadata)}
+            values |= pin if draft.pinned else {"tier": draft.tier}
 
         # The date of a note is among the words that are searched.
         redated = "event_at" in changes and memory.kind == "note"
@@ -152,19 +154,28 @@ class Memories(Part):
                     draft = replace(draft, context=snapshot.first_contexts([memory.id]).get(memory.id, ""))
             return self._model.writing(
                 lambda embedder: writer.update(
-                    memory.id, values, prepared=preparation.prepare([draft], embedder)[0], embedder=embedder
+                    memory.id, values, prepared=self._prepared([draft], embedder)[0], embedder=embedder
                 )
             )
         tags = draft.tags if set(draft.tags) != set(memory.tags) else None
         return writer.update(memory.id, values, tags=tags)
 
-    def pin(self, memory_id: str) -> Memory:
-        """Mark a memory as permanently important: while it is pinned, its tier is core."""
-        return self._storage.writer.update(memory_id, {"pinned": True})
+    def pin(self, memory_id: str, *, by: str = "") -> Memory:
+        """Mark a memory as permanently important: while it is pinned, its tier is core.
+
+        ``by`` names the program that does; without it, no program may unpin the memory.
+        """
+        return self._pinned(memory_id, True, {PINNED_BY: by} if by else {})
 
     def unpin(self, memory_id: str) -> Memory:
         """Take the pin off a memory, which then has the tier again that it was stored with."""
-        return self._storage.writer.update(memory_id, {"pinned": False})
+        return self._pinned(memory_id, False, {})
+
+    def _pinned(self, memory_id: str, pinned: bool, by: dict[str, str]) -> Memory:
+        [memory] = self._found([memory_id])
+        told = _without_program(memory.metadata) | by
+        changed = {} if told == memory.metadata else {"metadata": told}
+        return self._storage.writer.update(memory_id, {"pinned": pinned, **changed})
 
     def _found(self, ids: Sequence[str]) -> list[Memory]:
         with self._storage.snapshot() as snapshot:
@@ -173,9 +184,7 @@ class Memories(Part):
         return [found[key] for key in keys]
 
     def _remember(self, drafts: Sequence[Draft], embedder: Embedder | None) -> list[Memory]:
-        from jupyter_memory.ingest.preparation import prepare
-
-        return self._storage.writer.add(prepare(drafts, embedder), embedder)
+        return self._storage.writer.add(self._prepared(drafts, embedder), embedder)
 
     def _draft(self, record: Mapping[str, Any]) -> Draft:
         if not isinstance(record, Mapping):
@@ -186,6 +195,10 @@ class Memories(Part):
         from jupyter_memory.ingest.preparation import draft_from
 
         return draft_from(record, space=self._scope.space, redacting=self._settings.redact)
+
+
+def _without_program(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in metadata.items() if name != PINNED_BY}
 
 
 _LATER = 0.5  # seconds after the end of the time, so that it is over by any clock

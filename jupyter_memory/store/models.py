@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import UTC, datetime
 from typing import TypeVar
 
 from jupyter_memory.config import JupyterMemory, models_folder
@@ -12,7 +13,7 @@ from jupyter_memory.embedders.registry import MINILM, STATIC
 from jupyter_memory.embedders.static import runs_mlx
 from jupyter_memory.errors import EmbedderError, EmbedderUnavailable, EmbeddingMismatch, InputError, StoreError
 from jupyter_memory.search.confidence import calibrate
-from jupyter_memory.storage.base import Model, mismatch
+from jupyter_memory.storage.base import Model, mismatch, to_micros
 from jupyter_memory.storage.databases import Storage
 from jupyter_memory.text.display import size
 from jupyter_memory.types.protocols import Embedder
@@ -30,6 +31,7 @@ class ModelChoice:
     def __init__(self, storage: Storage, wanted: str | Embedder | None, settings: JupyterMemory) -> None:
         self._storage, self._wanted = storage, wanted
         self._dimensions, self._models = settings.dimensions, models_folder(settings)
+        self._settings, self._chunks = settings, 0
         self._embedder: Embedder | None = None
 
     @property
@@ -95,6 +97,13 @@ class ModelChoice:
 
     def writing(self, write: Callable[[Embedder | None], Done]) -> Done:
         """Return what ``write`` does with the embedder for new chunks; again, if the store's changed meanwhile."""
+        if (tokens := self._settings.chunk_tokens) != self._chunks:
+            # Noted so that the store can tell later what has chunks of another size.
+            with self._storage.snapshot() as snapshot:
+                known, _ = snapshot.chunk_size()
+            if known != tokens:
+                self._storage.writer.note_once(f"chunks {to_micros(datetime.now(UTC))} {tokens}")
+            self._chunks = tokens
         for _ in range(_SWITCHES):
             embedder = self.for_writing()
             # Another program may switch the model between the embedding and the transaction, which then writes nothing.

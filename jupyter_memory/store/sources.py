@@ -18,6 +18,7 @@ from jupyter_memory.config import JupyterMemory, budget
 from jupyter_memory.errors import InputError
 from jupyter_memory.runtime import shown
 from jupyter_memory.search.query.parser import from_folder
+from jupyter_memory.storage.base import Prepared
 from jupyter_memory.storage.databases import SearchStorage, Storage
 from jupyter_memory.storage.snapshot import Snapshot
 from jupyter_memory.storage.sql import all_of
@@ -32,7 +33,8 @@ from jupyter_memory.text.paths import (
     plain_path,
     separator,
 )
-from jupyter_memory.types import Filters, IndexReport
+from jupyter_memory.types import Draft, Filters, IndexReport
+from jupyter_memory.types.protocols import Embedder
 from jupyter_memory.types.report import Folder, budget_notice
 
 
@@ -41,6 +43,11 @@ class Part:
 
     def __init__(self, storage: Storage, model: ModelChoice, settings: JupyterMemory, scope: Scope) -> None:
         self._storage, self._model, self._settings, self._scope = storage, model, settings, scope
+
+    def _prepared(self, drafts: Sequence[Draft], embedder: Embedder | None) -> list[Prepared]:
+        from jupyter_memory.ingest.preparation import prepare  # imported late: a search needs nothing of it
+
+        return prepare(drafts, embedder, capacity=self._settings.chunk_tokens)
 
 
 class Sources(Part):
@@ -52,6 +59,7 @@ class Sources(Part):
         *,
         progress: bool | Callable[[int, int | None], None] = True,
         retry: bool = False,
+        anew: bool = False,
     ) -> IndexReport:
         """Index a file or a folder, notebooks by cell and other text files in parts; return counts, and what failed.
 
@@ -61,6 +69,7 @@ class Sources(Part):
             progress: Whether to show a bar; or a function of how many files are done and how many there are (None while
                 they are being counted), whose errors end the indexing.
             retry: Read files again that could not be read before and have not changed since.
+            anew: Read unchanged files, too: after a change of ``chunk_tokens``, their chunks get the new size.
 
         Raises:
             InputError: there is nothing at ``path``, or it is a file of an unknown kind.
@@ -81,6 +90,7 @@ class Sources(Part):
                 progress=(lambda some, what: shown(some, True, what)) if progress is True else None,
                 tell=progress if callable(progress) else None,
                 retry=retry,
+                anew=anew,
             )
             self._model.calibrate()
             if report.moved:

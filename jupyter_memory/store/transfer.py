@@ -106,10 +106,8 @@ class StoreTransfer(Part):
     def _put(
         self, some: Sequence[_Arrival], update: bool, quota: Quota | None, embedder: Embedder | None
     ) -> Counter[str]:
-        from jupyter_memory.ingest.preparation import prepare
-
         arriving, known, left_out = _arriving(
-            self._storage, some, update, lambda new: prepare([draft for _, draft in new], embedder)
+            self._storage, some, update, lambda new: self._prepared([draft for _, draft in new], embedder)
         )
         prepared = [
             replace(one.prepared, draft=replace(one.prepared.draft, pictures=NO_PICTURES))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from difflib import unified_diff
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal
 
-from jupyter_memory.text.dates import UNKNOWN
+from jupyter_memory.text.dates import UNKNOWN, iso_day
 from jupyter_memory.text.display import placed, preview
 from jupyter_memory.text.markdown import first_line, first_words, is_markdown
 
@@ -54,6 +54,7 @@ NO_PICTURES = Pictures()
 KINDS = ("note", "file", "cell", "history")
 TIERS = ("core", "file", "mcp", "note")
 SEVERITIES = ("critical", "warning", "suggestion")
+PINNED_BY = "pinned_by"  # in the metadata of a memory that a program pinned, and no person: its name
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +107,15 @@ class Memory:
         """Return the mark of a run that ended with an error, such as ``failed: KeyError``, else nothing."""
         ended = "interrupted" if RunError(self.error, "").is_interruption else "failed"
         return f"{ended}: {self.error}" if self.error else ""
+
+    def outside(self, now: datetime) -> str:
+        """Return the mark of a memory that holds at other times, such as ``not valid after 2026-03-31``."""
+        if self.valid_from is not None and now < self.valid_from:
+            return f"not valid before {iso_day(self.valid_from)}"
+        if self.valid_until is not None and now >= self.valid_until:
+            # The end of a day is the beginning of the next.
+            return f"not valid after {iso_day(self.valid_until - timedelta(microseconds=1))}"
+        return ""
 
     @property
     def packages(self) -> str:

@@ -282,6 +282,7 @@ class Hit:
     # Of its file: ``current``, ``changed`` or ``gone``; ``unknown`` without one, or where its drive is not connected.
     freshness: str = "unknown"
     named: str = ""  # the title of a cell by its own heading, the nearest one that says something, or what it defines
+    validity: str = ""  # where it does not hold at the time of the search: ``not valid after 2026-03-31``
     store: str = ""  # the name of its store, where several were searched
 
     def __repr__(self) -> str:
@@ -301,8 +302,8 @@ class Hit:
 
     @property
     def title(self) -> str:
-        """Return the title of the memory, or its first words; of what was run, also the error that it ended with."""
-        return " – ".join(filter(None, (self.named or self.memory.headline, self.memory.failure)))
+        """Return the title of the memory, or its first words, and what speaks against it: its error, its validity."""
+        return " – ".join(filter(None, (self.named or self.memory.headline, self.memory.failure, self.validity)))
 
     def plain_snippet(self) -> tuple[str, tuple[tuple[int, int], ...]]:
         """Return the snippet and its highlights as a reader sees them: Markdown without its marks."""
@@ -340,6 +341,7 @@ class Hit:
                 for name, seen in self.signals.items()
             },
             **ended,
+            **({"validity": self.validity} if self.validity else {}),
             **({"store": self.store} if self.store else {}),
         }
 

@@ -23,8 +23,8 @@ def tokens(text):
     return len(tokens_of([text]).ids)
 
 
-def with_chunks(*drafts):
-    return [prepared.draft for prepared in prepare(drafts, None)]
+def with_chunks(*drafts, capacity=CAPACITY):
+    return [prepared.draft for prepared in prepare(drafts, None, capacity=capacity)]
 
 
 def stretches(text, lang="", kind="cell"):
@@ -150,19 +150,20 @@ TEXTS = st.lists(RUNS, max_size=30).map(lambda runs: "".join(piece * count for p
 
 
 @settings(max_examples=150)
-@given(TEXTS, st.sampled_from(["markdown", "python", "", "rst"]))
-@example("𝔘" * 3000, "")
-@example(" x" * 5000, "")
-@example("x" + " " * 30_000 + "y", "")
-@example("\n  λ = 3\n\n", "")
-def test_chunks_cover_the_text_and_fit(text, lang):
+@given(TEXTS, st.sampled_from(["markdown", "python", "", "rst"]), st.sampled_from([CAPACITY, 64, 2_048]))
+@example("𝔘" * 3000, "", CAPACITY)
+@example(" x" * 5000, "", CAPACITY)
+@example("x" + " " * 30_000 + "y", "", CAPACITY)
+@example("\n  λ = 3\n\n", "", 64)
+@example("λ price " * 6_000, "", 2_048)
+def test_chunks_cover_the_text_and_fit(text, lang, capacity):
     """Whatever the text: chunks come in order, fit, overlap by no more than they may, and leave out blanks only."""
-    [draft] = with_chunks(Draft(text=text, kind="file", lang=lang))
+    [draft] = with_chunks(Draft(text=text, kind="file", lang=lang), capacity=capacity)
     done = 0
     for chunk in draft.chunks:
         stretch = text[chunk.start : chunk.end]
-        assert stretch.strip() and tokens(stretch) <= CAPACITY
+        assert stretch.strip() and tokens(stretch) <= capacity
         assert not text[done : chunk.start].strip() and chunk.end > done
-        assert tokens(text[chunk.start : done]) <= OVERLAP + SLACK
+        assert tokens(text[chunk.start : done]) <= capacity // 2 + SLACK
         done = chunk.end
     assert not text[done:].strip()

@@ -45,6 +45,34 @@ def test_bare_browses(week) -> None:
     assert week.run("%memsearch --tag ridge")["tags"].tolist() == [("müller", "ridge")]
 
 
+def test_tags_as_evidence_and_windows(week, capsys) -> None:
+    """In `vault` a tag counts by 15%, and what no longer holds has no points for its age; every profile marks it."""
+    week.run("%memadd --tag shop,λ --valid-until 2026-03-31 --severity warning the discount λ is 5")
+    week.run("%memadd --tag shop --valid-from 2026-04-01 --valid-until 9998 the discount λ is 7")
+    week.run('%memadd --valid-from "2998" the discount λ is 9')
+    frame = week.run("%memsearch -p vault --about-tag shop --about-tag λ,ü discount λ").set_index("title")
+    old, now, soon = (frame.loc[f"the discount λ is {title}"] for title in (
+        "5 – not valid after 2026-03-31", "7", "9 – not valid before 2998-01-01",
+    ))  # fmt: skip
+    assert [one["contrib_tags"] for one in (old, now, soon)] == [0.15 * (2 / 3), 0.15 * (1 / 3), 0.0]
+    assert [one["contrib_temporal"] for one in (old, now, soon)] == [0.0, 0.15, 0.0]
+    assert [one["contrib_severity"] for one in (old, now, soon)] == [0.15 * 0.7, 0.0, 0.0]
+    assert "gives no points" not in capsys.readouterr().err
+    assert "5 – not valid after 2026-03-31" in " ".join(week.titles("%memsearch discount λ"))
+    assert "The profile auto gives no points for tags; vault does." in week.noted(
+        "%memsearch discount λ --about-tag shop --domain sales"
+    )
+    # Said again, it holds longer.
+    week.run("%memadd --valid-until 9998 the discount λ is 5")
+    assert "not valid after" not in " ".join(week.titles("%memsearch discount λ"))
+    for wrong, said in (
+        ("--valid-from 2027 --valid-until 2026", "valid_until must be later"),
+        ("--valid-until someday", "someday"), ("--valid-until next month", "takes one word"), ("--valid-until", ""),
+    ):  # fmt: skip
+        assert said in week.mistake(f"%memadd {wrong} the discount λ is 11")
+    assert "is 11" not in " ".join(week.titles("%memsearch discount λ"))
+
+
 @pytest.mark.parametrize("cell", ["%memsearch --help", "%memsearch -h", "%memadd --help"])
 def test_help(week, cell: str) -> None:
     assert "Examples" in week.printed(f"nothing = get_ipython().run_line_magic(*{cell[1:].split()!r})")

@@ -204,12 +204,13 @@ FILTERS = {
     "path": st.sampled_from([CLOSED, OPEN, "/", "..", "~", f"{OPEN}/../closed", "mcp://codex"]),
     "tag": st.sampled_from(["hushtag", "open", "nothing"]),
     "kind": st.sampled_from(["file", "history", "note"]),
+    "tier": st.sampled_from(["file", "note"]),
     "until": st.sampled_from(["2024-01-01", "2026-03-05"]),
 }
 ARGUMENTS = {
     "query": st.lists(WORDS, min_size=1, max_size=4).map(" ".join),
     "filters": st.fixed_dictionaries({}, optional=FILTERS), "limit": st.integers(1, 50),
-    "traceback": WORDS.map(lambda word: ERROR.format(name=word)),
+    "about_tags": st.just(["hushtag"]), "traceback": WORDS.map(lambda word: ERROR.format(name=word)),
     "mode": st.sampled_from(["scan", "full"]), "around": WORDS, "max_tokens": st.integers(200, 4_000),
 }  # fmt: skip
 
@@ -277,11 +278,14 @@ def test_writes_are_limited_and_say_when_to_try_again(tools_over, ask, refused, 
     tools = tools_over(week_store, clock=lambda: now[0])
     for _ in range(40):
         assert "cannot be stored" in refused(tools, "remember", text=" \n")
-    for number in range(20):
+    for number in range(18):
         ask(tools, "remember", text=f"Note {number} of the loop.")
+    kept = ask(tools, "remember", text="The last note of the loop.")["id"]
+    ask(tools, "pin", ids=kept)
     now[0] = 20.0
     error = refused(tools, "remember", text="One more of the loop.")
     assert "at most 20 changes in a minute" in error and "Try again in 41 s" in error
+    assert "at most 20 changes" in refused(tools, "pin", ids=kept, pinned=False)
     assert "loop" not in error and ask(tools, "search", query="note of the loop")["hits"]
     now[0] = 61.0
     for number in range(180):

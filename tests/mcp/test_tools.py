@@ -1,4 +1,6 @@
-"""The six tools: what they answer, and what they say to a program that asks for what cannot be."""
+"""The tools: what they answer, and what they say to a program that asks for what cannot be."""
+
+from datetime import UTC, datetime
 
 import pytest
 from small_notebooks import write
@@ -167,7 +169,64 @@ def test_the_words_of_a_person_stay_a_persons(tools, ask, refused, week_store, w
     copy = ask(tools, "remember", text=written.text, title=written.title)
     assert copy["id"] != written.id and not week_store.get(written.id).metadata
     week_store.pin(copy["id"])
-    assert "nobody has pinned" in refused(tools, "forget", ids=copy["id"])
+    assert "no person has pinned" in refused(tools, "forget", ids=copy["id"])
+
+
+def test_what_a_program_says_of_a_note(tools, tools_over, ask, refused, week_store):
+    """Severity, domain, window and space are stored, and said again of the same text; only a bound space is kept to."""
+    said = {"severity": "Warning", "domain": "sales", "valid_from": "2025-01-01", "valid_until": "2025-12-31"}
+    kept = ask(tools, "remember", text="The discount λ is 5 percent.", space="shop", **said)["id"]
+    memory = week_store.get(kept)
+    assert (memory.severity, memory.domain, memory.space) == ("warning", "sales", "shop")
+    assert (memory.valid_from, memory.valid_until) == tuple(
+        datetime(year, 1, 1).astimezone(UTC)
+        for year in (2025, 2026)  # the end of a day is included
+    )
+    [hit] = ask(tools, "search", query="discount percent", filters={"tier": "mcp"})["hits"]
+    assert hit["id"] == kept and hit["title"] == "not valid after 2025-12-31"
+    assert ask(tools, "get", ids=kept)["memories"][0]["title"] == hit["title"]
+    again = {"text": "The discount λ is 5 percent.", "space": "shop", "severity": "critical", "valid_until": "2999"}
+    assert ask(tools, "remember", **again)["id"] == kept
+    memory = week_store.get(kept)
+    assert (memory.severity, memory.domain, memory.outside(datetime.now(UTC))) == ("critical", "sales", "")
+    bound = tools_over(week_store, space="shop")
+    assert refused(bound, "remember", text="x", space="papers").startswith("space: it is not the one")
+    assert week_store.get(ask(bound, "remember", text="x", space="shop")["id"]).space == "shop"
+
+
+def test_tags_may_be_evidence(tools_over, ask, week_store):
+    """Tags beside the question decide between equals where the profile reads them; else the answer says so."""
+    for number, tag in enumerate(("winter", "summer", "spring")):
+        week_store.add(f"The tariff of season {number} holds.", tags=[tag, "tariff"], event_at="2026-03-02")
+    plain, tools = tools_over(week_store), tools_over(week_store)
+    tools.provider.settings.profile = "vault"
+    found = ask(tools, "search", query="tariff of the season", about_tags=["Spring", "tariff"])
+    assert found["hits"][0]["tags"] == ["spring", "tariff"] and "gives no points" not in found.get("note", "")
+    assert len(found["hits"]) >= 3  # nothing is left out
+    found = ask(plain, "search", query="tariff of the season", about_tags="spring")
+    assert "The profile auto gives no points for tags; vault does." in found["note"]
+
+
+def test_a_program_pins_its_own(tools, tools_over, ask, refused, week_store, week_memories):
+    """It pins and unpins what it stored itself, unless a person has pinned that, be it before or after it."""
+    kept, mine = ask(tools, "remember", text="Orders close at six.")["id"], week_memories["Scaling the prices"].id
+    assert ask(tools, "pin", ids=kept)["changed"] == 1 and week_store.get(kept).tier == "core"
+    assert week_store.get(kept).metadata["pinned_by"] == "codex"
+    assert ask(tools, "pin", ids=kept, pinned=False)["changed"] == 1 and week_store.get(kept).tier == "mcp"
+    assert "pinned_by" not in week_store.get(kept).metadata
+    for ids, client in ((mine, "codex"), ([kept, mine], "codex"), (kept, "cursor")):
+        assert "only notes that you stored yourself" in refused(tools, "pin", client=client, ids=ids)
+    assert not week_store.get(kept).pinned and not week_store.get(mine).pinned
+    for pin in (week_store.pin, lambda id_: week_store.update(id_, tier="core")):
+        ask(tools, "pin", ids=kept)
+        pin(kept)
+        assert "no person has pinned" in refused(tools, "pin", ids=kept, pinned=False)
+        assert "no person has pinned" in refused(tools, "forget", ids=kept)
+        week_store.unpin(kept)
+    ask(tools, "pin", ids=kept)
+    reading = tools_over(week_store, read_only=True)
+    assert "read-only" in refused(reading, "pin", ids=kept, pinned=False) and week_store.get(kept).pinned
+    assert ask(tools, "forget", ids=kept)["forgotten"] == 1
 
 
 def test_secrets_are_redacted_before_they_are_stored(tools, ask, week_store, bytes_of):
@@ -217,6 +276,12 @@ WRONG = [
     ("related", {"id": "a"}, "No memory that this client may see has this id"),
     ("remember", {}, "text: it is missing"), ("remember", {"text": ""}, "text: it is empty"),
     ("remember", {"text": " \n"}, "This cannot be stored"),
+    ("remember", {"text": "a", "severity": "mauve"}, "severity: it must be one of 'critical', 'warning' or"),
+    ("remember", {"text": "a", "valid_until": "Tuesdayish"}, "valid_until: it cannot be read as a time"),
+    ("remember", {"text": "a", "valid_from": "2026-03-02", "valid_until": "2026-03-01"}, "later than valid_from"),
+    ("search", {"query": "a", "filters": {"tier": "mauve"}}, "filters.tier: it must be one of 'core', 'file'"),
+    ("pin", {"ids": "a", "pinned": "mauve"}, "pinned: it cannot be used"),
+    ("pin", {"ids": "a"}, "No memory that this client may see has this id"),
     ("remember", {"text": "a", "tags": ["b"] * 11}, "tags: it may hold up to 10 values"),
     ("forget", {"ids": "a"}, "No memory that this client may see has this id"),
     ("status", {"all": True}, "There is an argument that is not known. Known: none"),

@@ -1,6 +1,7 @@
 """Profiles: named recipes, changed, written to files and read again, without a mistake going by unseen."""
 
 import re
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -125,6 +126,38 @@ def test_every_profile_survives_a_file(mine, name):
     assert numbers and [number for number in numbers if len(number) > 6] == []
 
 
+@pytest.mark.parametrize("name", PROFILES)
+def test_a_file_says_every_number(mine, filled_with, name):
+    """A saved profile does not follow the defaults of a later version, and its scores are the same to the last bit."""
+    profile = PROFILES[name]
+    text = profile.replace(name="mine").to_toml()
+    held, parts = tomllib.loads(text), {"term": "terms", "term, words alone": "keyword_only", "signal": "signals"}
+    for one in constants(profile):
+        if one.part in parts and one.constant:
+            assert held[parts[one.part]][one.name][one.constant] == one.value
+    memories = filled_with(
+        {"text": "we scaled the λ prices", "severity": "warning", "tags": ["prices"], "domain": "sales"},
+        {"text": "prices of Müller", "valid_until": "2030-01-01", "event_at": "2026-01-01"},
+        {"text": "shipping costs"},
+    )
+    asked = {"tags": ["prices", "λ"], "domain": "sales", "now": "2026-11-21"}
+    found, again = (memories.hits("how were prices scaled", profile=one, **asked) for one in (profile, mine(text)))
+    assert [repr((hit.memory.id, hit.signals)) for hit in again.hits] == [
+        repr((hit.memory.id, hit.signals)) for hit in found.hits
+    ]
+
+
+def test_a_profile_may_have_a_threshold_of_its_own(filled_with):
+    """The number of a profile comes before the model's; 0 is a number too."""
+    memories = filled_with({"text": "we scaled the prices"}, {"text": "shipping costs"}, embedder="static")
+    cosines = sorted(hit.cosine for hit in memories.hits("prices scaled", profile=trovella).hits)
+    between = covalence.replace(threshold=sum(cosines) / 2)
+    assert [hit.sem_rank for hit in memories.hits("prices scaled", profile=between).hits] == [1]
+    lowest, all_of_them = covalence.replace(threshold=-1.0), covalence.replace(threshold=0.0)
+    assert len(memories.hits("prices scaled", profile=lowest).hits) == 2
+    assert len(memories.hits("prices scaled", profile=all_of_them).hits) == sum(cosine >= 0 for cosine in cosines)
+
+
 def test_a_file_changes_what_it_names(mine):
     """Terms are changed field by field, columns are replaced, and everything else is the base's."""
     found = mine(
@@ -165,7 +198,8 @@ def test_a_file_changes_what_it_names(mine):
         ('base = "covalence"\nterms = 3', "terms must be a table, not 3"),
         ('base = "covalence"\n[columns]\ntitl = 3', r"columns\.titl is not known\. Did you mean 'title'\?"),
         ('base = "covalence"\n[fetch]\nfactr = 3', r"fetch\.factr is not known\. Did you mean 'factor'\?"),
-        ('base = "covalence"\nthreshold = 0.3', r"threshold must be true or false, not 0\.3"),
+        ('base = "covalence"\nthreshold = "0.3"', r"threshold must be a number, not '0\.3'"),
+        ('base = "covalence"\nthreshold = 3', r"threshold is true, false or a cosine from -1 to 1, not 3\.0"),
         ('base = "covalence"\ntresholt = true', r"tresholt is not known\. Did you mean 'threshold'\?"),
         ('base = "covalence"\nwithout = ["titel"]', "covalence has no term 'titel'"),
         ('base = "trovella"\n[terms.x]\nis = "Weigthed"\nweight = 1', r"is = 'Weigthed'.*Did you mean 'Weighted'\?"),

@@ -59,6 +59,22 @@ async def test_a_day_and_a_filter_narrow_every_list(ask, fits, week_in):
         assert (refused.code, refused.json["message"][:5]) == (400, name)
 
 
+async def test_tags_beside_the_question(ask, fits, week_in):
+    """In `vault` they count, as in the store; what no longer holds says so."""
+    body = {"query": QUESTION, "about_tags": ["Prices", "λ"], "profile": "vault"}
+    week_in.add("λ of orders was 2", tags=["prices"], valid_until="2020-01-01")
+    answer = fits("answer", (await ask("search", body)).json)
+    expected = week_in.hits(QUESTION, tags=["Prices", "λ"], profile="vault")
+    got = [(hit["memory_id"], hit["signals"]["tags"]["contribution"]) for hit in answer["hits"]]
+    assert got == [(hit.memory.id, hit.signals["tags"].contribution) for hit in expected.hits]
+    assert {0.15 / 2} <= {points for _, points in got}
+    assert "not valid after 2020-01-01" in {hit.get("validity") for hit in answer["hits"]}
+    explained = (await ask("explain", body | {"memory_id": got[0][0]})).json["hit"]["signals"]["tags"]
+    assert explained == answer["hits"][0]["signals"]["tags"]
+    refused = await ask("search", body | {"about_tags": "prices"})
+    assert (refused.code, refused.json["message"]) == (400, "about_tags: it must be a list.")
+
+
 async def test_what_is_told_of_the_store(ask, fits, week_in, store_file, jp_root_dir):
     """The store, its model, the version handshake, Lab's root, the profiles, models and sizes; a new store is well."""
     status = fits("status", (await ask("status")).json)

@@ -11,10 +11,10 @@ from mixed_folder import FILES, KINDS, write_mixed_folder
 from pictures import saved
 from plugins import write_package
 
-from jupyter_memory import FileState, InputError, MemoryStore
+from jupyter_memory import FileState, InputError, JupyterMemory, MemoryStore
 from jupyter_memory.embedders import StaticEmbedder
 from jupyter_memory.ingest import prepare
-from jupyter_memory.types import Draft
+from jupyter_memory.types import Draft, Filters
 
 LONG = "\n\n".join(
     f'def {name}(frame):\n    """{told}"""\n' + "".join(f"    frame = frame.step_{i}({i})\n" for i in range(60))
@@ -246,6 +246,40 @@ class Other:
         opened.seek(-1, os.SEEK_END)
         opened.write(b"x")
     assert store.stale(folder) == 1
+
+
+@pytest.mark.parametrize("database", ["sqlite", "postgres"])
+def test_chunks_of_another_size(request, tmp_path, database):
+    """Changed, the size is that of what is stored then; the rest is found as before until it is indexed anew."""
+    where = request.getfixturevalue("emptied_postgres") if database == "postgres" else tmp_path / "memory.sqlite"
+    (tmp_path / "work").mkdir()
+    for number in range(3):
+        parts = (f"## Week {week}\n\nλ rose in week {week}.{' The price held.' * 60}\n\n" for week in range(9))
+        (tmp_path / "work" / f"{number}.md").write_text("".join(parts), encoding="utf-8")
+    (tmp_path / "work" / "short.md").write_text("λ = 3", encoding="utf-8")
+
+    def chunks(store):
+        with store._storage.snapshot() as snapshot:
+            return len(snapshot.chunks_of(snapshot.keys(Filters())))
+
+    def found(store):
+        return [(hit.memory.id, hit.score) for hit in store.hits("λ in week 7").hits]
+
+    with MemoryStore(where, embedder="static") as store:
+        store.index(tmp_path / "work", progress=False)
+        pinned = store.pin(store.browsed().hits[0].memory.id).id
+        before, few = found(store), chunks(store)
+        assert store.stats(sizes=True)["other_chunks"] == 0
+    with MemoryStore(where, embedder="static", settings=JupyterMemory(chunk_tokens=128)) as store:
+        assert store.stats(sizes=True)["other_chunks"] == 3 and store.doctor() == []
+        store.add(f"A note.{' The margin held.' * 100}")
+        assert store.index(tmp_path / "work", progress=False).unchanged == 4
+        assert store.stats(sizes=True)["other_chunks"] == 3 and chunks(store) > few + 1
+        assert [id_ for id_, _ in found(store)][:3] == [id_ for id_, _ in before][:3]
+        assert store.index(tmp_path / "work", progress=False, anew=True).files == 4
+        assert store.stats(sizes=True)["other_chunks"] == 0 and chunks(store) > 3 * few
+        assert store.doctor() == [] and len(store.stats()["models"]) == 1 and store.get(pinned).pinned
+        assert {id_ for id_, _ in found(store)} >= {id_ for id_, _ in before[:3]}
 
 
 @pytest.mark.parametrize("database", ["sqlite", "postgres"])

@@ -29,7 +29,7 @@ Values = str | tuple[str, ...]
 
 
 # Commands that the library names in its messages are words of %memory in a notebook, but for the note of %memadd.
-_COMMAND = re.compile(r"`(index|add|undo|status|forget --now|model (?:list|use|drop|remove)\b[^`]*)`")
+_COMMAND = re.compile(r"`(index|add|undo|status|forget --now|update --anew|model (?:list|use|drop|remove)\b[^`]*)`")
 _AS_TYPED = {"index": "%memory index FOLDER", "add": "%memadd TEXT"}
 
 

@@ -364,6 +364,10 @@ def search(front: Front, call: Call) -> None:
 
 def answered(front: Front, query: str, names: Sequence[str] | None, arguments: Mapping[str, Any]) -> Answer:
     """Return the answer of your own store, or of the named stores together."""
+    from jupyter_memory.search.profiles import profile_named
+
+    if said := profile_named(arguments.get("profile") or front.settings.profile).unread(arguments.get("tags", ())):
+        front.note(said)
     if not names:
         return front.store.hits(query, **arguments)
     usual = {name: getattr(front.settings, name) for name in ("profile", "limit")}
@@ -503,7 +507,8 @@ def unpin(front: Front, call: Call) -> None:
 
 def _index(front: Front, path: str, call: Call) -> None:
     try:
-        report = front.store_to_fill.index(path, progress=front.progress, retry=call.values["retry"])
+        asked = {name: call.values[name] for name in ("retry", "anew")}
+        report = front.store_to_fill.index(path, progress=front.progress, **asked)
     except KeyboardInterrupt:
         stats = front.store_to_fill.stats()
         held = f"{count_of(stats['memories'], 'memory', 'memories')} of {count_of(stats['files'], 'file')} and notes"

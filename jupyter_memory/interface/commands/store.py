@@ -23,6 +23,7 @@ from jupyter_memory.text.unicode import json_text
 from jupyter_memory.types.report import StoreSize
 
 if TYPE_CHECKING:
+    from jupyter_memory.search.profiles import Profile
     from jupyter_memory.storage.postgres.storage import Team
 
 
@@ -43,6 +44,8 @@ def status(front: Front, call: Call) -> None:
             f"brings back {count_of(stats['undo']['memories'], 'memory', 'memories')} until {until:%Y-%m-%d %H:%M}; "
             "until then their texts are in the file (`forget --now` removes them)"
         )
+    others = stats["other_chunks"]
+    uncut = count_of(others, "memory has chunks", "memories have chunks")
     runs, kernels = stats["history"]["runs"], stats["history"]["recording"]
     recording = f"{count_of(kernels, 'kernel')} record{'s what it runs' if kernels == 1 else ' what they run'}"
     history = [count_of(runs, "run")] if runs or kernels else []
@@ -69,6 +72,7 @@ def status(front: Front, call: Call) -> None:
             f"{stats['memories']:,} ({kinds})" if kinds else "none yet: add files with `index`, or a note with `add`",
         ),
         ("files", f"{stats['files']:,}"),
+        ("chunks", f"{uncut} of another size than chunk_tokens; `update --anew` cuts files anew" if others else ""),
         ("pictures", f"{pictures['number']:,} ({size(pictures['bytes'])})" if pictures["number"] else ""),
         ("pinned", f"{stats['pinned']:,}"),
         ("history", "; ".join(history)),
@@ -264,7 +268,7 @@ def show(front: Front, call: Call) -> object:
     if call.values.get("toml"):
         # A file may not have the name of a profile that comes with the package.
         name = f"my-{chosen.name}" if chosen.name in PROFILES else chosen.name
-        front.say(chosen.replace(name=name).to_toml().rstrip("\n"))
+        front.say(_as_file(front, chosen, name).rstrip("\n"))
     elif call.values.get("json"):
         from jupyter_memory.search.profiles.profile import constants
 
@@ -276,6 +280,12 @@ def show(front: Front, call: Call) -> object:
     return None
 
 
+def _as_file(front: Front, chosen: Profile, name: str) -> str:
+    # With the threshold that the settings choose: elsewhere, they may choose another.
+    own = front.settings.threshold if chosen.threshold is True else None
+    return chosen.replace(name=name, threshold=chosen.threshold if own is None else own).to_toml()
+
+
 def save(front: Front, call: Call) -> None:
     """Write the profile in use into a file that can be changed; the name of the file becomes its own."""
     from jupyter_memory.search.profiles import PROFILES, profile_named
@@ -285,7 +295,7 @@ def save(front: Front, call: Call) -> None:
         raise WrongUsage(f"Name a new file that ends in .toml, such as my-{chosen.name}.toml")
     if file.exists():
         raise WrongUsage(f"{file} already exists: name a new one.")
-    file.write_text(chosen.replace(name=file.stem).to_toml(), encoding="utf-8")
+    file.write_text(_as_file(front, chosen, file.stem), encoding="utf-8")
     profile_named(str(file))
     front.say(f"{chosen.name} is written to {file}. Change it, and search with it: %memory profile {file}")
 

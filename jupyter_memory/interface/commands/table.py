@@ -41,11 +41,11 @@ COMMANDS: tuple[Command[Front], ...] = (
         "index",
         memories.index,
         (Argument("PATH", many=True),),
-        (options.RETRY, options.DETAILS),
+        (options.RETRY, options.ANEW, options.DETAILS),
         values="path",
         missing="Name a folder or a file: %memory index ~/notebooks",
     ),
-    Command("update", memories.update, options=(options.RETRY, options.DETAILS)),
+    Command("update", memories.update, options=(options.RETRY, options.ANEW, options.DETAILS)),
     Command("watch", store.in_terminal, (_MAYBE_PATHS,), (options.OFF,), values="path", offered="terminal"),
     Command("watch", store.in_notebook, (_MAYBE_PATHS,), (options.OFF,), values="path", offered="notebook"),
     Command(

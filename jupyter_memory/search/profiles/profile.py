@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from operator import attrgetter
 from types import MappingProxyType
@@ -54,11 +54,10 @@ def _encoded(part: Any, key: str) -> dict[str, Any]:
             f"{part.name if hasattr(part, 'name') else form} is an instance of your own class {form}, and a file "
             "cannot contain it. Save the profile without it, and add it again with with_signal()."
         )
-    return {"is": form} | {
-        one.name: getattr(part, one.name)
-        for one in dataclasses.fields(FORMS[key][form])
-        if one.name != "name" and getattr(part, one.name) != one.default
-    }
+    # Defaults too, which a later version may change, but for those that say nothing.
+    told = [one for one in dataclasses.fields(FORMS[key][form]) if one.name != "name"]
+    silent = [one.name for one in told if one.default == getattr(part, one.name) in ("", ())]
+    return {"is": form} | {one.name: getattr(part, one.name) for one in told if one.name not in silent}
 
 
 def _table(head: str, values: Mapping[str, Any]) -> str:
@@ -102,12 +101,12 @@ class Profile:
     """A ranking: what the retrievers fetch, which signals judge, and the terms whose sum is the score.
 
     ``columns`` are the BM25 weights of the keyword index; a column that is not among them is not searched.
-    ``threshold`` says whether matches below the embedder's (or the user's) cosine threshold are dropped. ``steps`` are
-    the post-processors. ``keyword_only`` are the terms for a search without a model, if they are others. Fewer keyword
-    matches than ``small_corpus`` are all shown where ``limit`` would cut off half of them. ``timed`` says whether the
-    query is rewritten for the store: other forms, spellings, the time that it names. ``adaptive`` names the term whose
-    weight follows feedback; see `adapted`. ``apart`` names a kind that is searched by itself, so that its memories and
-    the others do not take each other's places among the candidates.
+    ``threshold`` says whether matches below the embedder's (or the user's) cosine threshold are dropped, or below which
+    cosine. ``steps`` are the post-processors. ``keyword_only`` are the terms for a search without a model, if they are
+    others. Fewer keyword matches than ``small_corpus`` are all shown where ``limit`` would cut off half of them.
+    ``timed`` says whether the query is rewritten for the store: other forms, spellings, the time that it names.
+    ``adaptive`` names the term whose weight follows feedback; see `adapted`. ``apart`` names a kind that is searched by
+    itself, so that its memories and the others do not take each other's places among the candidates.
 
     Raises:
         InputError: two terms or two signals share a name, a term reads what does not exist, or a column does not exist.
@@ -119,7 +118,7 @@ class Profile:
     columns: Mapping[str, float]
     signals: tuple[Signal, ...] = ()
     fetch: OverFetch = OverFetch()
-    threshold: bool = False
+    threshold: bool | float = False
     steps: tuple[PostProcessor, ...] = ()
     keyword_only: tuple[Term, ...] = ()
     small_corpus: int = 0
@@ -138,6 +137,8 @@ class Profile:
                     f"The profile {self.name} has no signal {reads!r}, which its term {term.name!r} reads. "
                     "Add it to signals=, or use with_signal()."
                 )
+        if not -1 <= self.threshold <= 1:
+            raise InputError(f"threshold is true, false or a cosine from -1 to 1, not {self.threshold!r}.")
         if not self.columns or set(self.columns) - set(COLUMNS):
             raise InputError(f"columns= maps one or more of {', '.join(COLUMNS)} to weights.")
 
@@ -158,6 +159,11 @@ class Profile:
     def terms_for(self, hybrid: bool) -> tuple[Term, ...]:
         """Return the terms that count where the vector retriever takes part, or where it does not."""
         return self.terms if hybrid or not self.keyword_only else self.keyword_only
+
+    def unread(self, tags: Sequence[str]) -> str:
+        """Return a notice if tags are given as evidence and no signal reads them."""
+        is_read = not tags or metadata.Tags in map(type, self.signals)
+        return "" if is_read else f"The profile {self.name} gives no points for tags; vault does."
 
     def without(self, term: str) -> Profile:
         """Return a copy, called ``name-term``, in which one term does not count: what the others do without it."""

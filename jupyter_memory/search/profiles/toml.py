@@ -132,6 +132,8 @@ class _Reader:
             return float(value)
         if kind is int and isinstance(value, int) and not isinstance(value, bool):
             return value
+        if kind == bool | float:
+            return value if isinstance(value, bool) else self._typed(where, value, float)
         if kind in (str, bool, dict, list):
             if isinstance(value, kind):
                 return value

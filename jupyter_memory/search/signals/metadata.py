@@ -64,18 +64,19 @@ class TierOfRuns(Tier):
         return memory.tier
 
 
-_VALUES = {"critical": 1.0, "warning": 0.7, "suggestion": 0.4, None: 0.0}
-
-
 @dataclass(frozen=True, slots=True)
 class Severity:
     """1 for critical, 0.7 for warning, 0.4 for suggestion, 0 for none (seed system `vault`)."""
 
     label: ClassVar[str] = "its severity"
+    critical: float = 1.0
+    warning: float = 0.7
+    suggestion: float = 0.4
     name: str = "severity"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
-        return {candidate.key: _VALUES[candidate.memory.severity] for candidate in context}
+        worth = {None: 0.0, "critical": self.critical, "warning": self.warning, "suggestion": self.suggestion}
+        return {candidate.key: worth[candidate.memory.severity] for candidate in context}
 
     def reason(self, query: Query, context: SearchContext, candidate: Candidate, /) -> str:
         return f"being marked as {candidate.memory.severity}"
@@ -189,9 +190,6 @@ def recency(event_at: datetime, now: datetime, half_life_hours: float = A_YEAR) 
     return 1 / (1 + (age if age > 0 else 0.0) / half_life_hours)
 
 
-_LAST_PART = 0.25
-
-
 @dataclass(frozen=True, slots=True)
 class Validity:
     """Exponential decay of the event's age, or, for a memory that holds until a date, of what is left of its window.
@@ -203,6 +201,7 @@ class Validity:
 
     label: ClassVar[str] = "being recent, or still valid"
     half_life_days: float = 365.0
+    last_part: float = 0.25
     name: str = "validity"
 
     def __call__(self, query: Query, context: SearchContext, /) -> Mapping[int, float]:
@@ -218,7 +217,7 @@ class Validity:
         left, window = (memory.valid_until - now).total_seconds(), (memory.valid_until - begins).total_seconds()
         if left <= 0 or window <= 0:
             return 0.0
-        return min(1.0, left / (_LAST_PART * window))
+        return min(1.0, left / (self.last_part * window))
 
 
 # How much more the best of a section says than a neighbour: chosen on four sets of cells, with two models.

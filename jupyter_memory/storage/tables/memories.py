@@ -250,6 +250,25 @@ def _read(session: Session, where: str, **parameters: Any) -> dict[int, Memory]:
     return found
 
 
+def chunk_size(session: Session) -> tuple[int, int]:
+    """Return how many tokens the chunks of what was stored last have, and since when, in microseconds."""
+    of = session.dialect.opened("done")
+    noted = session.value(f"select max(what) from done where {of} and what like 'chunks %'")
+    _, since, tokens = (noted or "chunks 0 448").split()
+    return int(tokens), int(since)
+
+
+def of_other_chunks(session: Session, tokens: int) -> int:
+    """Return how many memories of several chunks, or of a longer one, were stored while chunks had another size."""
+    dialect, (used, since) = session.dialect, chunk_size(session)
+    inside = dialect.linked("chunks", "memories", "chunks.memory = memories.key")
+    long = f"exists (select 1 from chunks where {inside} and (start > 0 or stop > {4 * tokens}))"
+    where = f"{dialect.of('memories')} and (:all or indexed_at < :since) and {long}"
+    # Nothing had, if no other size was ever noted.
+    every = {"all": used != tokens, "since": since}
+    return session.value(f"select count(*) from memories where {where}", **every) if any(every.values()) else 0
+
+
 def key_of(session: Session, memory_id: str) -> int | None:
     key: int | None = session.value(
         f"select key from memories where {session.dialect.of('memories')} and id = :id order by key", id=str(memory_id)

@@ -31,6 +31,8 @@ export interface IHit {
   tags: string[];
   event_at: string | null;
   freshness: 'current' | 'changed' | 'gone' | 'unknown';
+  /** Where it does not hold now: `not valid after 2026-03-31`. */
+  validity?: string;
   thumbnails: number;
   kw_rank: number | null;
   sem_rank: number | null;
@@ -159,6 +161,8 @@ export interface ISearch {
   limit?: number;
   profile?: string;
   filters?: IFilters;
+  /** Tags that count in favour, where the profile reads them. */
+  about_tags?: string[];
   since?: string;
   as_of?: string;
   /** The last word may be unfinished. */

@@ -33,10 +33,29 @@ def test_adding(storage):
     assert first.id == again.id != other.id and len(everything(storage)) == 2
     assert set(again.tags) == {"decision", "prices"} and again.title == "λ"
     assert seen(storage, lambda snapshot: snapshot.same_content([NOTE, Draft(text="ν")]))[1] is None
-    known = replace(NOTE, tags=("new",), metadata={"a": 1}, pinned=True)
+    told = {"severity": "critical", "domain": "λ", "valid_from": NOW - timedelta(days=1), "valid_until": NOW}
+    known = replace(NOTE, tags=("new",), metadata={"a": 1}, pinned=True, **told)
     merged, unknown = storage.writer.merge([known, Draft(text="ν")])
     assert unknown is None and merged.id == first.id
+    assert {name: getattr(merged, name) for name in told} == told
+    [merged] = storage.writer.merge([replace(NOTE, severity="warning")])
+    assert {name: getattr(merged, name) for name in told} == told | {"severity": "warning"}
     assert set(merged.tags) == {"decision", "prices", "new"} and merged.metadata == {"a": 1} and merged.pinned
+
+
+def test_chunks_of_another_size(storage):
+    """The last size that was noted counts; older memories of several chunks, or of a long one, have another."""
+
+    def others(tokens):
+        return seen(storage, lambda snapshot: snapshot.of_other_chunks(tokens))
+
+    add(storage, Draft(text="μ " * 130), Draft(text="price of λ " * 400), Draft(text="μ fell."))
+    assert (seen(storage, lambda snapshot: snapshot.chunk_size()), others(448), others(64)) == ((448, 0), 0, 2)
+    assert storage.writer.note_once("chunks 1700000000000000 64") and storage.writer.note_once("chunked")
+    assert others(64) == 0 and others(448) == 1
+    assert storage.writer.note_once("chunks 4000000000000000 448")
+    assert seen(storage, lambda snapshot: snapshot.chunk_size()) == (448, 4_000_000_000_000_000)
+    assert (others(64), others(448)) == (2, 1)
 
 
 def test_updating(storage):

@@ -195,6 +195,7 @@ function Location({ found, grouped, isPart, trans }: ILocationProps): JSX.Elemen
           {trans.__('gone')}
         </span>
       )}
+      {hit.validity && <span className="jp-Memory-changed">{hit.validity}</span>}
       {hit.tier === 'mcp' && <span className="jp-Memory-tier">{trans.__('by an agent')}</span>}
       <time dateTime={hit.event_at ?? undefined} title={moment(hit.event_at)}>
         {day(hit.event_at)}
