@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
@@ -18,10 +18,11 @@ from jupyter_memory.storage.transfer import Contents
 from jupyter_memory.store import records
 from jupyter_memory.store.sources import Part
 from jupyter_memory.text.paths import DatabaseAddress, absolute, store_at
-from jupyter_memory.types import Draft, Memory
+from jupyter_memory.text.unicode import REDACTED
+from jupyter_memory.types import Draft, Filters, Memory
 from jupyter_memory.types.memory import NO_PICTURES
 from jupyter_memory.types.protocols import Embedder
-from jupyter_memory.types.report import CopyReport, ExportReport, ImportReport, PictureReport
+from jupyter_memory.types.report import CopyReport, ExportReport, ImportReport, Leaving, PictureReport
 
 if TYPE_CHECKING:
     from jupyter_memory.ingest.pictures import Quota
@@ -30,6 +31,19 @@ if TYPE_CHECKING:
 _TOGETHER, _ON_SERVER, _FILES = 128, 1_000, 1_000
 _PATIENCE = 30.0  # seconds that a search waits for another writer before it is noted
 _Arrival = tuple[Stored, Draft]
+# What a memory that two stores have must have in common, with its tags and pictures, for one of them to lose it.
+_WHOLE = (
+    "text",
+    "title",
+    "pinned",
+    "severity",
+    "domain",
+    "session",
+    "event_at",
+    "valid_from",
+    "valid_until",
+    "metadata",
+)
 
 
 class StoreTransfer(Part):
@@ -57,16 +71,12 @@ class StoreTransfer(Part):
         Raises:
             InputError: it is no exported folder, or a line in it is wrong; the error names file and line.
         """
-        from jupyter_memory.ingest.pictures import Quota
-
         found = records.ExportedFolder(absolute(folder), redacting=self._settings.redact)
         self._model.for_writing()  # raises before anything is stored, where the model does not fit
-        quota = Quota(self._storage, self._settings, self._scope.space) if self._settings.thumbnails else None
+        quota = self._quota()
         became: Counter[str] = Counter()
         for some in shown(found.memories(_TOGETHER), progress, "Importing"):
-            became.update(self._model.writing(partial(self._put, some, update, quota)))
-            if quota is not None:
-                quota.written()
+            became.update(self._put(some, update, quota).values())
         pictures = PictureReport() if quota is None else quota.report
         # What has no room now is read from the files themselves later.
         complete = quota is not None and not pictures.left_out
@@ -95,7 +105,7 @@ class StoreTransfer(Part):
         if isinstance(here, Path) and isinstance(there, Path) and here.exists() and there.exists():
             is_same = here.samefile(there)
         if is_same:
-            raise InputError(f"{there} is the store itself. Name another one to copy it to.")
+            raise InputError(_ITSELF.format(there))
         filled = open_storage(there, busy_seconds=self._settings.busy_seconds)
         try:
             with self._storage.transfer.contents(self._scope.space) as contents:
@@ -103,14 +113,95 @@ class StoreTransfer(Part):
         finally:
             filled.close()
 
+    def leaving(self, ids: Sequence[str], target: StoreTransfer, *, history: bool, move: bool) -> Leaving:
+        """Return what would go with these memories into another store; raise what keeps them from going."""
+        if self._storage.identity() == target._storage.identity():
+            raise InputError(_ITSELF.format(target._storage.path))
+        number, masked, titles, spaces = 0, 0, list[str](), set[str]()
+        with self._storage.transfer.contents(self._scope.space) as contents:
+            for some in self._arrivals(contents, ids, history):
+                number += len(some)
+                masked += _masked(some)
+                titles += [one.memory.headline for one, _ in some[: _TITLES - len(titles)]]
+                spaces.update(draft.space for _, draft in some)
+        for storage in (target._storage, *([self._storage] if move else [])):
+            if storage.read_only:
+                raise StoreReadOnly(f"{storage.path} is read-only, so nothing was copied.")
+            _refuse(storage, sorted(spaces))
+        target._model.for_writing()
+        return Leaving(number, tuple(titles), masked)
+
+    def give(
+        self, ids: Sequence[str], target: StoreTransfer, *, history: bool, update: bool, progress: bool
+    ) -> tuple[CopyReport, dict[str, str]]:
+        """Copy memories into another store, as ``import_`` does; return a report, and what became of each by its id."""
+        became, masked, quota = dict[str, str](), 0, target._quota()
+        with self._storage.transfer.contents(self._scope.space) as contents:
+            for some in shown(self._arrivals(contents, ids, history), progress, "Copying"):
+                became |= target._put(some, update, quota, contents)
+                masked += _masked(some)
+        target._model.calibrate(len(became))
+        pictures = PictureReport() if quota is None else quota.report
+        report = ImportReport(**Counter(became.values()), pictures=pictures)
+        return CopyReport(str(target._storage.path), report, masked=masked), became
+
+    def held_by(self, target: StoreTransfer, ids: Sequence[str]) -> list[str]:
+        """Return those of these memories that another store has whole, as ``give`` copies them."""
+        held = list[str]()
+        with self._storage.transfer.contents(self._scope.space) as contents:
+            for some in self._arrivals(contents, ids, history=True):
+                with target._storage.snapshot() as snapshot:
+                    found = snapshot.by_id(one.memory.id for one, _ in some)
+                for one, draft in some:
+                    there = found.get(one.memory.id)
+                    if (
+                        there is not None
+                        and all(getattr(there, name) == getattr(draft, name) for name in _WHOLE)
+                        and set(there.tags) == set(draft.tags)
+                        and there.thumbnails >= one.memory.thumbnails
+                    ):
+                        held.append(there.id)
+        return held
+
+    def _arrivals(self, contents: Contents, ids: Sequence[str], history: bool) -> Iterator[list[_Arrival]]:
+        chosen = Filters() if history else Filters(not_kind=("history",))
+        for some in batches(contents.memories(chosen, ids), _TOGETHER):
+            yield [records.without_secrets(one, redacting=self._settings.redact) for one in some]
+
+    def _quota(self) -> Quota | None:
+        from jupyter_memory.ingest.pictures import Quota
+
+        return Quota(self._storage, self._settings, self._scope.space) if self._settings.thumbnails else None
+
     def _put(
-        self, some: Sequence[_Arrival], update: bool, quota: Quota | None, embedder: Embedder | None
-    ) -> Counter[str]:
+        self, some: Sequence[_Arrival], update: bool, quota: Quota | None, contents: Contents | None = None
+    ) -> dict[str, str]:
+        became = self._model.writing(partial(self._write, some, update, quota, contents))
+        if quota is not None:
+            quota.written()
+        return became
+
+    def _write(
+        self,
+        some: Sequence[_Arrival],
+        update: bool,
+        quota: Quota | None,
+        contents: Contents | None,
+        embedder: Embedder | None,
+    ) -> dict[str, str]:
         from jupyter_memory.ingest.preparation import prepare
 
-        arriving, known, left_out = _arriving(
-            self._storage, some, update, lambda new: prepare([draft for _, draft in new], embedder)
-        )
+        def ready(new: Sequence[_Arrival]) -> Sequence[Prepared]:
+            model = None if contents is None else contents.model()
+            # The vectors of the same model fit where no secret was found.
+            if contents is not None and model is not None and embedder is not None:
+                same = model.fingerprint == embedder.fingerprint and all(one.draft == draft for one, draft in new)
+                known = contents.prepared([one for one, _ in new]) if same else []
+                if same and all(one.vectors is not None for one in known):
+                    return known
+            return prepare([draft for _, draft in new], embedder)
+
+        arriving, known, _ = _arriving(self._storage, some, update, ready)
         prepared = [
             replace(one.prepared, draft=replace(one.prepared.draft, pictures=NO_PICTURES))
             if quota is None or (one.id in known and known[one.id].thumbnails)
@@ -122,7 +213,21 @@ class StoreTransfer(Part):
             prepared = quota.fitting(prepared)[0]
         arriving = [replace(one, prepared=ready) for one, ready in zip(arriving, prepared, strict=True)]
         became = self._storage.transfer.put(arriving, embedder, update=update) if arriving else []
-        return Counter(became) + Counter(left_out=left_out)
+        left_out = dict.fromkeys((one.memory.id for one, _ in some), "left_out")
+        return left_out | dict(zip((one.id for one in arriving), became, strict=True))
+
+
+_ITSELF = "{} is the store itself. Name another one to copy it to."
+_TITLES = 5  # those of memories that leave are shown
+
+
+def _masked(some: Sequence[_Arrival]) -> int:
+    # In how many of them a secret was found on the way.
+    def marks(draft: Draft) -> int:
+        words = (draft.text, draft.title, draft.tags, draft.metadata, draft.domain, draft.session, draft.source)
+        return str(words).count(REDACTED)
+
+    return sum(marks(draft) > marks(one.draft) for one, draft in some)
 
 
 def _arriving(
@@ -201,12 +306,16 @@ def _copied(target: Storage, contents: Contents, *, update: bool, progress: bool
     return CopyReport(str(target.path), report, without_vectors, len(lacking))
 
 
-def _taken_over(target: Storage, contents: Contents) -> Model | None:
-    if refused := target.refused(contents.spaces()):
+def _refuse(target: Storage, spaces: Sequence[str]) -> None:
+    if refused := target.refused(spaces):
         raise StoreReadOnly(
             f"Your role may not write into {len(refused)} of the spaces in {target.path}, so nothing was copied. Copy "
             "one space with `copy --space NAME`, or ask the owner of the store for the right."
         )
+
+
+def _taken_over(target: Storage, contents: Contents) -> Model | None:
+    _refuse(target, contents.spaces())
     if (model := contents.model()) is None:
         return None
     with target.snapshot() as snapshot:

@@ -141,10 +141,14 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Undoable:
-    """A forgetting that can be taken back: how many memories went, and until when their texts are kept (in UTC)."""
+    """A forgetting that can be taken back: how many memories went, and until when their texts are kept (in UTC).
+
+    Where they were ``moved``, it is the store, and the ids of those that it did not have before.
+    """
 
     memories: int
     until: datetime
+    moved: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"{count_of(self.memories, 'memory', 'memories')} until {self.until.astimezone():%Y-%m-%d %H:%M}"
@@ -251,17 +255,35 @@ class ImportReport:
 
 
 @dataclass(frozen=True, slots=True)
+class Leaving:
+    """What would leave a store: how many memories, the first titles, and in how many of them secrets are masked."""
+
+    memories: int
+    titles: tuple[str, ...]
+    masked: int
+
+
+@dataclass(frozen=True, slots=True)
 class CopyReport:
-    """What was copied to ``target``: what became of the memories, how many new ones have no vectors, searches."""
+    """What was copied to ``target``: what became of the memories, how many new ones have no vectors, searches.
+
+    Of a move, it also counts the memories that are removed from the source, and those that had to stay.
+    """
 
     target: str
     memories: ImportReport
     without_vectors: int = 0
     searches: int = 0
+    masked: int = 0  # memories in which secrets were found
+    removed: int | None = None
+    stayed: int = 0
 
     def __str__(self) -> str:
         line = self.memories.said("copied", f" to {visible(self.target)}")
-        return line + (f", {count_of(self.searches, 'search', 'searches')}" if self.searches else "")
+        line += f", {count_of(self.searches, 'search', 'searches')}" if self.searches else ""
+        line += f", secrets masked in {self.masked:,}" if self.masked else ""
+        line += f"; removed {self.removed:,} here" if self.removed is not None else ""
+        return line + (f", {self.stayed:,} stayed, since they are not the same there" if self.stayed else "")
 
 
 # The share of the budget from which on people are told, and that of the whole from which on a part is named.

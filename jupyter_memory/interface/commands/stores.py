@@ -1,15 +1,18 @@
-"""Commands about the list of stores that are searched together."""
+"""Commands about the list of stores that are searched together, and memories that go from one to another."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 from jupyter_memory import config
 from jupyter_memory.config import PROJECT, JupyterMemory, ListedStore, listed_stores, load_config
 from jupyter_memory.errors import InputError
-from jupyter_memory.interface.commands.command import Call, Front
-from jupyter_memory.text.display import columns
+from jupyter_memory.interface.commands.command import Call, Front, Halted, WrongUsage, usage
+from jupyter_memory.interface.commands.memories import after_forgetting, chosen_by_id
+from jupyter_memory.interface.options import filters_of
+from jupyter_memory.text.display import columns, count_of, fit
 from jupyter_memory.text.paths import make_private, may_exist
 from jupyter_memory.types.search import OWN
 
@@ -87,6 +90,64 @@ def trust_(front: Front, call: Call) -> None:
     """Trust the store of this project: it can be searched until its file is moved or replaced."""
     config.trust(file := config.needed_project())
     front.say(f"trusted: {file}")
+
+
+def move(front: Front, call: Call) -> None:
+    """Move memories into another store of the list: they are copied there, and then forgotten here.
+
+    It shows what leaves and asks first. Tags, pins and dates go along; what you ran stays unless you add `--history`,
+    and secrets are looked for once more. What is not the same there, such as another text under the same id, stays, too
+    (`--update` overwrites it). `undo` brings back what it can, and takes it out of the other store again, unless it was
+    changed there since. If it is interrupted, nothing is lost, and the same command continues it.
+
+    Examples::
+
+        %memory move 3f2a9c1b2d4e5f60 --to team
+        %memory move --tag decision --until "last year" --to papers
+        %memory move --in team --path ~/notebooks/prices --to own
+    """
+    hand_over(front, call, "move")
+
+
+def hand_over(front: Front, call: Call, verb: str) -> None:
+    """Copy or move the memories that ids or filters name from a store to another one, after a question."""
+    values, moves = call.values, verb == "move"
+    with usage():
+        filters = filters_of(values, datetime.now(UTC))
+    if values["to"] is None or not (call.words or filters):
+        raise WrongUsage(f"Name memories, and the store that gets them: {front.command(f'{verb} ID --to team')}")
+    of, source, ids = chosen_by_id(front, call.words, verb, values["in"])
+    target = front.stores.named(values["to"])
+    selection = source.selection(ids or None, filters=filters)
+    options = {"move": moves, "history": values["history"]}
+    leaving = source.transfer.leaving(selection.ids, target.transfer, **options)
+    ran = 0 if values["history"] else selection.kinds.get("history", 0)
+    stays = f"{count_of(ran, 'text')} that you ran, which only --history takes along."
+    number = count_of(leaving.memories, "memory", "memories")
+    if not leaving.memories:
+        raise InputError(f"There is nothing to {verb}{f' but {stays}' if ran else '.'}")
+    plan = [f"{number} of {source.path} for {target.path}:", *(f"  {fit(one, 70)}" for one in leaving.titles)]
+    more = leaving.memories - len(leaving.titles)
+    undone = not moves or (source.forgetting.can_undo and not values["now"])
+    said = {
+        f"  and {more:,} more": more,
+        f"In {leaving.masked:,} of them secrets are masked on the way.": leaving.masked,
+        f"Here stay {stays}": ran,
+        "What is indexed again is remembered here again.": moves and selection.kinds.keys() & {"cell", "file"},
+        "`undo` cannot take this back, but a move back can.": not undone,
+    }
+    plan += [line for line, holds in said.items() if holds]
+    command, question = f"{verb} {call.source}", f"{verb.title()} {number}?"
+    if not front.confirm(question, yes=values["yes"], command=command, plan="\n".join(plan)):
+        return
+    options |= {"update": values["update"], "now": values.get("now", False)}
+    try:
+        report = source.give(selection, target, progress=front.progress, **options)
+    except KeyboardInterrupt:
+        raise Halted("Interrupted: nothing is lost. Type the same again to go on from here.") from None
+    front.say(str(report))
+    if report.removed:
+        after_forgetting(front, source, of, selection.ids)
 
 
 def _kept() -> JupyterMemory:
