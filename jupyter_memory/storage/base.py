@@ -321,7 +321,7 @@ class Engine(Protocol):
 
     # Run what forgets, and keep what it removed so that it can be taken back, and where it was moved (`Undoable`).
     def kept(
-        self, session: Any, until: datetime, space: str, forget: Callable[[], int], moved: Sequence[str], /
+        self, session: Any, until: datetime, space: str, moved: list[str], forget: Callable[[], int], /
     ) -> int: ...
     # Those of these spaces into which the person who opened the store may not write.
     def refused(self, spaces: Sequence[str], /) -> list[str]: ...

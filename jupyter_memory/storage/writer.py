@@ -147,7 +147,7 @@ class Writer(Part):
             if until is None:
                 return changes.forget(chosen, among, everything)
             forgetting = partial(changes.forget, chosen, among, everything)
-            return self._engine.kept(changes.session, until, space, forgetting, moved)
+            return self._engine.kept(changes.session, until, space, list(moved), forgetting)
 
         return removing(self._engine, forget)
 

@@ -189,6 +189,7 @@ class Memories(Part):
         return draft_from(record, space=self._scope.space, redacting=self._settings.redact)
 
 
+_Ids = Sequence[str]
 _LATER = 0.5  # seconds after the end of the time, so that it is over by any clock
 _NOT_BOTH = "Name ids, or choose by source and filters, not both."
 
@@ -348,14 +349,7 @@ class Forgetting(Part):
         """Return whether what is forgotten can be brought back."""
         return bool(self._settings.undo_minutes) and isinstance(self._storage.path, Path)
 
-    def _forget(
-        self,
-        chosen: Sequence[str] | Filters,
-        among: Sequence[str] | None,
-        everything: bool,
-        now: bool,
-        moved: Sequence[str] = (),
-    ) -> int:
+    def _forget(self, chosen: _Ids | Filters, among: _Ids | None, everything: bool, now: bool, moved: _Ids = ()) -> int:
         minutes = 0.0 if now else self._settings.undo_minutes
         until = datetime.now(UTC) + timedelta(minutes=minutes) if minutes else None
         writer, space = self._storage.writer, self._scope.space

@@ -22,7 +22,7 @@ from jupyter_memory.text.unicode import REDACTED
 from jupyter_memory.types import Draft, Filters, Memory
 from jupyter_memory.types.memory import NO_PICTURES
 from jupyter_memory.types.protocols import Embedder
-from jupyter_memory.types.report import CopyReport, ExportReport, ImportReport, Leaving, PictureReport
+from jupyter_memory.types.report import CopyReport, ExportReport, ImportReport, PictureReport
 
 if TYPE_CHECKING:
     from jupyter_memory.ingest.pictures import Quota
@@ -31,18 +31,10 @@ if TYPE_CHECKING:
 _TOGETHER, _ON_SERVER, _FILES = 128, 1_000, 1_000
 _PATIENCE = 30.0  # seconds that a search waits for another writer before it is noted
 _Arrival = tuple[Stored, Draft]
-# What a memory that two stores have must have in common, with its tags and pictures, for one of them to lose it.
+# What, with tags and pictures, a memory must have in both stores before it is removed from one.
 _WHOLE = (
-    "text",
-    "title",
-    "pinned",
-    "severity",
-    "domain",
-    "session",
-    "event_at",
-    "valid_from",
-    "valid_until",
-    "metadata",
+    *("text", "title", "pinned", "severity", "domain"),
+    *("session", "event_at", "valid_from", "valid_until", "metadata"),
 )
 
 
@@ -76,7 +68,7 @@ class StoreTransfer(Part):
         quota = self._quota()
         became: Counter[str] = Counter()
         for some in shown(found.memories(_TOGETHER), progress, "Importing"):
-            became.update(self._put(some, update, quota).values())
+            became.update(self._model.writing(partial(self._put, some, update, quota, None)).values())
         pictures = PictureReport() if quota is None else quota.report
         # What has no room now is read from the files themselves later.
         complete = quota is not None and not pictures.left_out
@@ -113,15 +105,19 @@ class StoreTransfer(Part):
         finally:
             filled.close()
 
-    def leaving(self, ids: Sequence[str], target: StoreTransfer, *, history: bool, move: bool) -> Leaving:
-        """Return what would go with these memories into another store; raise what keeps them from going."""
+    def leaving(
+        self, ids: Sequence[str], target: StoreTransfer, *, history: bool, move: bool
+    ) -> tuple[int, list[str], int]:
+        """Return how many memories would go into another store, the first titles, and in how many are secrets.
+
+        Raises what keeps them from going, before anything is written.
+        """
         if self._storage.identity() == target._storage.identity():
             raise InputError(_ITSELF.format(target._storage.path))
         number, masked, titles, spaces = 0, 0, list[str](), set[str]()
         with self._storage.transfer.contents(self._scope.space) as contents:
             for some in self._arrivals(contents, ids, history):
-                number += len(some)
-                masked += _masked(some)
+                number, masked = number + len(some), masked + _masked(some)
                 titles += [one.memory.headline for one, _ in some[: _TITLES - len(titles)]]
                 spaces.update(draft.space for _, draft in some)
         for storage in (target._storage, *([self._storage] if move else [])):
@@ -129,7 +125,7 @@ class StoreTransfer(Part):
                 raise StoreReadOnly(f"{storage.path} is read-only, so nothing was copied.")
             _refuse(storage, sorted(spaces))
         target._model.for_writing()
-        return Leaving(number, tuple(titles), masked)
+        return number, titles, masked
 
     def give(
         self, ids: Sequence[str], target: StoreTransfer, *, history: bool, update: bool, progress: bool
@@ -138,7 +134,7 @@ class StoreTransfer(Part):
         became, masked, quota = dict[str, str](), 0, target._quota()
         with self._storage.transfer.contents(self._scope.space) as contents:
             for some in shown(self._arrivals(contents, ids, history), progress, "Copying"):
-                became |= target._put(some, update, quota, contents)
+                became |= target._model.writing(partial(target._put, some, update, quota, contents))
                 masked += _masked(some)
         target._model.calibrate(len(became))
         pictures = PictureReport() if quota is None else quota.report
@@ -146,21 +142,12 @@ class StoreTransfer(Part):
         return CopyReport(str(target._storage.path), report, masked=masked), became
 
     def held_by(self, target: StoreTransfer, ids: Sequence[str]) -> list[str]:
-        """Return those of these memories that another store has whole, as ``give`` copies them."""
+        """Return those of these memories that another store has just as ``give`` copies them."""
         held = list[str]()
-        with self._storage.transfer.contents(self._scope.space) as contents:
+        with self._storage.transfer.contents(self._scope.space) as contents, target._storage.snapshot() as snapshot:
             for some in self._arrivals(contents, ids, history=True):
-                with target._storage.snapshot() as snapshot:
-                    found = snapshot.by_id(one.memory.id for one, _ in some)
-                for one, draft in some:
-                    there = found.get(one.memory.id)
-                    if (
-                        there is not None
-                        and all(getattr(there, name) == getattr(draft, name) for name in _WHOLE)
-                        and set(there.tags) == set(draft.tags)
-                        and there.thumbnails >= one.memory.thumbnails
-                    ):
-                        held.append(there.id)
+                found = snapshot.by_id(one.memory.id for one, _ in some)
+                held += [one.memory.id for one, draft in some if _is_whole(found.get(one.memory.id), one.memory, draft)]
         return held
 
     def _arrivals(self, contents: Contents, ids: Sequence[str], history: bool) -> Iterator[list[_Arrival]]:
@@ -173,15 +160,8 @@ class StoreTransfer(Part):
 
         return Quota(self._storage, self._settings, self._scope.space) if self._settings.thumbnails else None
 
+    # What became of memories, by id, which are of ``contents`` unless they were exported.
     def _put(
-        self, some: Sequence[_Arrival], update: bool, quota: Quota | None, contents: Contents | None = None
-    ) -> dict[str, str]:
-        became = self._model.writing(partial(self._write, some, update, quota, contents))
-        if quota is not None:
-            quota.written()
-        return became
-
-    def _write(
         self,
         some: Sequence[_Arrival],
         update: bool,
@@ -193,11 +173,12 @@ class StoreTransfer(Part):
 
         def ready(new: Sequence[_Arrival]) -> Sequence[Prepared]:
             model = None if contents is None else contents.model()
-            # The vectors of the same model fit where no secret was found.
-            if contents is not None and model is not None and embedder is not None:
-                same = model.fingerprint == embedder.fingerprint and all(one.draft == draft for one, draft in new)
-                known = contents.prepared([one for one, _ in new]) if same else []
-                if same and all(one.vectors is not None for one in known):
+            # Where nothing was masked, the vectors of the same model fit.
+            if contents and model and embedder and model.fingerprint == embedder.fingerprint:
+                known = contents.prepared([one for one, _ in new])
+                if all(
+                    one.draft == draft and one.vectors is not None for one, (_, draft) in zip(known, new, strict=True)
+                ):
                     return known
             return prepare([draft for _, draft in new], embedder)
 
@@ -213,12 +194,24 @@ class StoreTransfer(Part):
             prepared = quota.fitting(prepared)[0]
         arriving = [replace(one, prepared=ready) for one, ready in zip(arriving, prepared, strict=True)]
         became = self._storage.transfer.put(arriving, embedder, update=update) if arriving else []
+        if quota is not None:
+            quota.written()
         left_out = dict.fromkeys((one.memory.id for one, _ in some), "left_out")
         return left_out | dict(zip((one.id for one in arriving), became, strict=True))
 
 
 _ITSELF = "{} is the store itself. Name another one to copy it to."
 _TITLES = 5  # those of memories that leave are shown
+
+
+def _is_whole(there: Memory | None, memory: Memory, draft: Draft) -> bool:
+    # Whether a store has what is to leave another one; without its pictures, it has less.
+    return (
+        there is not None
+        and there.thumbnails >= memory.thumbnails
+        and set(there.tags) == set(draft.tags)
+        and all(getattr(there, name) == getattr(draft, name) for name in _WHOLE)
+    )
 
 
 def _masked(some: Sequence[_Arrival]) -> int:

@@ -255,15 +255,6 @@ class ImportReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Leaving:
-    """What would leave a store: how many memories, the first titles, and in how many of them secrets are masked."""
-
-    memories: int
-    titles: tuple[str, ...]
-    masked: int
-
-
-@dataclass(frozen=True, slots=True)
 class CopyReport:
     """What was copied to ``target``: what became of the memories, how many new ones have no vectors, searches.
 
@@ -283,7 +274,7 @@ class CopyReport:
         line += f", {count_of(self.searches, 'search', 'searches')}" if self.searches else ""
         line += f", secrets masked in {self.masked:,}" if self.masked else ""
         line += f"; removed {self.removed:,} here" if self.removed is not None else ""
-        return line + (f", {self.stayed:,} stayed, since they are not the same there" if self.stayed else "")
+        return line + (f", kept {self.stayed:,} that differ there" if self.stayed else "")
 
 
 # The share of the budget from which on people are told, and that of the whole from which on a part is named.

@@ -202,7 +202,7 @@ _OF_A_STORE = ("space", "update")  # the options of a copy of a whole store
 
 
 def copy(front: Front, call: Call) -> None:
-    """Copy a store into another one, with its vectors, or some memories into a store of the list (`--to NAME`).
+    """Copy a store into another one, with its vectors, or memories into a store of the list.
 
     FROM and TO are files or URLs of databases; TO is made if it does not exist. Ids, tags, pins, the history of what
     you ran, files, feedback and recent searches come along, and nothing is embedded. If it is interrupted, the same

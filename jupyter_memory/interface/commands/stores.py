@@ -93,7 +93,7 @@ def trust_(front: Front, call: Call) -> None:
 
 
 def move(front: Front, call: Call) -> None:
-    """Move memories into another store of the list: they are copied there, and then forgotten here.
+    """Move memories into another store of the list: copy them there, then forget them here.
 
     It shows what leaves and asks first. Tags, pins and dates go along; what you ran stays unless you add `--history`,
     and secrets are looked for once more. What is not the same there, such as another text under the same id, stays, too
@@ -120,18 +120,18 @@ def hand_over(front: Front, call: Call, verb: str) -> None:
     target = front.stores.named(values["to"])
     selection = source.selection(ids or None, filters=filters)
     options = {"move": moves, "history": values["history"]}
-    leaving = source.transfer.leaving(selection.ids, target.transfer, **options)
+    leaving, titles, masked = source.transfer.leaving(selection.ids, target.transfer, **options)
     ran = 0 if values["history"] else selection.kinds.get("history", 0)
     stays = f"{count_of(ran, 'text')} that you ran, which only --history takes along."
-    number = count_of(leaving.memories, "memory", "memories")
-    if not leaving.memories:
+    number = count_of(leaving, "memory", "memories")
+    if not leaving:
         raise InputError(f"There is nothing to {verb}{f' but {stays}' if ran else '.'}")
-    plan = [f"{number} of {source.path} for {target.path}:", *(f"  {fit(one, 70)}" for one in leaving.titles)]
-    more = leaving.memories - len(leaving.titles)
+    plan = [f"{number} of {source.path} for {target.path}:", *(f"  {fit(one, 70)}" for one in titles)]
+    more = leaving - len(titles)
     undone = not moves or (source.forgetting.can_undo and not values["now"])
     said = {
         f"  and {more:,} more": more,
-        f"In {leaving.masked:,} of them secrets are masked on the way.": leaving.masked,
+        f"In {masked:,} of them secrets are masked on the way.": masked,
         f"Here stay {stays}": ran,
         "What is indexed again is remembered here again.": moves and selection.kinds.keys() & {"cell", "file"},
         "`undo` cannot take this back, but a move back can.": not undone,

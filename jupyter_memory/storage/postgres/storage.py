@@ -65,7 +65,7 @@ class PostgresStorage(Storage):
         self.database.change(VECTORS.index)
 
     def kept(
-        self, session: Session, until: datetime, space: str, forget: Callable[[], int], moved: Sequence[str], /
+        self, session: Session, until: datetime, space: str, moved: list[str], forget: Callable[[], int], /
     ) -> int:
         raise InputError(
             "What is forgotten on a server cannot be taken back, so nothing was forgotten. Forget it for good with "

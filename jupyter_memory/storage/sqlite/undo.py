@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
 
@@ -105,7 +105,7 @@ class SqliteForgotten(Forgotten):
         return self._engine.remove(drop) if there and not self._database.read_only else 0
 
 
-def kept(connection: Session, until: datetime, space: str, forget: Callable[[], int], moved: Sequence[str] = ()) -> int:
+def kept(connection: Session, until: datetime, space: str, moved: list[str], forget: Callable[[], int]) -> int:
     """Run what forgets, within the caller's transaction, and keep what it removed; return how many memories went."""
     if "ENABLE_SESSION" not in apsw.compile_options:
         raise StoreError(
