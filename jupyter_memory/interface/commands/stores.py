@@ -122,17 +122,17 @@ def hand_over(front: Front, call: Call, verb: str) -> None:
     options = {"move": moves, "history": values["history"]}
     leaving, titles, masked = source.transfer.leaving(selection.ids, target.transfer, **options)
     ran = 0 if values["history"] else selection.kinds.get("history", 0)
-    stays = f"{count_of(ran, 'text')} that you ran, which only --history takes along."
+    left = f"left here without --history: {count_of(ran, 'text')} that you ran"
     number = count_of(leaving, "memory", "memories")
     if not leaving:
-        raise InputError(f"There is nothing to {verb}{f' but {stays}' if ran else '.'}")
+        raise InputError(f"There is nothing to {verb}{f'; {left}' if ran else ''}.")
     plan = [f"{number} of {source.path} for {target.path}:", *(f"  {fit(one, 70)}" for one in titles)]
     more = leaving - len(titles)
     undone = not moves or (source.forgetting.can_undo and not values["now"])
     said = {
         f"  and {more:,} more": more,
         f"In {masked:,} of them secrets are masked on the way.": masked,
-        f"Here stay {stays}": ran,
+        f"  {left}": ran,
         "What is indexed again is remembered here again.": moves and selection.kinds.keys() & {"cell", "file"},
         "`undo` cannot take this back, but a move back can.": not undone,
     }
