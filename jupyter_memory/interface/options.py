@@ -98,7 +98,6 @@ COPY = (
     Option(("--update",), "overwrite memories that the other store has under the same id"),
     yes("do not ask before they are copied or moved"),
 )
-MOVE = (*COPY, Option(("--now",), "leave nothing for `undo`", destroys=True))
 FORGET = (
     Option(("--source",), "the memories of this file, or of the files below this folder", "PATH", many=True),
     *FILTERS,

@@ -340,9 +340,9 @@ class Forgetting(Part):
         paths = dict.fromkeys(name for scope in scopes for name in scope.bound(written, every_name=True).path)
         return replace(chosen, path=tuple(paths))
 
-    def moved(self, ids: Sequence[str], to: str, new: Sequence[str], *, now: bool) -> int:
+    def moved(self, ids: _Ids, to: str, new: _Ids) -> int:
         """Forget memories that another store has by now, the ``new`` ones since then; return the number removed."""
-        return self._forget(Filters(), ids, False, now or not self.can_undo, (to, *new))
+        return self._forget(Filters(), ids, False, not self.can_undo, (to, *new))
 
     @property
     def can_undo(self) -> bool:

@@ -232,7 +232,6 @@ class MemoryStore:
         move: bool = False,
         history: bool = False,
         update: bool = False,
-        now: bool = False,
         progress: bool = True,
     ) -> CopyReport:
         """Copy memories into another store, as ``import_`` takes them in, without secrets; return what became of them.
@@ -241,13 +240,9 @@ class MemoryStore:
 
         Args:
             ids: One or more, or a ``selection``.
-            move: Whether what is whole in the other store is then forgotten here, so that ``undo`` can take it back.
+            move: Whether what is whole in the other store is then forgotten here; ``undo`` takes that back.
             history: Whether what you ran comes along; otherwise it stays.
             update: Whether a memory whose id is known there is replaced.
-            now: As for ``forget``.
-
-        Raises:
-            InputError, StoreReadOnly: it is the same store, or one that may not be written; nothing is copied then.
         """
         chosen = (ids if isinstance(ids, Selection) else self.selection(ids)).ids
         self.transfer.leaving(chosen, to.transfer, history=history, move=move)
@@ -256,7 +251,7 @@ class MemoryStore:
             return report
         whole = {*self.transfer.held_by(to.transfer, list(became)), *(one for one in became if became[one] == "merged")}
         new = [one for one in became if became[one] == "added"]
-        removed = self.forgetting.moved(sorted(whole), str(to.path), new, now=now) if whole else 0
+        removed = self.forgetting.moved(sorted(whole), str(to.path), new) if whole else 0
         return replace(report, removed=removed, stayed=len(became) - removed)
 
     def undo(self) -> int:

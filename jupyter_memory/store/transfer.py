@@ -31,11 +31,8 @@ if TYPE_CHECKING:
 _TOGETHER, _ON_SERVER, _FILES = 128, 1_000, 1_000
 _PATIENCE = 30.0  # seconds that a search waits for another writer before it is noted
 _Arrival = tuple[Stored, Draft]
-# What, with tags and pictures, a memory must have in both stores before it is removed from one.
-_WHOLE = (
-    *("text", "title", "pinned", "severity", "domain"),
-    *("session", "event_at", "valid_from", "valid_until", "metadata"),
-)
+_Some = Sequence[_Arrival]
+_Ids = Sequence[str]
 
 
 class StoreTransfer(Part):
@@ -92,28 +89,17 @@ class StoreTransfer(Part):
             InputError: it is the same store.
             EmbeddingMismatch: the other store has the vectors of another model; nothing is copied.
         """
-        here, there = self._storage.path, store_at(target)
-        is_same = here == there
-        if isinstance(here, Path) and isinstance(there, Path) and here.exists() and there.exists():
-            is_same = here.samefile(there)
-        if is_same:
-            raise InputError(_ITSELF.format(there))
-        filled = open_storage(there, busy_seconds=self._settings.busy_seconds)
+        filled = open_storage(store_at(target), busy_seconds=self._settings.busy_seconds)
         try:
+            self._refuse_itself(filled)
             with self._storage.transfer.contents(self._scope.space) as contents:
                 return _copied(filled, contents, update=update, progress=progress, searches=not self._scope.space)
         finally:
             filled.close()
 
-    def leaving(
-        self, ids: Sequence[str], target: StoreTransfer, *, history: bool, move: bool
-    ) -> tuple[int, list[str], int]:
-        """Return how many memories would go into another store, the first titles, and in how many are secrets.
-
-        Raises what keeps them from going, before anything is written.
-        """
-        if self._storage.identity() == target._storage.identity():
-            raise InputError(_ITSELF.format(target._storage.path))
+    def leaving(self, ids: _Ids, target: StoreTransfer, *, history: bool, move: bool) -> tuple[int, list[str], int]:
+        """Return how many memories would go, the first titles, and how many have secrets; raise what keeps them."""
+        self._refuse_itself(target._storage)
         number, masked, titles, spaces = 0, 0, list[str](), set[str]()
         with self._storage.transfer.contents(self._scope.space) as contents:
             for some in self._arrivals(contents, ids, history):
@@ -128,7 +114,7 @@ class StoreTransfer(Part):
         return number, titles, masked
 
     def give(
-        self, ids: Sequence[str], target: StoreTransfer, *, history: bool, update: bool, progress: bool
+        self, ids: _Ids, target: StoreTransfer, *, history: bool, update: bool, progress: bool
     ) -> tuple[CopyReport, dict[str, str]]:
         """Copy memories into another store, as ``import_`` does; return a report, and what became of each by its id."""
         became, masked, quota = dict[str, str](), 0, target._quota()
@@ -141,16 +127,24 @@ class StoreTransfer(Part):
         report = ImportReport(**Counter(became.values()), pictures=pictures)
         return CopyReport(str(target._storage.path), report, masked=masked), became
 
-    def held_by(self, target: StoreTransfer, ids: Sequence[str]) -> list[str]:
+    def held_by(self, target: StoreTransfer, ids: _Ids) -> list[str]:
         """Return those of these memories that another store has just as ``give`` copies them."""
         held = list[str]()
-        with self._storage.transfer.contents(self._scope.space) as contents, target._storage.snapshot() as snapshot:
-            for some in self._arrivals(contents, ids, history=True):
-                found = snapshot.by_id(one.memory.id for one, _ in some)
-                held += [one.memory.id for one, draft in some if _is_whole(found.get(one.memory.id), one.memory, draft)]
+        with (
+            self._storage.transfer.contents(self._scope.space) as ours,
+            target._storage.transfer.contents("") as theirs,
+        ):
+            for some in self._arrivals(ours, ids, history=True):
+                found = theirs.memories(among=[one.memory.id for one, _ in some])
+                there = {one.memory.id: _bare(one.draft) for one in found}
+                held += [one.memory.id for one, draft in some if there.get(one.memory.id) == _bare(draft)]
         return held
 
-    def _arrivals(self, contents: Contents, ids: Sequence[str], history: bool) -> Iterator[list[_Arrival]]:
+    def _refuse_itself(self, target: Storage) -> None:
+        if self._storage.identity() == target.identity():
+            raise InputError(f"{target.path} is the store itself. Name another one to copy it to.")
+
+    def _arrivals(self, contents: Contents, ids: _Ids, history: bool) -> Iterator[list[_Arrival]]:
         chosen = Filters() if history else Filters(not_kind=("history",))
         for some in batches(contents.memories(chosen, ids), _TOGETHER):
             yield [records.without_secrets(one, redacting=self._settings.redact) for one in some]
@@ -162,23 +156,16 @@ class StoreTransfer(Part):
 
     # What became of memories, by id, which are of ``contents`` unless they were exported.
     def _put(
-        self,
-        some: Sequence[_Arrival],
-        update: bool,
-        quota: Quota | None,
-        contents: Contents | None,
-        embedder: Embedder | None,
+        self, some: _Some, update: bool, quota: Quota | None, contents: Contents | None, embedder: Embedder | None
     ) -> dict[str, str]:
         from jupyter_memory.ingest.preparation import prepare
 
-        def ready(new: Sequence[_Arrival]) -> Sequence[Prepared]:
+        def ready(new: _Some) -> Sequence[Prepared]:
             model = None if contents is None else contents.model()
             # Where nothing was masked, the vectors of the same model fit.
             if contents and model and embedder and model.fingerprint == embedder.fingerprint:
-                known = contents.prepared([one for one, _ in new])
-                if all(
-                    one.draft == draft and one.vectors is not None for one, (_, draft) in zip(known, new, strict=True)
-                ):
+                known, drafts = contents.prepared([one for one, _ in new]), [draft for _, draft in new]
+                if [one.draft for one in known if one.vectors is not None] == drafts:
                     return known
             return prepare([draft for _, draft in new], embedder)
 
@@ -200,34 +187,25 @@ class StoreTransfer(Part):
         return left_out | dict(zip((one.id for one in arriving), became, strict=True))
 
 
-_ITSELF = "{} is the store itself. Name another one to copy it to."
 _TITLES = 5  # those of memories that leave are shown
 
 
-def _is_whole(there: Memory | None, memory: Memory, draft: Draft) -> bool:
-    # Whether a store has what is to leave another one; without its pictures, it has less.
-    return (
-        there is not None
-        and there.thumbnails >= memory.thumbnails
-        and set(there.tags) == set(draft.tags)
-        and all(getattr(there, name) == getattr(draft, name) for name in _WHOLE)
-    )
+def _bare(draft: Draft) -> Draft:
+    # Without what another store may make anew.
+    return replace(draft, chunks=(), context="")
 
 
-def _masked(some: Sequence[_Arrival]) -> int:
+def _masked(some: _Some) -> int:
     # In how many of them a secret was found on the way.
-    def marks(draft: Draft) -> int:
-        words = (draft.text, draft.title, draft.tags, draft.metadata, draft.domain, draft.session, draft.source)
-        return str(words).count(REDACTED)
-
-    return sum(marks(draft) > marks(one.draft) for one, draft in some)
+    counts = ([str(_bare(one)).count(REDACTED) for one in (draft, stored.draft)] for stored, draft in some)
+    return sum(now > before for now, before in counts)
 
 
 def _arriving(
     target: Storage,
-    some: Sequence[_Arrival],
+    some: _Some,
     update: bool,
-    prepared: Callable[[Sequence[_Arrival]], Sequence[Prepared]],
+    prepared: Callable[[_Some], Sequence[Prepared]],
 ) -> tuple[list[Arriving], dict[str, Memory], int]:
     # With the memories that the target knows, by id, and the number left out: it has read their files itself.
     with target.snapshot() as snapshot:
@@ -299,7 +277,7 @@ def _copied(target: Storage, contents: Contents, *, update: bool, progress: bool
     return CopyReport(str(target.path), report, without_vectors, len(lacking))
 
 
-def _refuse(target: Storage, spaces: Sequence[str]) -> None:
+def _refuse(target: Storage, spaces: _Ids) -> None:
     if refused := target.refused(spaces):
         raise StoreReadOnly(
             f"Your role may not write into {len(refused)} of the spaces in {target.path}, so nothing was copied. Copy "

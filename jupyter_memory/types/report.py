@@ -141,14 +141,11 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Undoable:
-    """A forgetting that can be taken back: how many memories went, and until when their texts are kept (in UTC).
-
-    Where they were ``moved``, it is the store, and the ids of those that it did not have before.
-    """
+    """A forgetting that can be taken back: how many memories went, and until when their texts are kept (in UTC)."""
 
     memories: int
     until: datetime
-    moved: tuple[str, ...] = ()
+    moved: tuple[str, ...] = ()  # where to, if they were: the store, and the ids that it did not have before
 
     def __str__(self) -> str:
         return f"{count_of(self.memories, 'memory', 'memories')} until {self.until.astimezone():%Y-%m-%d %H:%M}"
@@ -256,18 +253,15 @@ class ImportReport:
 
 @dataclass(frozen=True, slots=True)
 class CopyReport:
-    """What was copied to ``target``: what became of the memories, how many new ones have no vectors, searches.
-
-    Of a move, it also counts the memories that are removed from the source, and those that had to stay.
-    """
+    """What was copied to ``target``: what became of the memories, how many new ones have no vectors, searches."""
 
     target: str
     memories: ImportReport
     without_vectors: int = 0
     searches: int = 0
     masked: int = 0  # memories in which secrets were found
-    removed: int | None = None
-    stayed: int = 0
+    removed: int | None = None  # from the source, after a move
+    stayed: int = 0  # there, since they are not the same in ``target``
 
     def __str__(self) -> str:
         line = self.memories.said("copied", f" to {visible(self.target)}")

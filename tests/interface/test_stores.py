@@ -296,7 +296,8 @@ def test_undo_of_a_move_and_what_stays(both, papers):
         "nothing to move; left here without --history: 1 text"
         in both("move", "--kind", "history", "--to", "papers", "--yes").err
     )
-    assert "removed 1" in both("move", "--kind", "history", "--to", "papers", "--yes", "--history", "--now").out
+    assert "removed 1" in both("move", "--kind", "history", "--to", "papers", "--yes", "--history").out
+    both("forget", "--now")
     assert both("undo").code == 1
 
 
@@ -307,13 +308,13 @@ def test_undo_of_a_move_and_what_stays(both, papers):
         ("copy a b --tag x", 2, "two whole stores"), ("copy a b --space x --space y", 2, "two whole stores"),
         ("move ID", 2, "move ID --to team"), ("move --to papers", 2, "move ID --to team"),
         ("copy ID --to paper", 1, "Did you mean 'papers'?"), ("copy ID --to all", 1, "every store"),
-        ("copy ID --to own", 1, "the store itself"), ("copy ID --tag x --to papers", 1, "not both"),
-        ("move 1 --to papers", 2, "1 is a rank"), ("move 0123456789abcdef --to papers", 1, "No memory has"),
-        ("move papers:0123456789abcdef ID --to own", 2, "one store at a time"),
-        ("copy own:ID --in papers --to own", 1, "No memory has"),
+        ("copy ID --to own", 1, "the store itself"), ("copy ID --tag x --to papers", 2, "by ids or by filters"),
+        ("move 9 --to papers", 1, "no rank 9"), ("move 0123456789abcdef --to papers", 1, "No memory has"),
+        ("move papers:THEIRS ID --to own", 2, "one store at a time"),
+        ("copy ID --in papers --to own", 2, "by ids or by filters"),
         ("copy --tag nowhere --to papers", 1, "nothing to copy"), ("copy ID --to bound", 1, "read-only"),
         ("copy ID --to gone", 1, "no store at"), ("copy ID --to newer", 1, "newer"),
-        ("move --since nonsense --to papers", 2, "not a time"), ("move --in bound ID --to papers", 1, "No memory has"),
+        ("move --since nonsense --to papers", 2, "not a time"), ("copy bound:ID --to papers", 1, "No memory has"),
         ("move --in bound --kind note --to papers", 1, "read-only"), ("move --everything --to papers", 2, "No such"),
     ],
 )  # fmt: skip
@@ -325,8 +326,8 @@ def test_what_cannot_be_copied_or_moved(both, papers, typed, code, said):
     places = {"papers": papers, "bound": bound, "newer": newer, "gone": papers.with_name("gone.sqlite")}
     rows = [{"name": name, "path": str(place), "read_only": name == "bound"} for name, place in places.items()]
     configure(stores=rows)
-    [hit] = found(both)
-    done = both(*typed.replace("ID", hit["memory_id"]).split())
+    [theirs], [ours] = ([hit["memory_id"] for hit in found(both, "--in", name)] for name in ("papers", "own"))
+    done = both(*typed.replace("ID", ours).replace("THEIRS", theirs).split())
     assert done.code == code and said in done.err and "?" not in done.out
     assert titles_in(papers) == titles_in(bound) == {"Prices"} and [one["title"] for one in found(both)] == ["Rates"]
 

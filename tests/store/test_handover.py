@@ -116,14 +116,12 @@ def test_secrets_are_looked_for_again(store):
 
 
 def test_no_byte_of_a_move_stays(store):
-    """As after forgetting; with time for `undo`, once that is over, and at once with ``now``."""
-    for undo, now in ((0, False), (10, True), (10, False)):
-        chosen = JupyterMemory(undo_minutes=undo)
-        a = store(f"a{undo}{now}.sqlite", embedder=Hashing(), settings=chosen)
-        b = store(f"b{undo}{now}.sqlite", embedder=Hashing(), settings=chosen)
+    """As after forgetting; with time for `undo`, once that is over."""
+    for undo in (0, 10):
+        a, b = (store(f"{one}{undo}", embedder=Hashing(), settings=JupyterMemory(undo_minutes=undo)) for one in "ab")
         ids = [a.add(f"{SECRET} {number}", title=SECRET, tags=[SECRET]).id for number in range(9)]
-        give(a, ids, b, move=True, now=now)
-        assert bool(words_left(a.path, [SECRET])) == bool(undo and not now)
+        give(a, ids, b, move=True)
+        assert bool(words_left(a.path, [SECRET])) == bool(undo)
         a.forgetting.finish()
         assert words_left(a.path, [SECRET]) == [] and b.count() == 9 and faults(a) == faults(b) == []
 

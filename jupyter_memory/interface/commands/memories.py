@@ -531,7 +531,13 @@ def forget(front: Front, call: Call) -> object:
         number = len(front.store.recent(1_000_000)) if dry else front.store.forget_recent()
         front.say(f"{'would forget' if dry else 'forgot'} {count_of(number, 'search', 'searches')}")
         return None
-    of, store, words = chosen_by_id(front, call.words, "forget")
+    # The person may be looking at an earlier search.
+    if front.shown is not None and (word := next(filter(_is_rank, call.words), None)):
+        memory, rank, _, of = picked(front, [word])[0]
+        meant = named(memory, f"Rank {rank} of the last results is", of)
+        command = front.command(f"forget {address(of, memory.id)}")
+        raise WrongUsage(f"{word} is a rank, and an id is needed. {meant}: {command}")
+    store = _store_of(front, of)
     selection = store.selection(**chosen)
     what, number = str(selection), len(selection)
     if selection.everything:
@@ -551,40 +557,13 @@ def forget(front: Front, call: Call) -> object:
     # What was counted, and not what fits by now: the question was about those alone.
     forgotten = store.forget(selection, now=call.values["now"])
     front.say(f"forgot {count_of(forgotten, 'memory', 'memories')}")
-    if forgotten:
-        after_forgetting(front, store, of, words)
-    _say_after_forgetting(front, store, chosen, forgotten)
-    return None
-
-
-def chosen_by_id(
-    front: Front, words: Sequence[str], verb: str, of: str | None = None
-) -> tuple[str, MemoryStore, tuple[str, ...]]:
-    """Return the one store that ids name, or ``of``, by its name and open, and the ids without it; no rank is one."""
-    # The person may be looking at an earlier search.
-    if front.shown is not None and (word := next(filter(_is_rank, words), None)):
-        memory, rank, _, found = picked(front, [word])[0]
-        meant = named(memory, f"Rank {rank} of the last results is", found)
-        command = front.command(f"{verb} {address(found, memory.id)}")
-        raise WrongUsage(f"{word} is a rank, and an id is needed. {meant}: {command}")
-    named_of, ids = _of_one_store(words if of is None else [address(of, one.removeprefix(f"{of}:")) for one in words])
-    return of or named_of, _store_of(front, of or named_of), ids
-
-
-def after_forgetting(front: Front, store: MemoryStore, of: str, ids: Sequence[str]) -> None:
-    """Forget the searches that found forgotten memories, and say until when `undo` brings these back, if it does."""
     if of:
-        # Your own store keeps the searches of other stores, too.
+        # Your own store keeps the searches of other stores: those that found a forgotten memory go, too.
         with suppress(StoreError):
-            front.store.activity.forget_found([address(of, memory_id) for memory_id in ids])
-    if pending := store.undoable():
-        there = f"jupyter-memory --store {shlex.quote(str(store.path))}" if of else front.prefix
-        end = pending.until.astimezone()
-        until = f"{end:%H:%M}" if end.date() == datetime.now(end.tzinfo).date() else f"{end:%Y-%m-%d %H:%M}"
-        front.hint(
-            f"Until {until}, {there} undo brings it back, and its texts are still in the file. "
-            f"{there} forget --now removes them now."
-        )
+            front.store.activity.forget_found([address(of, memory_id) for memory_id in words])
+    there = f"jupyter-memory --store {shlex.quote(str(store.path))}" if of else front.prefix
+    _say_after_forgetting(front, store, chosen, forgotten, there=there, now=call.values["now"])
+    return None
 
 
 # The store that the ids name (empty for your own), and the ids without it.
@@ -595,7 +574,9 @@ def _of_one_store(words: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     return next(iter(names), ""), tuple(id_ for _, _, id_ in parts)
 
 
-def _say_after_forgetting(front: Front, store: MemoryStore, chosen: Mapping[str, Any], forgotten: int) -> None:
+def _say_after_forgetting(
+    front: Front, store: MemoryStore, chosen: Mapping[str, Any], forgotten: int, *, there: str, now: bool
+) -> None:
     sources = chosen["source"] or ()
     if not forgotten:
         # Why nothing matches, such as a tag that no memory has.
@@ -604,6 +585,8 @@ def _say_after_forgetting(front: Front, store: MemoryStore, chosen: Mapping[str,
         for notice in store.browsed(limit=1, filters=filters).notices:
             front.note(notice)
         return
+    if not now:
+        hint_undo(front, store, there)
     places = [Path(source).expanduser() for source in sources]
     if any(place.is_dir() for place in places):
         front.hint(
@@ -614,6 +597,17 @@ def _say_after_forgetting(front: Front, store: MemoryStore, chosen: Mapping[str,
         front.hint(
             "The file itself stays: if its folder is indexed again, it is remembered again. "
             "Its name in a file .jupytermemoryignore beside it prevents that; so does the setting `ignore`."
+        )
+
+
+def hint_undo(front: Front, store: MemoryStore, there: str) -> None:
+    """Say until when `undo`, typed ``there``, brings back what was just forgotten in a store, if it does."""
+    if pending := store.undoable():
+        end = pending.until.astimezone()
+        until = f"{end:%H:%M}" if end.date() == datetime.now(end.tzinfo).date() else f"{end:%Y-%m-%d %H:%M}"
+        front.hint(
+            f"Until {until}, {there} undo brings it back, and its texts are still in the file. "
+            f"{there} forget --now removes them now."
         )
 
 
@@ -628,8 +622,8 @@ def undo(front: Front, call: Call) -> None:
         %config JupyterMemory.undo_minutes = 10
         %memory undo
     """
-    back = front.store.undoable()
-    where = f" from {back.moved[0]}" if back and back.moved else ""
+    last = front.store.undoable()
+    where = f" from {last.moved[0]}" if last and last.moved else ""
     front.say(f"brought back {count_of(front.store.undo(), 'memory', 'memories')}{where}")
     if pending := front.store.undoable():
         front.hint(f"To bring back {pending} as well: {front.command('undo')}")

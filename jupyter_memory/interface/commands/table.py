@@ -211,7 +211,7 @@ COMMANDS: tuple[Command[Front], ...] = (
         values="path",
         notebook_words="FROM TO | ID… --to NAME",
     ),
-    Command("move", stores.move, (_IDS,), options.MOVE, values="id", notebook_words="ID… --to NAME", destroys=True),
+    Command("move", stores.move, (_IDS,), options.COPY, values="id", notebook_words="ID… --to NAME", destroys=True),
     Command(
         "store",
         stores.list_,
