@@ -268,9 +268,7 @@ class MemoryStore:
                 if unchanged := self.transfer.held_by(there.transfer, new):
                     there.forget(unchanged, now=not there.forgetting.can_undo)
             except JupyterMemoryError as error:
-                raise StoreError(
-                    f"{back:,} came back, and what was moved to {to} is still there, too: {error}"
-                ) from None
+                raise StoreError(f"{back:,} came back, and what was moved to {to} is there, too: {error}") from None
         return back
 
     def part(self, filters: Filters) -> Searching:

@@ -130,12 +130,9 @@ class StoreTransfer(Part):
     def held_by(self, target: StoreTransfer, ids: _Ids) -> list[str]:
         """Return those of these memories that another store has just as ``give`` copies them."""
         held = list[str]()
-        with (
-            self._storage.transfer.contents(self._scope.space) as ours,
-            target._storage.transfer.contents("") as theirs,
-        ):
+        with self._storage.transfer.contents(self._scope.space) as ours, target._storage.transfer.contents("") as its:
             for some in self._arrivals(ours, ids, history=True):
-                found = theirs.memories(among=[one.memory.id for one, _ in some])
+                found = its.memories(among=[one.memory.id for one, _ in some])
                 there = {one.memory.id: _bare(one.draft) for one in found}
                 held += [one.memory.id for one, draft in some if there.get(one.memory.id) == _bare(draft)]
         return held

@@ -267,8 +267,8 @@ class CopyReport:
         line = self.memories.said("copied", f" to {visible(self.target)}")
         line += f", {count_of(self.searches, 'search', 'searches')}" if self.searches else ""
         line += f", secrets masked in {self.masked:,}" if self.masked else ""
-        line += f"; removed {self.removed:,} here" if self.removed is not None else ""
-        return line + (f", kept {self.stayed:,} that differ there" if self.stayed else "")
+        line += f"; removed {self.removed:,} from the source" if self.removed is not None else ""
+        return line + (f", but not {self.stayed:,} with differences" if self.stayed else "")
 
 
 # The share of the budget from which on people are told, and that of the whole from which on a part is named.

@@ -272,7 +272,9 @@ def test_copy_and_move(both, papers, monkeypatch):
     assert both("copy", rates, "--to", "papers").code == 1 and titles_in(papers) == {"Prices"}
     done = both("copy", rates, "--to", "papers")
     assert done.out == f"copied 1 memory to {papers}\n" and f"1 memory of {own} for {papers}:\n  Rates\n" in done.err
-    assert both("move", rates, "--to", "papers", "--yes").out.endswith("1 known already and kept; removed 1 here\n")
+    assert both("move", rates, "--to", "papers", "--yes").out.endswith(
+        "1 known already and kept; removed 1 from the source\n"
+    )
     assert titles_in(papers) == {"Rates", "Prices"} and titles_in(own) == set()
     assert "removed 1" in both("move", f"papers:{prices}", "--to", "own", "--yes").out
     back = both("move", "--in", "papers", "--kind", "note", "--to", "own", "--yes")
@@ -349,7 +351,7 @@ def test_copy_and_move_in_a_notebook(both, papers, capsys):
     assert "  Rates" in shown and f"To do it: %memory move {hit['memory_id']} --to papers --yes" in shown
     assert titles_in(papers) == {"Prices"}
     shell.run_line_magic("memory", f"move {hit['memory_id']} --to papers --yes")
-    assert "removed 1 here" in capsys.readouterr().out and titles_in(papers) == {"Prices", "Rates"}
+    assert "removed 1 from the source" in capsys.readouterr().out and titles_in(papers) == {"Prices", "Rates"}
     with pytest.raises(UsageError, match="Name memories and a store"):
         shell.run_line_magic("memory", "copy")
     shell.run_line_magic("unload_ext", "jupyter_memory")

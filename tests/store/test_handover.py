@@ -133,7 +133,7 @@ def test_what_is_not_whole_there_is_kept(two):
     give(a, [same.id, text.id, tag.id], b)
     a.update(text.id, text="Prices of Genève"), b.update(tag.id, tags=["there"])
     report = give(a, [same.id, text.id, tag.id], b, move=True)
-    assert (report.removed, report.stayed) == (1, 2) and "kept 2 that differ there" in str(report)
+    assert (report.removed, report.stayed) == (1, 2) and "but not 2 with differences" in str(report)
     assert b.get(text.id).text == "Prices of Zürich" and b.get(tag.id).tags == ("there",)
     assert give(a, [text.id, tag.id], b, move=True, update=True).removed == 2
     assert b.get(text.id).text == "Prices of Genève" and b.get(tag.id).tags == () and a.count() == 0
@@ -212,7 +212,7 @@ def test_undo_where_the_other_store_is_gone(two):
     give(a, memory.id, b, move=True)
     b.close()
     b.path.rename(b.path.with_name("elsewhere.sqlite"))
-    with pytest.raises(StoreError, match=r"1 came back, and what was moved to .*b\.sqlite is still there"):
+    with pytest.raises(StoreError, match=r"1 came back, and what was moved to .*b\.sqlite is there, too"):
         a.undo()
     assert set(held(a)) == {memory.id}
 

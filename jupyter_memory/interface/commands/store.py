@@ -198,9 +198,6 @@ def import_(front: Front, call: Call) -> None:
     front.say(str(report))
 
 
-_OF_A_STORE = ("space", "update")  # the options of a copy of a whole store
-
-
 def copy(front: Front, call: Call) -> None:
     """Copy a store into another one, with its vectors, or memories into a store of the list.
 
@@ -223,9 +220,10 @@ def copy(front: Front, call: Call) -> None:
     if values["to"] is not None:
         hand_over(front, call, "copy")
         return
-    if len(call.words) != 2 or len(spaces) > 1 or any(values[one.name] for one in COPY if one.name not in _OF_A_STORE):
-        ids, both = (front.command(f"copy {rest}") for rest in ("ID --to team", "~/memory.sqlite ~/papers.sqlite"))
-        raise WrongUsage(f"Name memories and a store of the list: {ids}, or two whole stores: {both}")
+    given = {one.name for one in COPY if values[one.name]}
+    if len(call.words) != 2 or len(spaces) > 1 or given - {"space", "update"}:
+        typed = front.command("copy ID --to team"), front.command("copy ~/memory.sqlite ~/papers.sqlite")
+        raise WrongUsage("Name memories and a store of the list, or two whole stores: {}, {}".format(*typed))
     source, target = (store_at(word) for word in call.words)
     if not may_exist(source):
         raise NoStore(f"There is no store at {source}. Check the path.")
