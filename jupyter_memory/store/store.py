@@ -236,13 +236,9 @@ class MemoryStore:
     ) -> CopyReport:
         """Copy memories into another store, as ``import_`` takes them in, without secrets; return what became of them.
 
-        After an interruption the same call continues.
-
-        Args:
-            ids: One or more, or a ``selection``.
-            move: Whether what is whole in the other store is then forgotten here; ``undo`` takes that back.
-            history: Whether what you ran comes along; otherwise it stays.
-            update: Whether a memory whose id is known there is replaced.
+        With ``move``, what is whole there is then forgotten here; ``undo`` takes that back. What you ran comes along
+        only with ``history``, and a memory whose id is known there is replaced only with ``update``. After an
+        interruption the same call continues.
         """
         chosen = (ids if isinstance(ids, Selection) else self.selection(ids)).ids
         self.transfer.leaving(chosen, to.transfer, history=history, move=move)

@@ -13,6 +13,7 @@ import apsw
 import pytest
 import shells
 from commands import Terminal, configure, runner
+from IPython.core.completer import provisionalcompleter
 from IPython.core.error import UsageError
 from kernel_runs import run as run_of
 
@@ -344,7 +345,9 @@ def test_copy_and_move_in_a_notebook(both, papers, capsys):
     [hit] = found(both)
     shell = shells.made()
     shell.run_line_magic("load_ext", "jupyter_memory")
-    assert "papers" in shell.complete("", "%memory move --to pa", len("%memory move --to pa"))[1]
+    with provisionalcompleter():
+        offers = shell.Completer.completions(typed := "%memory move --to ", len(typed))
+        assert {"own", "papers"} <= (listed := {offer.text for offer in offers}) and "all" not in listed
     capsys.readouterr()
     shell.run_line_magic("memory", f"move {hit['memory_id']} --to papers")
     shown = capsys.readouterr().out
