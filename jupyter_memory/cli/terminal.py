@@ -111,7 +111,7 @@ class Terminal(Front):
     @property
     def stores(self) -> Stores:
         if self._named:
-            raise WrongUsage("--store names one store alone, so leave out --in, and ids of other stores.")
+            raise WrongUsage("--store names one store alone, so leave out --in, --to and ids of other stores.")
         return super().stores
 
     @property

@@ -77,7 +77,6 @@ EVERY_REASON = Option(("--all",), "every reason, with the values behind it")
 TOML = Option(("--toml",), "as a file to change and to search with: -p ./mine.toml")
 UPDATE = Option(("--update",), "let memories whose ids are known become what the folder says")
 IN_SPACE = Option(("--space",), "only this space", "SPACE")
-COPY = (IN_SPACE, Option(("--update",), "overwrite memories that the other store has under the same id"))
 STORE_READ_ONLY = Option(("--read-only",), "never write to the added store")
 OVERWRITE = Option(("--overwrite",), "replace the store that is there", destroys=True)
 
@@ -94,6 +93,15 @@ TYPED_SEARCH = (
     *(QUIET, PROFILE, TIER, SPACE, SESSION, AS_OF, ABOUT_TAG, DOMAIN, IN),
 )
 BROWSE = (LIMIT, *FILTERS, AS_OF)
+# Of memories that leave for another store; `copy FROM TO` knows the space and --update alone.
+COPY = (
+    Option(("--to",), "the store of `store list` that gets these memories", "NAME"),
+    Option(("--in",), "the store of `store list` that has them, if it is not yours", "NAME"),
+    *FILTERS,
+    Option(("--history",), "what you ran, too, if it is among them"),
+    Option(("--update",), "overwrite memories that the other store has under the same id"),
+    yes("do not ask before they are copied or moved"),
+)
 FORGET = (
     Option(("--source",), "the memories of this file, or of the files below this folder", "PATH", many=True),
     *FILTERS,

@@ -82,8 +82,8 @@ def _values(session: Session, kind: str | tuple[str, ...], typed: str) -> Collec
             from jupyter_memory.search.profiles import PROFILES
 
             return _paths(typed) if "/" in typed else tuple(PROFILES)
-        case "in":
-            return [*(one.name for one in listed_stores(session.settings)), ALL]
+        case "in" | "to":
+            return [*(one.name for one in listed_stores(session.settings)), *([ALL] if kind == "in" else [])]
         case "id":
             return session.shown.ids if session.shown else ()
         case "path" | "source":

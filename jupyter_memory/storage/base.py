@@ -320,8 +320,10 @@ class Engine(Protocol):
     def tidy(self, *, compact_at: float = 0.5) -> None:
         """Do what is quicker for many changes at once, and give room back if more than this part of it is free."""
 
-    # Run what forgets, and keep what it removed so that it can be taken back.
-    def kept(self, session: Any, until: datetime, space: str, forget: Callable[[], int], /) -> int: ...
+    # Run what forgets, and keep what it removed so that it can be taken back, and where it was moved (`Undoable`).
+    def kept(
+        self, session: Any, until: datetime, space: str, moved: list[str], forget: Callable[[], int], /
+    ) -> int: ...
     # Those of these spaces into which the person who opened the store may not write.
     def refused(self, spaces: Sequence[str], /) -> list[str]: ...
     # Up to ``count`` chunks of what matches filters, evenly from the first to the last.

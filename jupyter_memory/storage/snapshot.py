@@ -299,6 +299,8 @@ class Storage(Engine):
         return bool(self.database.interrupts.stop(thread))
 
     @abstractmethod
+    def identity(self) -> object: ...  # equal where two names lead to the same store
+    @abstractmethod
     def stats(self) -> dict[str, Any]: ...  # `MemoryStore.stats` and the four below say what these are
     @abstractmethod
     def sizes(self) -> Mapping[str, int]: ...  # bytes on disk, for which all of it is read

@@ -57,9 +57,10 @@ class Contents:
         parts = (f"select space from {table} where {of(table)}" for table in ("memories", "files", "folders"))
         return [str(space) for (space,) in self._session.rows(f"{' union '.join(parts)} order by 1")]
 
-    def memories(self) -> Iterator[Stored]:
-        """Yield the memories in the order in which they were stored."""
-        for some in batches(rows.keys_where(self._session, self._filters), _TOGETHER):
+    def memories(self, chosen: Filters | None = None, among: Sequence[str] | None = None) -> Iterator[Stored]:
+        """Yield the memories, or those that are chosen among these ids, in the order in which they were stored."""
+        wanted = self._filters & (chosen or Filters())
+        for some in batches(rows.keys_where(self._session, wanted, among), _TOGETHER):
             loaded = rows.load(self._session, some)
             cut = rows.chunks_by_memory(self._session, some)
             tiers = rows.tiers(self._session, some)

@@ -135,17 +135,19 @@ class Writer(Part):
         everything: bool = False,
         until: datetime | None = None,
         space: str = "",
+        moved: Sequence[str] = (),
     ) -> int:
         """Remove memories by id or by filter, with what was noted about them; return the number removed.
 
         With ``among``, a filter removes none but these ids. With ``everything`` all searches go as well. With
-        ``until``, ``Forgotten`` can take it back, noted under ``space``.
+        ``until``, ``Forgotten`` can take it back, noted under ``space`` with where it was ``moved``.
         """
 
         def forget(changes: Changes) -> int:
             if until is None:
                 return changes.forget(chosen, among, everything)
-            return self._engine.kept(changes.session, until, space, lambda: changes.forget(chosen, among, everything))
+            forgetting = partial(changes.forget, chosen, among, everything)
+            return self._engine.kept(changes.session, until, space, list(moved), forgetting)
 
         return removing(self._engine, forget)
 

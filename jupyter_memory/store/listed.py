@@ -11,8 +11,8 @@ from operator import attrgetter
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from jupyter_memory.config import PROJECT, JupyterMemory, ListedStore, chosen_stores, trusted_project
-from jupyter_memory.errors import StoreError, StoreLocked
+from jupyter_memory.config import ALL, PROJECT, JupyterMemory, ListedStore, chosen_stores, trusted_project
+from jupyter_memory.errors import InputError, StoreError, StoreLocked
 from jupyter_memory.search.prompt import PromptText, prompt_text
 from jupyter_memory.types import Answer
 from jupyter_memory.types.search import OWN
@@ -54,6 +54,8 @@ class Stores:
 
     def named(self, name: str) -> MemoryStore:
         """Return the open store of a name, your own for an empty one."""
+        if name == ALL:
+            raise InputError(f"{ALL} is every store: name one of them.")
         return self._store(chosen_stores(self._settings, [name or OWN], projects=self._projects)[0])
 
     def context(self, answer: Answer, max_tokens: int) -> PromptText:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from pathlib import Path
 from threading import Timer
 from typing import Any, Protocol, overload
 from weakref import WeakMethod
@@ -197,6 +198,9 @@ class Memories(Part):
         return draft_from(record, space=self._scope.space, redacting=self._settings.redact)
 
 
+_Ids = Sequence[str]
+
+
 def _without_program(metadata: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in metadata.items() if name != PINNED_BY}
 
@@ -343,7 +347,7 @@ class Forgetting(Part):
         for part, meant in self._scope.parts(named)[0].items():
             if all(part in scope.parts(named)[0] for scope in scopes):
                 listed = f"{', '.join(sorted(meant)[:10])}{' and others' if len(meant) > 10 else ''}"
-                raise InputError(f"Nothing was forgotten: {part!r} is not a whole path. It could be {listed}.")
+                raise InputError(f"Nothing was done: {part!r} is not a whole path. It could be {listed}.")
         chosen = self._scope.bound(chosen, every_name=True)
         if not sources:
             return chosen
@@ -351,11 +355,20 @@ class Forgetting(Part):
         paths = dict.fromkeys(name for scope in scopes for name in scope.bound(written, every_name=True).path)
         return replace(chosen, path=tuple(paths))
 
-    def _forget(self, chosen: Sequence[str] | Filters, among: Sequence[str] | None, everything: bool, now: bool) -> int:
+    def moved(self, ids: _Ids, to: str, new: _Ids) -> int:
+        """Forget memories that another store has by now, the ``new`` ones since then; return the number removed."""
+        return self._forget(Filters(), ids, False, not self.can_undo, (to, *new))
+
+    @property
+    def can_undo(self) -> bool:
+        """Return whether what is forgotten can be brought back."""
+        return bool(self._settings.undo_minutes) and isinstance(self._storage.path, Path)
+
+    def _forget(self, chosen: _Ids | Filters, among: _Ids | None, everything: bool, now: bool, moved: _Ids = ()) -> int:
         minutes = 0.0 if now else self._settings.undo_minutes
         until = datetime.now(UTC) + timedelta(minutes=minutes) if minutes else None
         writer, space = self._storage.writer, self._scope.space
-        gone = writer.forget(chosen, among=among, everything=everything, until=until, space=space)
+        gone = writer.forget(chosen, among=among, everything=everything, until=until, space=space, moved=moved)
         if everything:
             journal.empty(self._storage.path)
             if among is None:

@@ -23,7 +23,7 @@ from jupyter_memory.storage.base import NotedFile, NotedFolder, Stored
 from jupyter_memory.storage.transfer import Contents
 from jupyter_memory.text.unicode import json_text
 from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Chunk, Draft, Feedback, Memory, Outcome, Run, RunError
-from jupyter_memory.types.memory import LARGEST_THUMBNAIL, MOST_THUMBNAILS, Pictures, Thumbnail
+from jupyter_memory.types.memory import LARGEST_THUMBNAIL, MOST_THUMBNAILS, Thumbnail
 from jupyter_memory.types.protocols import FileState
 
 _LARGEST = 2**63
@@ -367,6 +367,22 @@ def _check_about(folder: Path) -> None:
         raise InputError(f"{folder} was exported by a newer version. Update: pip install -U jupyter-memory")
 
 
+def without_secrets(stored: Stored, *, redacting: bool) -> tuple[Stored, Draft]:
+    """Return a memory on its way to another store, and its draft; a text with a secret is cut into chunks anew."""
+    from jupyter_memory.ingest.preparation import clean
+    from jupyter_memory.ingest.redaction.redactor import redact
+    from jupyter_memory.ingest.runs import in_bounds
+
+    def hidden(text: str) -> str:
+        return redact(text)[0] if redacting else text
+
+    draft = stored.draft
+    draft = clean(replace(draft, chunks=(), context=hidden(draft.context)), redacting=redacting)
+    if draft.text == stored.memory.text:
+        draft = replace(draft, chunks=tuple(replace(one, context=hidden(one.context)) for one in stored.chunks))
+    return replace(stored, runs=tuple(in_bounds(run, redacting=redacting) for run in stored.runs)), draft
+
+
 class ExportedFolder:
     """An exported folder, checked whole before anything in it is stored, then read some memories at a time."""
 
@@ -399,10 +415,6 @@ class ExportedFolder:
 
     def memories(self, together: int) -> Iterator[list[tuple[Stored, Draft]]]:
         """Yield the memories with their runs in their order, so many at a time, each with a draft without secrets."""
-        from jupyter_memory.ingest.preparation import clean
-        from jupyter_memory.ingest.redaction.redactor import redact
-        from jupyter_memory.ingest.runs import in_bounds
-
         for some in batches(map(_stored, _lines(self._path, _MEMORIES)), together):
             ids = [stored.memory.id for stored in some]
             runs = self._read(ids, self._runs, _RUNS, _run)
@@ -410,19 +422,12 @@ class ExportedFolder:
             arrivals = []
             for stored in some:
                 id_ = stored.memory.id
-                shown = Pictures(tuple(picture for _, picture in pictures[id_]))
+                shown = tuple(picture for _, picture in pictures[id_])
+                whole = replace(stored, runs=tuple(runs[id_]), thumbnails=shown)
                 try:
-                    draft = clean(replace(stored.draft, pictures=shown, chunks=()), redacting=self._redacting)
+                    arrivals.append(without_secrets(whole, redacting=self._redacting))
                 except InputError as error:
                     raise InputError(f"{id_} cannot be imported: {error}") from None
-                # Where a secret was found in its text, it is cut into chunks anew.
-                if draft.text == stored.memory.text:
-                    chunks = stored.chunks
-                    if self._redacting:
-                        chunks = tuple(replace(one, context=redact(one.context)[0]) for one in chunks)
-                    draft = replace(draft, chunks=chunks)
-                bounded = tuple(in_bounds(run, redacting=self._redacting) for run in runs[id_])
-                arrivals.append((replace(stored, runs=bounded), draft))
             yield arrivals
 
     def files(self) -> Iterator[NotedFile]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self, Unpack
 from weakref import WeakValueDictionary
@@ -18,7 +20,7 @@ from jupyter_memory.config import (
 )
 from jupyter_memory.embedders import check_name
 from jupyter_memory.embedders.lifecycle import computing
-from jupyter_memory.errors import InputError, NoStore, QueryError
+from jupyter_memory.errors import InputError, JupyterMemoryError, NoStore, QueryError, StoreError
 from jupyter_memory.search.engine import QueryVectors, SearchEngine
 from jupyter_memory.search.profiles import Profile, profile_named
 from jupyter_memory.storage.databases import PartOfStore, Storage, open_storage
@@ -33,8 +35,9 @@ from jupyter_memory.store.searching import BrowseOptions, Searching, SearchOptio
 from jupyter_memory.store.sources import Scope, Sources
 from jupyter_memory.store.transfer import StoreTransfer
 from jupyter_memory.text.paths import DatabaseAddress, StorePath, absolute, may_exist, store_at
-from jupyter_memory.types import Answer, Filters
+from jupyter_memory.types import Answer, Filters, Selection
 from jupyter_memory.types.protocols import Embedder
+from jupyter_memory.types.report import CopyReport
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -189,7 +192,6 @@ class MemoryStore:
     unpin = delegated("memories", Memories.unpin)
     selection = delegated("forgetting", Forgetting.selection)
     forget = delegated("forgetting", Forgetting.forget)
-    undo = delegated("forgetting", Forgetting.undo)
     undoable = delegated("forgetting", Forgetting.undoable)
 
     index = delegated("sources", Sources.index)
@@ -223,6 +225,49 @@ class MemoryStore:
     copy_to = delegated("transfer", StoreTransfer.copy_to)
     restore = staticmethod(Maintenance.restore)
     interrupt = delegated("_storage", Storage.interrupt)
+
+    def give(
+        self,
+        ids: str | Sequence[str] | Selection,
+        to: MemoryStore,
+        *,
+        move: bool = False,
+        history: bool = False,
+        update: bool = False,
+        progress: bool = True,
+    ) -> CopyReport:
+        """Copy memories into another store, as ``import_`` takes them in, without secrets; return what became of them.
+
+        With ``move``, what is whole there is then forgotten here; ``undo`` takes that back. What you ran comes along
+        only with ``history``, and a memory whose id is known there is replaced only with ``update``. After an
+        interruption the same call continues.
+        """
+        chosen = (ids if isinstance(ids, Selection) else self.selection(ids)).ids
+        self.transfer.leaving(chosen, to.transfer, history=history, move=move)
+        report, became = self.transfer.give(chosen, to.transfer, history=history, update=update, progress=progress)
+        if not move:
+            return report
+        whole = {*self.transfer.held_by(to.transfer, list(became)), *(one for one in became if became[one] == "merged")}
+        new = [one for one in became if became[one] == "added"]
+        removed = self.forgetting.moved(sorted(whole), str(to.path), new) if whole else 0
+        return replace(report, removed=removed, stayed=len(became) - removed)
+
+    def undo(self) -> int:
+        """Take the last ``forget`` back, with ids, pins, tags, vectors, feedback and pictures; return how many.
+
+        What was remembered again meanwhile stays one memory. Of a move, the other store loses what came with it, unless
+        that was changed since. Raises ``InputError`` if there is nothing to take back.
+        """
+        last, back = self.undoable(), self.forgetting.undo()
+        if last is not None and last.moved:
+            to, *new = last.moved
+            try:
+                there = _store_of(to)
+                if unchanged := self.transfer.held_by(there.transfer, new):
+                    there.forget(unchanged, now=not there.forgetting.can_undo)
+            except JupyterMemoryError as error:
+                raise StoreError(f"{back:,} came back, and what was moved to {to} is there, too: {error}") from None
+        return back
 
     def part(self, filters: Filters) -> Searching:
         """Return the searches of what matches the filters, as if there were nothing else."""

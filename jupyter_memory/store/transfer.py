@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
@@ -18,7 +18,8 @@ from jupyter_memory.storage.transfer import Contents
 from jupyter_memory.store import records
 from jupyter_memory.store.sources import Part
 from jupyter_memory.text.paths import DatabaseAddress, absolute, store_at
-from jupyter_memory.types import Draft, Memory
+from jupyter_memory.text.unicode import REDACTED
+from jupyter_memory.types import Draft, Filters, Memory
 from jupyter_memory.types.memory import NO_PICTURES
 from jupyter_memory.types.protocols import Embedder
 from jupyter_memory.types.report import CopyReport, ExportReport, ImportReport, PictureReport
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 _TOGETHER, _ON_SERVER, _FILES = 128, 1_000, 1_000
 _PATIENCE = 30.0  # seconds that a search waits for another writer before it is noted
 _Arrival = tuple[Stored, Draft]
+_Some = Sequence[_Arrival]
+_Ids = Sequence[str]
 
 
 class StoreTransfer(Part):
@@ -57,16 +60,12 @@ class StoreTransfer(Part):
         Raises:
             InputError: it is no exported folder, or a line in it is wrong; the error names file and line.
         """
-        from jupyter_memory.ingest.pictures import Quota
-
         found = records.ExportedFolder(absolute(folder), redacting=self._settings.redact)
         self._model.for_writing()  # raises before anything is stored, where the model does not fit
-        quota = Quota(self._storage, self._settings, self._scope.space) if self._settings.thumbnails else None
+        quota = self._quota()
         became: Counter[str] = Counter()
         for some in shown(found.memories(_TOGETHER), progress, "Importing"):
-            became.update(self._model.writing(partial(self._put, some, update, quota)))
-            if quota is not None:
-                quota.written()
+            became.update(self._model.writing(partial(self._put, some, update, quota, None)).values())
         pictures = PictureReport() if quota is None else quota.report
         # What has no room now is read from the files themselves later.
         complete = quota is not None and not pictures.left_out
@@ -90,25 +89,82 @@ class StoreTransfer(Part):
             InputError: it is the same store.
             EmbeddingMismatch: the other store has the vectors of another model; nothing is copied.
         """
-        here, there = self._storage.path, store_at(target)
-        is_same = here == there
-        if isinstance(here, Path) and isinstance(there, Path) and here.exists() and there.exists():
-            is_same = here.samefile(there)
-        if is_same:
-            raise InputError(f"{there} is the store itself. Name another one to copy it to.")
-        filled = open_storage(there, busy_seconds=self._settings.busy_seconds)
+        filled = open_storage(store_at(target), busy_seconds=self._settings.busy_seconds)
         try:
+            self._refuse_itself(filled)
             with self._storage.transfer.contents(self._scope.space) as contents:
                 return _copied(filled, contents, update=update, progress=progress, searches=not self._scope.space)
         finally:
             filled.close()
 
+    def leaving(self, ids: _Ids, target: StoreTransfer, *, history: bool, move: bool) -> tuple[int, list[str], int]:
+        """Return how many memories would go, the first titles, and how many have secrets; raise what keeps them."""
+        self._refuse_itself(target._storage)
+        number, masked, titles, spaces = 0, 0, list[str](), set[str]()
+        with self._storage.transfer.contents(self._scope.space) as contents:
+            for some in self._arrivals(contents, ids, history):
+                number, masked = number + len(some), masked + _masked(some)
+                titles += [one.memory.headline for one, _ in some[: _TITLES - len(titles)]]
+                spaces.update(draft.space for _, draft in some)
+        for storage in (target._storage, *([self._storage] if move else [])):
+            if storage.read_only:
+                raise StoreReadOnly(f"{storage.path} is read-only, so nothing was copied.")
+            _refuse(storage, sorted(spaces))
+        target._model.for_writing()
+        return number, titles, masked
+
+    def give(
+        self, ids: _Ids, target: StoreTransfer, *, history: bool, update: bool, progress: bool
+    ) -> tuple[CopyReport, dict[str, str]]:
+        """Copy memories into another store, as ``import_`` does; return a report, and what became of each by its id."""
+        became, masked, quota = dict[str, str](), 0, target._quota()
+        with self._storage.transfer.contents(self._scope.space) as contents:
+            for some in shown(self._arrivals(contents, ids, history), progress, "Copying"):
+                became |= target._model.writing(partial(target._put, some, update, quota, contents))
+                masked += _masked(some)
+        target._model.calibrate(len(became))
+        pictures = PictureReport() if quota is None else quota.report
+        report = ImportReport(**Counter(became.values()), pictures=pictures)
+        return CopyReport(str(target._storage.path), report, masked=masked), became
+
+    def held_by(self, target: StoreTransfer, ids: _Ids) -> list[str]:
+        """Return those of these memories that another store has just as ``give`` copies them."""
+        held = list[str]()
+        with self._storage.transfer.contents(self._scope.space) as ours, target._storage.transfer.contents("") as its:
+            for some in self._arrivals(ours, ids, history=True):
+                found = its.memories(among=[one.memory.id for one, _ in some])
+                there = {one.memory.id: _bare(one.draft) for one in found}
+                held += [one.memory.id for one, draft in some if there.get(one.memory.id) == _bare(draft)]
+        return held
+
+    def _refuse_itself(self, target: Storage) -> None:
+        if self._storage.identity() == target.identity():
+            raise InputError(f"{target.path} is the store itself. Name another one to copy it to.")
+
+    def _arrivals(self, contents: Contents, ids: _Ids, history: bool) -> Iterator[list[_Arrival]]:
+        chosen = Filters() if history else Filters(not_kind=("history",))
+        for some in batches(contents.memories(chosen, ids), _TOGETHER):
+            yield [records.without_secrets(one, redacting=self._settings.redact) for one in some]
+
+    def _quota(self) -> Quota | None:
+        from jupyter_memory.ingest.pictures import Quota
+
+        return Quota(self._storage, self._settings, self._scope.space) if self._settings.thumbnails else None
+
+    # What became of memories, by id, which are of ``contents`` unless they were exported.
     def _put(
-        self, some: Sequence[_Arrival], update: bool, quota: Quota | None, embedder: Embedder | None
-    ) -> Counter[str]:
-        arriving, known, left_out = _arriving(
-            self._storage, some, update, lambda new: self._prepared([draft for _, draft in new], embedder)
-        )
+        self, some: _Some, update: bool, quota: Quota | None, contents: Contents | None, embedder: Embedder | None
+    ) -> dict[str, str]:
+        def ready(new: _Some) -> Sequence[Prepared]:
+            model = None if contents is None else contents.model()
+            # Where nothing was masked, the vectors of the same model fit.
+            if contents and model and embedder and model.fingerprint == embedder.fingerprint:
+                known, drafts = contents.prepared([one for one, _ in new]), [draft for _, draft in new]
+                if [one.draft for one in known if one.vectors is not None] == drafts:
+                    return known
+            return self._prepared([draft for _, draft in new], embedder)
+
+        arriving, known, _ = _arriving(self._storage, some, update, ready)
         prepared = [
             replace(one.prepared, draft=replace(one.prepared.draft, pictures=NO_PICTURES))
             if quota is None or (one.id in known and known[one.id].thumbnails)
@@ -120,14 +176,31 @@ class StoreTransfer(Part):
             prepared = quota.fitting(prepared)[0]
         arriving = [replace(one, prepared=ready) for one, ready in zip(arriving, prepared, strict=True)]
         became = self._storage.transfer.put(arriving, embedder, update=update) if arriving else []
-        return Counter(became) + Counter(left_out=left_out)
+        if quota is not None:
+            quota.written()
+        left_out = dict.fromkeys((one.memory.id for one, _ in some), "left_out")
+        return left_out | dict(zip((one.id for one in arriving), became, strict=True))
+
+
+_TITLES = 5  # those of memories that leave are shown
+
+
+def _bare(draft: Draft) -> Draft:
+    # Without what another store may make anew.
+    return replace(draft, chunks=(), context="")
+
+
+def _masked(some: _Some) -> int:
+    # In how many of them a secret was found on the way.
+    counts = ([str(_bare(one)).count(REDACTED) for one in (draft, stored.draft)] for stored, draft in some)
+    return sum(now > before for now, before in counts)
 
 
 def _arriving(
     target: Storage,
-    some: Sequence[_Arrival],
+    some: _Some,
     update: bool,
-    prepared: Callable[[Sequence[_Arrival]], Sequence[Prepared]],
+    prepared: Callable[[_Some], Sequence[Prepared]],
 ) -> tuple[list[Arriving], dict[str, Memory], int]:
     # With the memories that the target knows, by id, and the number left out: it has read their files itself.
     with target.snapshot() as snapshot:
@@ -200,12 +273,16 @@ def _copied(target: Storage, contents: Contents, *, update: bool, progress: bool
     return CopyReport(str(target.path), report, without_vectors, len(lacking))
 
 
-def _taken_over(target: Storage, contents: Contents) -> Model | None:
-    if refused := target.refused(contents.spaces()):
+def _refuse(target: Storage, spaces: _Ids) -> None:
+    if refused := target.refused(spaces):
         raise StoreReadOnly(
             f"Your role may not write into {len(refused)} of the spaces in {target.path}, so nothing was copied. Copy "
             "one space with `copy --space NAME`, or ask the owner of the store for the right."
         )
+
+
+def _taken_over(target: Storage, contents: Contents) -> Model | None:
+    _refuse(target, contents.spaces())
     if (model := contents.model()) is None:
         return None
     with target.snapshot() as snapshot:

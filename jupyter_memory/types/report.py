@@ -145,6 +145,7 @@ class Undoable:
 
     memories: int
     until: datetime
+    moved: tuple[str, ...] = ()  # where to, if they were: the store, and the ids that it did not have before
 
     def __str__(self) -> str:
         return f"{count_of(self.memories, 'memory', 'memories')} until {self.until.astimezone():%Y-%m-%d %H:%M}"
@@ -258,10 +259,16 @@ class CopyReport:
     memories: ImportReport
     without_vectors: int = 0
     searches: int = 0
+    masked: int = 0  # memories in which secrets were found
+    removed: int | None = None  # from the source, after a move
+    stayed: int = 0  # there, since they are not the same in ``target``
 
     def __str__(self) -> str:
         line = self.memories.said("copied", f" to {visible(self.target)}")
-        return line + (f", {count_of(self.searches, 'search', 'searches')}" if self.searches else "")
+        line += f", {count_of(self.searches, 'search', 'searches')}" if self.searches else ""
+        line += f", secrets masked in {self.masked:,}" if self.masked else ""
+        line += f"; removed {self.removed:,} from the source" if self.removed is not None else ""
+        return line + (f", but not {self.stayed:,} with differences" if self.stayed else "")
 
 
 # The share of the budget from which on people are told, and that of the whole from which on a part is named.

@@ -9,10 +9,13 @@ from contextlib import closing
 from pathlib import Path
 from threading import Thread
 
+import apsw
 import pytest
 import shells
-from commands import configure, runner
+from commands import Terminal, configure, runner
+from IPython.core.completer import provisionalcompleter
 from IPython.core.error import UsageError
+from kernel_runs import run as run_of
 
 from jupyter_memory import (
     InputError,
@@ -113,8 +116,6 @@ def test_a_list_that_cannot_be_read_is_not_replaced(run, papers, stores):
 
 def test_a_newer_store(run, papers):
     """A store of a newer version is refused before it is on the list."""
-    import apsw
-
     with apsw.Connection(str(papers)) as connection:
         connection.execute("pragma user_version = 99000")
     assert "newer" in run("store", "add", "papers", str(papers)).err and names() == ["own", "project"]
@@ -255,6 +256,108 @@ def test_what_is_done_to_a_hit_goes_to_its_store(both, papers, monkeypatch):
     with MemoryStore(os.environ["JUPYTER_MEMORY_PATH"]) as own:
         assert own.recent() == []
     assert [hit["title"] for hit in found(both, "--in", "all")] == ["Rates"]
+
+
+def titles_in(place):
+    with MemoryStore(place) as store:
+        return {hit.title for hit in store.browsed().hits}
+
+
+def test_copy_and_move(both, papers, monkeypatch):
+    """What leaves is shown and asked about; it goes where it was said, in either direction, by id or by filters."""
+    [rates], [prices] = ([hit["memory_id"] for hit in found(both, "--in", name)] for name in ("own", "papers"))
+    own = os.environ["JUPYTER_MEMORY_PATH"]
+    refused = both("copy", rates, "--to", "papers")
+    assert refused.code == 2 and "nobody to ask" in refused.err and titles_in(papers) == {"Prices"}
+    monkeypatch.setattr("sys.stdin", Terminal("n\ny\n"))
+    assert both("copy", rates, "--to", "papers").code == 1 and titles_in(papers) == {"Prices"}
+    done = both("copy", rates, "--to", "papers")
+    assert done.out == f"copied 1 memory to {papers}\n" and f"1 memory of {own} for {papers}:\n  Rates\n" in done.err
+    assert both("move", rates, "--to", "papers", "--yes").out.endswith(
+        "1 known already and kept; removed 1 from the source\n"
+    )
+    assert titles_in(papers) == {"Rates", "Prices"} and titles_in(own) == set()
+    assert "removed 1" in both("move", f"papers:{prices}", "--to", "own", "--yes").out
+    back = both("move", "--in", "papers", "--kind", "note", "--to", "own", "--yes")
+    assert "removed 1" in back.out and "`undo` cannot take this back" in back.err
+    assert titles_in(papers) == set() and titles_in(own) == {"Rates", "Prices"}
+
+
+def test_undo_of_a_move_and_what_stays(both, papers):
+    """`undo` is offered as after `forget`; what was run stays behind, and more than five titles are counted."""
+    own, listed = Path(os.environ["JUPYTER_MEMORY_PATH"]), [{"name": "papers", "path": str(papers)}]
+    configure(undo_minutes=10, stores=listed)
+    with MemoryStore(own) as store:
+        store.history.record([run_of("df.mean()")])
+        for number in range(6):
+            store.add(f"Number {number}")
+    done = both("move", "--until", "today", "--to", "papers", "--yes")
+    assert "  and 2 more\n  left here without --history: 1 text that you ran\n" in done.err
+    assert "Until " in done.err and "jupyter-memory undo brings it back" in done.err and "cannot" not in done.err
+    assert both("undo").out == f"brought back 7 memories from {papers}\n" and titles_in(papers) == {"Prices"}
+    assert (
+        "nothing to move; left here without --history: 1 text"
+        in both("move", "--kind", "history", "--to", "papers", "--yes").err
+    )
+    assert "removed 1" in both("move", "--kind", "history", "--to", "papers", "--yes", "--history").out
+    both("forget", "--now")
+    assert both("undo").code == 1
+
+
+@pytest.mark.parametrize(
+    ("typed", "code", "said"),
+    [
+        ("copy", 2, "ID --to team"), ("copy a.sqlite", 2, "two whole stores"), ("copy a b c", 2, "two whole stores"),
+        ("copy a b --tag x", 2, "two whole stores"), ("copy a b --space x --space y", 2, "two whole stores"),
+        ("move ID", 2, "move ID --to team"), ("move --to papers", 2, "move ID --to team"),
+        ("copy ID --to paper", 1, "Did you mean 'papers'?"), ("copy ID --to all", 1, "every store"),
+        ("copy ID --to own", 1, "the store itself"), ("copy ID --tag x --to papers", 2, "by ids or by filters"),
+        ("move 9 --to papers", 1, "no rank 9"), ("move 0123456789abcdef --to papers", 1, "No memory has"),
+        ("move papers:THEIRS ID --to own", 2, "one store at a time"),
+        ("copy ID --in papers --to own", 2, "by ids or by filters"),
+        ("copy --tag nowhere --to papers", 1, "nothing to copy"), ("copy ID --to bound", 1, "read-only"),
+        ("copy ID --to gone", 1, "no store at"), ("copy ID --to newer", 1, "newer"),
+        ("move --since nonsense --to papers", 2, "not a time"), ("copy bound:ID --to papers", 1, "No memory has"),
+        ("move --in bound --kind note --to papers", 1, "read-only"), ("move --everything --to papers", 2, "No such"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_copied_or_moved(both, papers, typed, code, said):
+    """The reason is said before anything is asked or written."""
+    newer, bound = (shutil.copy(papers, papers.with_name(f"{name}.sqlite")) for name in ("newer", "bound"))
+    with apsw.Connection(str(newer)) as connection:
+        connection.execute("pragma user_version = 99000")
+    places = {"papers": papers, "bound": bound, "newer": newer, "gone": papers.with_name("gone.sqlite")}
+    rows = [{"name": name, "path": str(place), "read_only": name == "bound"} for name, place in places.items()]
+    configure(stores=rows)
+    [theirs], [ours] = ([hit["memory_id"] for hit in found(both, "--in", name)] for name in ("papers", "own"))
+    done = both(*typed.replace("ID", ours).replace("THEIRS", theirs).split())
+    assert done.code == code and said in done.err and "?" not in done.out
+    assert titles_in(papers) == titles_in(bound) == {"Prices"} and [one["title"] for one in found(both)] == ["Rates"]
+
+
+def test_store_names_the_one_alone_that_gives(both, papers):
+    done = both("--store", str(papers), "copy", "--tag", "x", "--to", "own")
+    assert done.code == 2 and "leave out --in, --to" in done.err
+
+
+def test_copy_and_move_in_a_notebook(both, papers, capsys):
+    """The magics ask, complete the names of stores, and say how to do it where there is nobody to ask."""
+    [hit] = found(both)
+    shell = shells.made()
+    shell.run_line_magic("load_ext", "jupyter_memory")
+    with provisionalcompleter():
+        offers = shell.Completer.completions(typed := "%memory move --to ", len(typed))
+        assert {"own", "papers"} <= (listed := {offer.text for offer in offers}) and "all" not in listed
+    capsys.readouterr()
+    shell.run_line_magic("memory", f"move {hit['memory_id']} --to papers")
+    shown = capsys.readouterr().out
+    assert "  Rates" in shown and f"To do it: %memory move {hit['memory_id']} --to papers --yes" in shown
+    assert titles_in(papers) == {"Prices"}
+    shell.run_line_magic("memory", f"move {hit['memory_id']} --to papers --yes")
+    assert "removed 1 from the source" in capsys.readouterr().out and titles_in(papers) == {"Prices", "Rates"}
+    with pytest.raises(UsageError, match="Name memories and a store"):
+        shell.run_line_magic("memory", "copy")
+    shell.run_line_magic("unload_ext", "jupyter_memory")
 
 
 def test_what_a_store_that_is_read_only_refuses(run, both, papers):

@@ -19,7 +19,7 @@ from jupyter_memory.text import estimated_tokens
 NAMES = [
     "status", "index", "update", "list", "open", "text", "explain", "related", "context", "tag", "good", "bad", "pin",
     "unpin", "forget", "undo", "history", "profile", "model", "config", "autoload", "doctor", "backup", "watch",
-    "store", "export", "import", "copy", "insert", "verify", "versions", "runs",
+    "store", "export", "import", "copy", "move", "insert", "verify", "versions", "runs",
 ]  # fmt: skip
 
 

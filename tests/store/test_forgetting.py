@@ -287,6 +287,6 @@ def test_a_part_of_a_path_is_not_enough(store, chosen):
         memory.add(f"The samovar of {path} boils.", source=path)
     assert len(memory.hits("samovar", filters={"path": "prices.md"}).hits) == 2
     for dry in (True, False):
-        with pytest.raises(InputError, match=r"Nothing was forgotten: .* is not a whole path\. It could be /w/"):
+        with pytest.raises(InputError, match=r"Nothing was done: .* is not a whole path\. It could be /w/"):
             memory.forget(**chosen, dry_run=dry)
     assert memory.count() == 2 and memory.forget(source="/w/a/prices.md") == 1

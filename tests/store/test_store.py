@@ -110,7 +110,7 @@ def test_backup_and_restore(week_store, week_memories, tmp_path, now, monkeypatc
 
 METHODS = {
     "memories": "add add_many get among thumbnail update pin unpin",
-    "forgetting": "selection forget undo undoable",
+    "forgetting": "selection forget undoable",
     "sources": "index folders watch remove_folder forget_gone stale rename",
     "searching": "hits browsed trace pooled explain explain_in related related_to listed context",
     "activity": "note_search note_call note_access recent forget_recent feedback feedbacks",
@@ -119,7 +119,7 @@ METHODS = {
     "runnables": "runnable",
 }
 # These are written out in the store itself.
-OWN = "search browse explore part interrupt close notices greeting model_offer profile closed replaced"
+OWN = "search browse explore give undo part interrupt close notices greeting model_offer profile closed replaced"
 
 
 def test_a_method_of_a_part(week_store):
@@ -138,7 +138,7 @@ def test_nothing_else_is_public(week_store):
         *("fixes", "history", "path", "space")
     }
     own = {"close", "bound", "within", "expire", "facets", "finish", "forget_found", "is_kept", "last_search"}
-    own |= {"present", "scale", "became"}  # of several stores together
+    own |= {"present", "scale", "became", "leaving", "held_by", "moved", "can_undo"}  # of several stores together
     for part in METHODS:
         public = {name for name in dir(type(getattr(week_store, part))) if not name.startswith("_")}
         assert public - own <= methods

@@ -625,13 +625,8 @@ def _say_after_forgetting(
         for notice in store.browsed(limit=1, filters=filters).notices:
             front.note(notice)
         return
-    if not now and (pending := store.undoable()):
-        end = pending.until.astimezone()
-        until = f"{end:%H:%M}" if end.date() == datetime.now(end.tzinfo).date() else f"{end:%Y-%m-%d %H:%M}"
-        front.hint(
-            f"Until {until}, {there} undo brings it back, and its texts are still in the file. "
-            f"{there} forget --now removes them now."
-        )
+    if not now:
+        hint_undo(front, store, there)
     places = [Path(source).expanduser() for source in sources]
     if any(place.is_dir() for place in places):
         front.hint(
@@ -645,8 +640,19 @@ def _say_after_forgetting(
         )
 
 
+def hint_undo(front: Front, store: MemoryStore, there: str) -> None:
+    """Say until when `undo`, typed ``there``, brings back what was just forgotten in a store, if it does."""
+    if pending := store.undoable():
+        end = pending.until.astimezone()
+        until = f"{end:%H:%M}" if end.date() == datetime.now(end.tzinfo).date() else f"{end:%Y-%m-%d %H:%M}"
+        front.hint(
+            f"Until {until}, {there} undo brings it back, and its texts are still in the file. "
+            f"{there} forget --now removes them now."
+        )
+
+
 def undo(front: Front, call: Call) -> None:
-    """Bring back what the last `forget` removed, within the minutes of the setting `undo_minutes`.
+    """Bring back what the last `forget` or `move` removed, within the minutes of the setting `undo_minutes`.
 
     The setting is 0 unless you change it: what is forgotten is gone at once. While something can be brought back, its
     texts are still in the store's file.
@@ -656,7 +662,9 @@ def undo(front: Front, call: Call) -> None:
         %config JupyterMemory.undo_minutes = 10
         %memory undo
     """
-    front.say(f"brought back {count_of(front.store.undo(), 'memory', 'memories')}")
+    last = front.store.undoable()
+    where = f" from {last.moved[0]}" if last and last.moved else ""
+    front.say(f"brought back {count_of(front.store.undo(), 'memory', 'memories')}{where}")
     if pending := front.store.undoable():
         front.hint(f"To bring back {pending} as well: {front.command('undo')}")
 

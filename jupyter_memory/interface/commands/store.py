@@ -16,6 +16,8 @@ from jupyter_memory.config import models_folder, settings, store_path
 from jupyter_memory.errors import InputError, JupyterMemoryError, MissingExtra, NoStore, UnknownProfile
 from jupyter_memory.interface.commands.command import Call, Front, Halted, WrongUsage, usage
 from jupyter_memory.interface.commands.memories import indexed
+from jupyter_memory.interface.commands.stores import hand_over
+from jupyter_memory.interface.options import COPY
 from jupyter_memory.interface.running import FolderWatch
 from jupyter_memory.text.display import columns, count_of, size
 from jupyter_memory.text.paths import StorePath, make_private, may_exist, store_at
@@ -201,26 +203,38 @@ def import_(front: Front, call: Call) -> None:
 
 
 def copy(front: Front, call: Call) -> None:
-    """Copy a store into another one, with its vectors; each is a file or the URL of a database.
+    """Copy a store into another one, with its vectors, or memories into a store of the list.
 
-    The other store is made if it does not exist. Ids, tags, pins, the history of what you ran, files, feedback and
-    recent searches come along, and nothing is embedded. If it is interrupted, the same command continues it. A memory
-    whose id is known there stays as it is; with `--update`, it is overwritten.
+    FROM and TO are files or URLs of databases; TO is made if it does not exist. Ids, tags, pins, the history of what
+    you ran, files, feedback and recent searches come along, and nothing is embedded. If it is interrupted, the same
+    command continues it. A memory whose id is known there stays as it is; with `--update`, it is overwritten.
+
+    With `--to`, the memories that ids or filters name are shown and, after a question, copied: with tags, pins and
+    dates, without what you ran unless you add `--history`, and with secrets looked for once more.
 
     Examples::
 
         %memory copy ~/memory.sqlite postgresql://db.example/team
         %memory copy --space papers ~/memory.sqlite ~/papers.sqlite
+        %memory copy --tag decision --to team
     """
     from jupyter_memory.store.store import MemoryStore
 
+    values, spaces = call.values, call.values["space"] or ()
+    if values["to"] is not None:
+        hand_over(front, call, "copy")
+        return
+    given = {one.name for one in COPY if values[one.name]}
+    if len(call.words) != 2 or len(spaces) > 1 or given - {"space", "update"}:
+        typed = front.command("copy ID --to team"), front.command("copy ~/memory.sqlite ~/papers.sqlite")
+        raise WrongUsage("Name memories and a store of the list, or two whole stores: {}, {}".format(*typed))
     source, target = (store_at(word) for word in call.words)
     if not may_exist(source):
         raise NoStore(f"There is no store at {source}. Check the path.")
     chosen = front.settings
-    with MemoryStore(source, chosen.embedder, space=call.values["space"], settings=chosen) as store:
+    with MemoryStore(source, chosen.embedder, space=next(iter(spaces), None), settings=chosen) as store:
         try:
-            report = store.copy_to(target, update=call.values["update"], progress=front.progress)
+            report = store.copy_to(target, update=values["update"], progress=front.progress)
         except KeyboardInterrupt:
             raise Halted("Interrupted: what was copied stays. Type the same again to go on from here.") from None
     front.say(str(report))

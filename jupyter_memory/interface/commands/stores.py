@@ -1,15 +1,19 @@
-"""Commands about the list of stores that are searched together."""
+"""Commands about the list of stores that are searched together, and memories that go from one to another."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
+from shlex import quote
 
 from jupyter_memory import config
 from jupyter_memory.config import PROJECT, JupyterMemory, ListedStore, listed_stores, load_config
 from jupyter_memory.errors import InputError
-from jupyter_memory.interface.commands.command import Call, Front
-from jupyter_memory.text.display import columns
+from jupyter_memory.interface.commands.command import Call, Front, Halted, WrongUsage, usage
+from jupyter_memory.interface.commands.memories import hint_undo, picked
+from jupyter_memory.interface.options import filters_of
+from jupyter_memory.text.display import columns, count_of, fit
 from jupyter_memory.text.paths import make_private, may_exist
 from jupyter_memory.types.search import OWN
 
@@ -87,6 +91,63 @@ def trust_(front: Front, call: Call) -> None:
     """Trust the store of this project: it can be searched until its file is moved or replaced."""
     config.trust(file := config.needed_project())
     front.say(f"trusted: {file}")
+
+
+def move(front: Front, call: Call) -> None:
+    """Move memories into another store of the list: copy them there, then forget them here.
+
+    It shows what leaves, and asks. Tags, pins and dates go along; what you ran stays unless you add `--history`, and
+    secrets are looked for again. What differs there stays, too, unless you add `--update`. `undo` takes back a move out
+    of a file, but for what was changed in the other store since. After an interruption, type the same again.
+
+    Examples::
+
+        %memory move 3f2a9c1b2d4e5f60 --to team
+        %memory move --in team --tag decision --to own
+    """
+    hand_over(front, call, "move")
+
+
+def hand_over(front: Front, call: Call, verb: str) -> None:
+    """Copy or move memories from a store to another one, after a question."""
+    values, moves = call.values, verb == "move"
+    with usage():
+        filters = filters_of(values, datetime.now(UTC))
+    if values["to"] is None or bool(call.words) == bool(filters) or (call.words and values["in"]):
+        typed = front.command(f"{verb} ID --to team")
+        raise WrongUsage(f"Name memories, by ids or by filters, and the store that gets them: {typed}")
+    picks = picked(front, call.words)
+    if len({one.of for one in picks}) > 1:
+        raise WrongUsage("Name the memories of one store at a time.")
+    of = picks[0].of if picks else values["in"] or ""
+    source, target = front.stores.named(of), front.stores.named(values["to"])
+    selection = source.selection([one.memory.id for one in picks] or None, filters=filters)
+    options = {"move": moves, "history": values["history"]}
+    count, titles, masked = source.transfer.leaving(selection.ids, target.transfer, **options)
+    ran = 0 if values["history"] else selection.kinds.get("history", 0)
+    left = f"left here without --history: {count_of(ran, 'text')} that you ran"
+    if not count:
+        raise InputError(f"There is nothing to {verb}{f'; {left}' if ran else ''}.")
+    number, undoes = count_of(count, "memory", "memories"), source.forgetting.can_undo
+    said = [
+        (True, f"{number} of {source.path} for {target.path}:"),
+        *((True, f"  {fit(one, 70)}") for one in titles),
+        (count > len(titles), f"  and {count - len(titles):,} more"),
+        (ran, f"  {left}"),
+        (masked, f"In {masked:,} of them secrets are masked on the way."),
+        (moves and selection.kinds.keys() & {"cell", "file"}, "What is indexed again is remembered here again."),
+        (moves and not undoes, "`undo` cannot take this back, but a move back can."),
+    ]
+    plan = "\n".join(line for holds, line in said if holds)
+    if not front.confirm(f"{verb.title()} {number}?", yes=values["yes"], command=f"{verb} {call.source}", plan=plan):
+        return
+    try:
+        report = source.give(selection, target, update=values["update"], progress=front.progress, **options)
+    except KeyboardInterrupt:
+        raise Halted("Interrupted: nothing is lost. Type the same again to go on from here.") from None
+    front.say(str(report))
+    if report.removed and undoes:
+        hint_undo(front, source, f"jupyter-memory --store {quote(str(source.path))}" if of else front.prefix)
 
 
 def _kept() -> JupyterMemory:

@@ -207,11 +207,12 @@ COMMANDS: tuple[Command[Front], ...] = (
     Command(
         "copy",
         store.copy,
-        (Argument("FROM"), Argument("TO")),
+        (Argument("FROM TO|ID", many=True, required=False),),
         options.COPY,
         values="path",
-        missing="Name both stores: %memory copy ~/memory.sqlite postgresql://HOST/DATABASE",
+        notebook_words="FROM TO | ID… --to NAME",
     ),
+    Command("move", stores.move, (_IDS,), options.COPY, values="id", notebook_words="ID… --to NAME", destroys=True),
     Command(
         "store",
         stores.list_,
@@ -261,7 +262,7 @@ _GROUPS = {
     "Search": ("list", "text", "insert", "explain", "related", "context", "fix", "tag", "good", "bad", "profile"),
     "Keep": ("update", "watch", "history", "versions", "runs", "pin", "unpin", "verify", "forget", "undo"),
     "The store": (
-        "model", "config", "doctor", "autoload", "store", "backup", "restore", "export", "import", "copy",
+        "model", "config", "doctor", "autoload", "store", "backup", "restore", "export", "import", "copy", "move",
     ),
     "Agents and teams": ("connect", "mcp", "team"),
     "Measure": ("eval", "bench"),

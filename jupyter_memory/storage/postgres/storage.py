@@ -64,11 +64,17 @@ class PostgresStorage(Storage):
         self.database.change(postings.fold)
         self.database.change(VECTORS.index)
 
-    def kept(self, session: Session, until: datetime, space: str, forget: Callable[[], int], /) -> int:
+    def kept(
+        self, session: Session, until: datetime, space: str, moved: list[str], forget: Callable[[], int], /
+    ) -> int:
         raise InputError(
             "What is forgotten on a server cannot be taken back, so nothing was forgotten. Forget it for good with "
             "--now (now=True), or set undo_minutes to 0."
         )
+
+    def identity(self) -> object:
+        with self.database.read() as session:
+            return list(session.rows("select pg_postmaster_start_time()::text, current_database()::text"))
 
     def refused(self, spaces: Sequence[str], /) -> list[str]:
         with self.database.read() as session:

@@ -245,6 +245,7 @@ create table forgotten (
   memories integer not null,
   at integer not null,
   until integer not null,
+  moved text not null,                       -- where to, as JSON: the store, and the ids that it did not have before
   changes blob not null
 );
 

@@ -180,6 +180,10 @@ class SqliteStorage(Storage):
         there = f"select id from chunks where {session.dialect.among('id', 'wanted')} order by id"
         return session.column(there, wanted=wanted)
 
+    def identity(self) -> object:
+        found = self.path.stat()
+        return found.st_dev, found.st_ino
+
     def stats(self) -> dict[str, Any]:
         with self.database.read() as session:
             return {

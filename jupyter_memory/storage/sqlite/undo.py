@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
@@ -30,9 +31,12 @@ class SqliteForgotten(Forgotten):
         self._engine = engine
 
     def pending(self, space: str, /) -> list[Undoable]:
-        kept = "select memories, until from forgotten where space = :space or :space = '' order by number desc"
+        kept = "select memories, until, moved from forgotten where space = :space or :space = '' order by number desc"
         with self._database.read() as session:
-            return [Undoable(number, from_micros(until)) for number, until in session.rows(kept, space=space)]
+            return [
+                Undoable(number, from_micros(until), tuple(json.loads(moved)))
+                for number, until, moved in session.rows(kept, space=space)
+            ]
 
     def undo(self, space: str, /) -> int:
         def undo(changes: Changes) -> int:
@@ -101,7 +105,7 @@ class SqliteForgotten(Forgotten):
         return self._engine.remove(drop) if there and not self._database.read_only else 0
 
 
-def kept(connection: Session, until: datetime, space: str, forget: Callable[[], int]) -> int:
+def kept(connection: Session, until: datetime, space: str, moved: list[str], forget: Callable[[], int]) -> int:
     """Run what forgets, within the caller's transaction, and keep what it removed; return how many memories went."""
     if "ENABLE_SESSION" not in apsw.compile_options:
         raise StoreError(
@@ -123,8 +127,8 @@ def kept(connection: Session, until: datetime, space: str, forget: Callable[[], 
             )
         changeset = session.changeset()
     connection.execute(
-        "insert into forgotten (space, memories, at, until, changes) values (?, ?, ?, ?, ?)",
-        (space, count, to_micros(datetime.now(UTC)), to_micros(until), changeset),
+        "insert into forgotten (space, memories, at, until, moved, changes) values (?, ?, ?, ?, ?, ?)",
+        (space, count, to_micros(datetime.now(UTC)), to_micros(until), json.dumps(moved), changeset),
     )
     return count
 

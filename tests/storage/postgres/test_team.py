@@ -285,6 +285,22 @@ def test_a_role_that_is_made_anew_inherits_no_rights(team, postgres_server):
     assert [one.level for one in team.rights.rights()] == ["owner", "reader"]
 
 
+def test_memories_go_only_where_a_role_may_write_and_from_where_it_may_forget(team, tmp_path):
+    """Who only reads a space copies out of it, and moves nothing out of it or into it; nothing is half done."""
+    team.grant("ben", "writer", "papers")
+    team.grant("ben", "reader", "zz")
+    with MemoryStore(team.of("keeper"), None, settings=PLAIN) as keeper:
+        theirs = keeper.add("Of another space.", space="zz").id
+    with MemoryStore(team.of("ben"), None, settings=PLAIN) as ben, MemoryStore(tmp_path / "a", None) as own:
+        ids = [own.add("Of papers.", space="papers").id, own.add("Of zz.", space="zz").id]
+        for refused in (lambda: own.give(ids, ben, move=True), lambda: ben.give(theirs, own, move=True)):
+            with pytest.raises(StoreReadOnly, match="nothing was copied"):
+                refused()
+        assert own.count() == 2 and ids[0] not in {hit.memory.id for hit in ben.browsed(limit=99).hits}
+        assert own.give(ids[0], ben, move=True).removed == ben.give(theirs, own).memories.added == 1
+        assert {hit.memory.id for hit in own.browsed().hits} == {ids[1], theirs}
+
+
 def test_a_copy_with_a_space_that_is_not_theirs_is_refused_before_it_begins(team, tmp_path):
     """Nothing is stored of a copy that could not end; the space that they may write into can be copied alone."""
     team.grant("ben", "writer", "papers")
