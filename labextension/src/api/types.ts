@@ -32,6 +32,8 @@ export interface IHit {
   event_at: string | null;
   freshness: 'current' | 'changed' | 'gone' | 'unknown';
   thumbnails: number;
+  /** What a person says of the nearest folder above it that has a description. */
+  folder_description?: string;
   kw_rank: number | null;
   sem_rank: number | null;
   signals: Record<string, IEvidence>;
