@@ -170,7 +170,7 @@ def tune(session: Session, call: Call) -> None:
         session.say("To save and use it: %memeval tune mine.toml")
         return
     file, before = tuned.save(call.words[0]), session.settings.profile
-    session.settings.profile = str(file)
+    session.settings.profile = str(file.absolute())
     session.say(f"{file} ranks in this session now; to go back: %memory profile {before}")
 
 
