@@ -301,6 +301,7 @@ _MOST = 50
 _OF_EACH = 5  # hits of a profile that are worth a judgement
 _SIZES = (1.1, 1.25, 1.5, 2.0, 3.0)  # how many times as much or as little a weight may count, the smallest change first
 _EQUAL = 1e-9
+_Tried = tuple[float, str, Profile]  # nDCG@10 of the golden set by a profile, and what is said of it
 
 
 def pool(store: MemoryStore, path: Path, profiles: Mapping[str, Profile], said: Mapping[str, Any]) -> str:
@@ -319,11 +320,13 @@ def pool(store: MemoryStore, path: Path, profiles: Mapping[str, Profile], said: 
             if id_ not in judged and content not in judged.values() and (question.text, id_) not in seen:
                 row = blake2b(f"{question.id} {id_}".encode(), digest_size=3).hexdigest()
                 rows.setdefault(row, (question, hit, []))[2].append(f"{label} {hit.rank}")
-    chosen = [(verdict, row) for verdict in get_args(Verdict) for row in said.get(verdict) or ()]
-    if strange := [row for _, row in chosen if row not in rows]:
-        raise InputError(f"There is no row {strange[0]} to judge: each is named by its first column.")
+    chosen: dict[str, Verdict] = {row: one for one in get_args(Verdict) for row in said.get(one) or ()}
+    if strange := [row for row in chosen if row not in rows]:
+        raise InputError(
+            f"There is no row {strange[0]} to judge. Rows are named by the first column, with the same --profile."
+        )
     lines = []
-    for verdict, row in chosen:
+    for row, verdict in chosen.items():
         question, hit, _ = rows.pop(row)
         judge(path, question, [hit.memory], verdict)
         lines.append(f"{verdict}: “{fit(hit.title, 60)}” for “{fit(question.text, 60)}”")
@@ -345,30 +348,27 @@ def tune(store: MemoryStore, golden: Sequence[GoldenQuestion], profile: Profile)
     def measured(tried: Profile) -> list[float]:
         return [METRICS["ndcg@10"](_named(one, of.weighed(tried).hits), one.grades) for one, of in pools]
 
-    before = measured(base)
-    low, worse = [place for place, value in enumerate(before) if value < 1 - _EQUAL], list[tuple[float, str]]()
+    before, weights = measured(base), weights_of(base.terms)
+    low, lifting = [place for place, value in enumerate(before) if value < 1 - _EQUAL], list[_Tried]()
     if not low:
         raise InputError("Every right answer stands at the top: there is nothing to lift.")
     for size in _SIZES:
-        lifting = []
-        for (name, weight), factor in product(weights_of(base.terms).items(), (size, 1 / size)):
-            new = {name: float(f"{weight * factor:.4g}")}
+        for name, factor in product(weights, (size, 1 / size)):
+            new = {name: float(f"{weights[name] * factor:.4g}")}
             tried = base.replace(terms=with_weights(base.terms, new), keyword_only=with_weights(base.keyword_only, new))
             after = measured(tried)
             if sum(after[place] - before[place] for place in low) > _EQUAL:
-                falling = sum(new < old - _EQUAL for old, new in zip(before, after, strict=True))
+                falling = sum(now < was - _EQUAL for was, now in zip(before, after, strict=True))
                 said = (
-                    f"{base.name} with the weight {name} {new[name]:g} instead of {weight:g}: nDCG@10 of the golden "
-                    f"set {fmean(before):.3f} before, {fmean(after):.3f} after, {count_of(falling, 'question')} worse"
+                    f"{base.name} with the weight {name} {new[name]:g} instead of {weights[name]:g}: nDCG@10 of the "
+                    f"golden set {fmean(before):.3f} before, {fmean(after):.3f} after, "
+                    f"{count_of(falling, 'question')} worse"
                 )
                 lifting.append((fmean(after), said, tried))
         if lifting and (best := max(lifting, key=itemgetter(0)))[0] > fmean(before) - _EQUAL:
             return best[2], best[1]
-        worse += [one[:2] for one in lifting]
-    if worse:
-        raise InputError(
-            f"What lifts one makes the golden set worse, so nothing is proposed. At best: {max(worse)[1]}."
-        )
+    if lifting:
+        raise InputError(f"What lifts one makes the golden set worse, so nothing is proposed. At best: {best[1]}.")
     raise InputError("No change of one weight, up to three times as much or as little, lifts an answer.")
 
 

@@ -136,13 +136,11 @@ def run(session: Session, call: Call) -> pd.DataFrame:
 def pool(session: Session, call: Call) -> None:
     """Collect what the profiles show first for your questions and nobody judged yet, as a table to judge.
 
-    The questions are those of the golden set, to which the panel's thumbs add, and those that `%memory good` and `bad`
-    were about. A row is judged by its first column.
+    The questions are those of the golden set and of `%memory good` and `bad`. A row is named by its first column.
 
     Examples::
 
-        %memeval pool --profile auto --profile vault
-        %memeval pool --right 3f2a9c --right 77ab01 --wrong 0c41d2 --first 9e1b55
+        %memeval pool --right 3f2a9c --wrong 0c41d2 --first 9e1b55
     """
     from jupyter_memory.evaluation import golden
 

@@ -124,7 +124,9 @@ class Sources(Part):
         if len(said.get("description", "")) > _LONGEST_DESCRIPTION:
             raise InputError(f"A description is one line of at most {_LONGEST_DESCRIPTION} characters.")
         where = str(self._as_known(path))
-        if not self._files_under(Path(where)) and where not in [one.path for one in self.described_folders()]:
+        with self._storage.snapshot() as snapshot:
+            held = snapshot.exists(self._scope.bound(Filters(path=(where,))))
+        if not held and where not in [one.path for one in self.described_folders()]:
             raise InputError(f"Nothing at {where} was indexed. Check the path, or index it first.")
         self._storage.writer.describe_folder(where, self._scope.space, said)
         return where

@@ -149,6 +149,7 @@ async def test_a_rating_feeds_the_golden_set(ask, fits, week_in):
 
 
 async def test_a_described_folder_in_an_answer(ask, fits, week_in, notebook):
+    week_in.index(notebook, progress=False)
     week_in.describe_folder(notebook.parent, "drafts of λ")
     answer = fits("answer", (await ask("search", {"query": "plot", "filters": {"kind": ["cell"]}})).json)
     assert {hit["folder_description"] for hit in answer["hits"]} == {"drafts of λ"}
