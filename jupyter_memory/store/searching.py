@@ -173,7 +173,7 @@ class Searching:
         """
         asked, chosen = self._query(query, options, prefix, time), self._chosen(options.get("profile"))
         if not asked.text:  # nothing but filters was typed
-            return self._reported(self._engine.browse(asked.within, asked))
+            return self._reported(self._engine.browse(asked.filters, asked))
         answer = self._engine.answer(replace(self._search(asked, chosen), scales=scales))
         self._query_vectors.flush()
         return self._reported(answer)
@@ -296,11 +296,11 @@ class Searching:
     def browsed(self, **options: Unpack[BrowseOptions]) -> Answer:
         """Return what ``browse`` shows as ``Hit`` values without scores."""
         query = self._unasked(options)
-        return self._reported(self._engine.browse(query.within, replace(query, text="", written="")))
+        return self._reported(self._engine.browse(query.filters, replace(query, text="", written="")))
 
     def facets(self) -> Mapping[str, Mapping[str, int]]:
         """Return how many memories have each kind, language, tier and tag; to list some of them takes longer."""
-        return self._engine.facets(self._unasked({}).within)
+        return self._engine.facets(self._unasked({}).filters)
 
     def folders(self) -> list[str]:
         """Return the folders that have files of the store in them, without those below another, and addresses."""
