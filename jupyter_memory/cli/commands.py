@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jupyter_memory.config import chosen_stores, default_path, store_path
+from jupyter_memory.config import chosen_stores, companion, default_path, store_path
 from jupyter_memory.errors import ClientConfigError, JupyterMemoryError
 from jupyter_memory.interface.commands.command import Argument, Call, Command, Front, SeveralErrors, WrongUsage, usage
-from jupyter_memory.interface.options import BOUNDS, Option, yes
+from jupyter_memory.interface.options import BOUNDS, VERDICTS, Option, yes
 from jupyter_memory.text.display import columns
 from jupyter_memory.text.paths import absolute, is_missing
 from jupyter_memory.text.unicode import json_text, marked
@@ -155,6 +155,9 @@ _CONNECT = (
 
 def eval_(front: Front, call: Call) -> None:
     """Measure profiles on judged sets: folders with corpus.jsonl, queries.jsonl and qrels.tsv."""
+    if call.words[0] in ("pool", "tune"):
+        _of_golden_set(front, call)
+        return
     names = ("json", "profile", "by", "baseline", "notebooks", "files", "embedder")
     out, profiles, by, baseline, notebooks, files, embedder = (call.values[name] for name in names)
     work = None if call.values["work"] is None else Path(call.values["work"])
@@ -200,6 +203,24 @@ def eval_(front: Front, call: Call) -> None:
     _write(front, out, [row.to_json() for row in found], "rows")
 
 
+def _of_golden_set(front: Front, call: Call) -> None:
+    from jupyter_memory.evaluation import golden
+    from jupyter_memory.evaluation.runner import arms
+    from jupyter_memory.search.profiles import PROFILES
+
+    name, *file = call.words
+    path, used = golden.golden_path(companion(store_path(front.settings))), arms([front.settings.profile])
+    if name == "pool":
+        named = call.values["profile"]
+        front.say(golden.pool(front.store, path, arms(named) if named else {**PROFILES, **used}, call.values))
+        return
+    kept, _ = golden.answerable(front.store, golden.load(path))
+    tuned, said = golden.tune(front.store, kept, used[front.settings.profile])
+    front.say(f"{said}.")
+    if file:
+        front.say(f"saved; search with it: --profile {tuned.save(file[0])}. To go back, leave that out.")
+
+
 def bench(front: Front, call: Call) -> None:
     """Run thirty checks on a small corpus that comes with the package; the last lines count them by profile."""
     out, profiles = call.values["json"], call.values["profile"]
@@ -243,12 +264,18 @@ _PROFILES = Option(
     ("-p", "--profile"), "profile, TOML file, keyword, vector or auto-TERM, repeatable; default: all", "NAME", many=True
 )
 _EMBEDDER = Option(("--embedder",), "the model", "NAME", default="static")
+_EVAL_HELP = """Measure profiles on judged sets: folders with corpus.jsonl, queries.jsonl and qrels.tsv.
+
+With the golden set of your own questions: `eval pool` lists what nobody judged yet, to be judged with --right, --wrong
+and --first; `eval tune [FILE]` proposes the smallest change of a weight that lifts right answers, and saves it.
+"""
 _EVAL = (
     Option(
         ("--notebooks",), "notebooks that DIR judges; with --strength, one for each", "FOLDER", many=True, path="folder"
     ),
     Option(("--files",), "the folders whose files DIR judges, a question file each", "FOLDER", path="folder"),
     _PROFILES,
+    *VERDICTS,
     _EMBEDDER,
     Option(("--by",), "a row for each type of question too", "[type]", choices=("type",)),
     Option(
@@ -285,6 +312,6 @@ def mcp(front: Front, call: Call) -> None:
 COMMANDS: tuple[Command[Front], ...] = (
     Command("connect", connect, (Argument("CLIENT", many=True, required=False),), _CONNECT),
     Command("mcp", mcp, options=BOUNDS),
-    Command("eval", eval_, (Argument("DIR", many=True),), _EVAL),
+    Command("eval", eval_, (Argument("DIR", many=True),), _EVAL, terminal_help=_EVAL_HELP),
     Command("bench", bench, options=_BENCH),
 )

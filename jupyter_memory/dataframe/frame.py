@@ -230,6 +230,7 @@ def to_frame(answer: Answer) -> pd.DataFrame:
         "domain": _strings(hit.memory.domain or "" for hit in hits),
         "space": _strings(hit.memory.space for hit in hits),
         "store": _strings(hit.store for hit in hits),
+        "folder_description": _strings(hit.folder_description for hit in hits),
         "freshness": _strings(hit.freshness for hit in hits),
         "kw_rank": pd.array([hit.kw_rank for hit in hits], dtype="Int64"),
         "sem_rank": pd.array([hit.sem_rank for hit in hits], dtype="Int64"),

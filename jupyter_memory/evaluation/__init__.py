@@ -11,7 +11,8 @@ __getattr__, __dir__, __all__ = exports(
         "answerability": "answerability",
         "bench": "bench scores",
         "datasets": "HALVES Document JudgedSet Question read_set",
-        "golden": "GoldenQuestion GoldenRun add answerable forget golden_chart golden_path load other_model run score",
+        "golden": "GoldenQuestion GoldenRun add answerable asked forget golden_chart golden_path judge load "
+        "other_model pool run score tune",
         "metrics": "METRICS calibration_error interval p_value",
         "runner": "Bed arms beds evaluate",
     },

@@ -10,11 +10,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from hashlib import blake2b
+from itertools import product
+from operator import itemgetter
 from pathlib import Path
 from statistics import fmean
 from tempfile import TemporaryDirectory
+from threading import Lock
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.dataframe.accessor import local_chart
@@ -22,10 +25,13 @@ from jupyter_memory.errors import InputError, MissingExtra
 from jupyter_memory.evaluation.datasets import Question
 from jupyter_memory.evaluation.metrics import DEPTH, METRICS
 from jupyter_memory.evaluation.runner import Measured, Row, rows
+from jupyter_memory.search.fusion import weights_of, with_weights
 from jupyter_memory.search.profiles import Profile
+from jupyter_memory.store.searching import SearchOptions
 from jupyter_memory.store.store import MemoryStore
-from jupyter_memory.text.display import count_of
-from jupyter_memory.types import Answer, Filters
+from jupyter_memory.text.display import columns, count_of, fit
+from jupyter_memory.text.paths import make_private
+from jupyter_memory.types import Answer, Filters, Hit, Memory, Query
 
 if TYPE_CHECKING:
     import altair
@@ -33,10 +39,17 @@ if TYPE_CHECKING:
 # The set is the file ``memory.golden.jsonl`` beside the store, which only its owner can read. It holds the questions as
 # they were asked; of the answers it holds only ids and content hashes.
 
+Verdict = Literal["right", "wrong", "first"]  # the last: right, and it should have been the first
+# One at a time: each reads the whole file and writes it anew.
+_JUDGING = Lock()
+
 
 @dataclass(frozen=True, slots=True)
 class GoldenQuestion:
-    """A question with its time and filters; ``right`` maps the ids of its answers to their content hashes."""
+    """A question with its time and filters; ``right`` and ``wrong`` map ids of answers to their content hashes.
+
+    ``first`` is the id of that right answer which should be the first, empty if nobody said so.
+    """
 
     text: str
     now: datetime
@@ -44,6 +57,18 @@ class GoldenQuestion:
     filters: Filters = field(default_factory=Filters)
     tags: tuple[str, ...] = ()
     domain: str | None = None
+    wrong: Mapping[str, str] = field(default_factory=dict)
+    first: str = ""
+
+    def options(self, profile: Profile) -> SearchOptions:
+        """Return the keywords of its search by a profile."""
+        asked: SearchOptions = {"filters": self.filters, "now": self.now, "tags": self.tags, "domain": self.domain}
+        return {**asked, "profile": profile, "limit": DEPTH}
+
+    @property
+    def grades(self) -> dict[str, float]:
+        """Return what each right answer counts: the one that should be the first, twice as much."""
+        return {one: 2.0 if one == self.first else 1.0 for one in self.right}
 
     @property
     def id(self) -> str:
@@ -71,6 +96,8 @@ def load(path: Path) -> list[GoldenQuestion]:
                     text=str(held["text"]),
                     now=datetime.fromisoformat(held["date"]),
                     right={str(one): str(of) for one, of in held["right"].items()},
+                    wrong={str(one): str(of) for one, of in held.get("wrong", {}).items()},
+                    first=str(held.get("first", "")),
                     filters=_filters(held.get("filters", {})),
                     tags=tuple(held.get("tags", ())),
                     domain=held.get("domain"),
@@ -89,8 +116,10 @@ def _save(path: Path, questions: Sequence[GoldenQuestion]) -> None:
     for one in questions:
         line: dict[str, Any] = {"_id": one.id, "text": one.text, "date": one.now.isoformat(), "right": dict(one.right)}
         line |= {"filters": _plain(one.filters), "tags": list(one.tags), "domain": one.domain}
-        held = {name: value for name, value in line.items() if value not in ({}, [], None)}
+        line |= {"wrong": dict(one.wrong), "first": one.first}
+        held = {name: value for name, value in line.items() if name == "right" or value not in ({}, [], None, "")}
         lines.append(json.dumps(held, ensure_ascii=False) + "\n")
+    make_private(path.parent)  # of a store on a server, there may be none
     temporary = path.with_name(f"{path.name}.{os.getpid()}")
     # Created with its permissions rather than given them afterwards: no other user can open it in between.
     with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
@@ -98,24 +127,34 @@ def _save(path: Path, questions: Sequence[GoldenQuestion]) -> None:
     temporary.replace(path)
 
 
+def asked(query: Query) -> GoldenQuestion:
+    """Return a query as a question of which nothing was judged yet."""
+    return GoldenQuestion(query.text, query.now, {}, query.filters, query.tags, query.domain)
+
+
+def judge(path: Path, question: GoldenQuestion, memories: Sequence[Memory], verdict: Verdict) -> GoldenQuestion:
+    """Keep what a person says of answers to a question, in place of what was said of them before."""
+    said = {memory.id: memory.content_hash for memory in memories}
+    with _JUDGING:
+        known = load(path)
+        held = next((one for one in known if one.id == question.id), question)
+        right, wrong = ({one: of for one, of in kept.items() if one not in said} for kept in (held.right, held.wrong))
+        (wrong if verdict == "wrong" else right).update(said)
+        first = memories[0].id if verdict == "first" else held.first if held.first in right else ""
+        question = replace(held, right=right, wrong=wrong, first=first)
+        _save(path, [*(one for one in known if one.id != question.id), question])
+    return question
+
+
 def add(path: Path, answer: Answer, ranks: Sequence[int]) -> GoldenQuestion:
     """Keep an answer's question with the hits of these ranks as right answers; a known question gets them added."""
     if not answer.query.text:
         raise InputError("The last search listed memories without a question. Ask one first: %memsearch …")
-    query, right = answer.query, {}
     for rank in ranks:
         if not 1 <= rank <= len(answer.hits):
             results = count_of(len(answer.hits), "result")
             raise InputError(f"The last search has {results}, so there is no rank {rank}.")
-        memory = answer.hits[rank - 1].memory
-        right[memory.id] = memory.content_hash
-    question = GoldenQuestion(query.text, query.now, right, query.filters, query.tags, query.domain)
-    known = load(path)
-    same = next((one for one in known if one.id == question.id), None)
-    if same is not None:
-        question = replace(same, right={**same.right, **right})
-    _save(path, [*(one for one in known if one.id != question.id), question])
-    return question
+    return judge(path, asked(answer.query), [answer.hits[rank - 1].memory for rank in ranks], "right")
 
 
 def forget(path: Path, ids: Sequence[str]) -> int:
@@ -195,6 +234,7 @@ def answerable(
     store: MemoryStore, golden: Sequence[GoldenQuestion]
 ) -> tuple[list[GoldenQuestion], list[GoldenQuestion]]:
     """Return the questions whose right answers a store still has, with those answers alone, and the other questions."""
+    golden = [one for one in golden if one.right]
     here = store.known({one: of for question in golden for one, of in question.right.items()})
     left, others = list[GoldenQuestion](), list[GoldenQuestion]()
     for question in golden:
@@ -231,16 +271,19 @@ def _measured(
     store: MemoryStore, question: GoldenQuestion, label: str, profile: Profile
 ) -> tuple[Measured, list[Mapping[str, float]]]:
     begun = perf_counter()
-    hits = store.hits(
-        question.text,
-        limit=DEPTH,
-        profile=profile,
-        filters=question.filters,
-        now=question.now,
-        tags=question.tags,
-        domain=question.domain,
-    ).hits
+    hits = store.hits(question.text, **question.options(profile)).hits
     ms = (perf_counter() - begun) * 1000
+    named = _named(question, hits)
+    metrics = {metric: of(named, question.grades) for metric, of in METRICS.items()}
+    shares: list[Mapping[str, float]] = []
+    for hit in [hit for name, hit in zip(named, hits, strict=True) if name in question.right]:
+        given = {name: abs(seen.contribution) for name, seen in hit.signals.items()}
+        whole = sum(given.values()) or 1.0
+        shares.append({name: one / whole for name, one in given.items()})
+    return Measured(label, Question(question.id, question.text, question.grades), metrics, ms), shares
+
+
+def _named(question: GoldenQuestion, hits: Sequence[Hit]) -> list[str]:
     # An answer whose id has changed is recognised by its content.
     found = {hit.memory.id for hit in hits}
     by_content = {of: one for one, of in question.right.items() if one not in found}
@@ -249,14 +292,84 @@ def _measured(
         known = hit.memory.id in question.right
         # Removed: a second copy of the same text is not a second right answer.
         named.append(hit.memory.id if known else by_content.pop(hit.memory.content_hash, hit.memory.id))
-    grades = dict.fromkeys(question.right, 1.0)
-    metrics = {metric: of(named, grades) for metric, of in METRICS.items()}
-    shares: list[Mapping[str, float]] = []
-    for hit in [hit for name, hit in zip(named, hits, strict=True) if name in grades]:
-        given = {name: abs(seen.contribution) for name, seen in hit.signals.items()}
-        whole = sum(given.values()) or 1.0
-        shares.append({name: one / whole for name, one in given.items()})
-    return Measured(label, Question(question.id, question.text, grades), metrics, ms), shares
+    return named
+
+
+# What nobody judged yet, and weights that suit what was judged. Of a large set only the newest are looked at.
+
+_MOST = 50
+_OF_EACH = 5  # hits of a profile that are worth a judgement
+_SIZES = (1.1, 1.25, 1.5, 2.0, 3.0)  # how many times as much or as little a weight may count, the smallest change first
+_EQUAL = 1e-9
+_Tried = tuple[float, str, Profile]  # nDCG@10 of the golden set by a profile, and what is said of it
+
+
+def pool(store: MemoryStore, path: Path, profiles: Mapping[str, Profile], said: Mapping[str, Any]) -> str:
+    """Keep verdicts, each with its rows, and return a table of the first hits of all profiles that nobody judged.
+
+    The questions are those of the golden set, and those of which a hit was noted as right or wrong in the store.
+    """
+    kept, noted = load(path), store.feedbacks()
+    known, seen = {one.text for one in kept}, {(one.query, one.memory_id) for one in noted}
+    others = {one.query: GoldenQuestion(one.query, one.at, {}) for one in noted if one.query not in (*known, "")}
+    rows: dict[str, tuple[GoldenQuestion, Hit, list[str]]] = {}
+    for question, (label, profile) in product([*kept, *others.values()][-_MOST:], profiles.items()):
+        judged = {**question.right, **question.wrong}
+        for hit in store.hits(question.text, **question.options(profile)).hits[:_OF_EACH]:
+            id_, content = hit.memory.id, hit.memory.content_hash
+            if id_ not in judged and content not in judged.values() and (question.text, id_) not in seen:
+                row = blake2b(f"{question.id} {id_}".encode(), digest_size=3).hexdigest()
+                rows.setdefault(row, (question, hit, []))[2].append(f"{label} {hit.rank}")
+    chosen: dict[str, Verdict] = {row: one for one in get_args(Verdict) for row in said.get(one) or ()}
+    if strange := [row for row in chosen if row not in rows]:
+        raise InputError(
+            f"There is no row {strange[0]} to judge. Rows are named by the first column, with the same --profile."
+        )
+    lines = []
+    for row, verdict in chosen.items():
+        question, hit, _ = rows.pop(row)
+        judge(path, question, [hit.memory], verdict)
+        lines.append(f"{verdict}: “{fit(hit.title, 60)}” for “{fit(question.text, 60)}”")
+    table = [(row, fit(one.text, 40), fit(hit.title, 50), ", ".join(by)) for row, (one, hit, by) in rows.items()]
+    head = ("row", "question", "title", "shown by")
+    return "\n".join([*lines, columns([head, *table]) if table else "Nothing is left to judge."])
+
+
+def tune(store: MemoryStore, golden: Sequence[GoldenQuestion], profile: Profile) -> tuple[Profile, str]:
+    """Return a profile with the smallest change of one weight that lifts answers which stand too low, and a sentence.
+
+    Raises ``InputError`` if none stands too low, no change lifts one, or each makes the golden set worse.
+    """
+    pools = [(one, store.pooled(one.text, **one.options(profile))) for one in golden[-_MOST:]]
+    if not pools:
+        raise InputError("The golden set has no right answers yet: judge some in the panel, or with %memeval.")
+    base = pools[0][1].profile
+
+    def measured(tried: Profile) -> list[float]:
+        return [METRICS["ndcg@10"](_named(one, of.weighed(tried).hits), one.grades) for one, of in pools]
+
+    before, weights = measured(base), weights_of(base.terms)
+    low, lifting = [place for place, value in enumerate(before) if value < 1 - _EQUAL], list[_Tried]()
+    if not low:
+        raise InputError("Every right answer stands at the top: there is nothing to lift.")
+    for size in _SIZES:
+        for name, factor in product(weights, (size, 1 / size)):
+            new = {name: float(f"{weights[name] * factor:.4g}")}
+            tried = base.replace(terms=with_weights(base.terms, new), keyword_only=with_weights(base.keyword_only, new))
+            after = measured(tried)
+            if sum(after[place] - before[place] for place in low) > _EQUAL:
+                falling = sum(now < was - _EQUAL for was, now in zip(before, after, strict=True))
+                said = (
+                    f"{base.name} with the weight {name} {new[name]:g} instead of {weights[name]:g}: nDCG@10 of the "
+                    f"golden set {fmean(before):.3f} before, {fmean(after):.3f} after, "
+                    f"{count_of(falling, 'question')} worse"
+                )
+                lifting.append((fmean(after), said, tried))
+        if lifting and (best := max(lifting, key=itemgetter(0)))[0] > fmean(before) - _EQUAL:
+            return best[2], best[1]
+    if lifting:
+        raise InputError(f"What lifts one makes the golden set worse, so nothing is proposed. At best: {best[1]}.")
+    raise InputError("No change of one weight, up to three times as much or as little, lifts an answer.")
 
 
 _SHOWN = ("ndcg@10", "recall@5", "mrr@10", "success@1")

@@ -117,6 +117,13 @@ REMOVE = Option(("--remove",), "take the tag off")
 FROM = Option(("--from",), "a folder that has the model's files; nothing is fetched", "PATH")
 DIMS = Option(("--dims",), "length of the vectors, such as 256", "N", whole=True)
 MODEL = (FROM, DIMS, yes("do not ask before a model is fetched or removed"), JSON)
+# What is said of rows of `%memeval pool`.
+VERDICTS = (
+    Option(("--right",), "this row answers its question; again for one more", "ROW", many=True),
+    Option(("--wrong",), "this row does not; again for one more", "ROW", many=True),
+    Option(("--first",), "this row should be the first; again for one more", "ROW", many=True),
+)
+UNTOLD = Option(("--off",), "take the description off; search the folder again")
 OFF = Option(("--off",), "no longer watch these folders; what was indexed stays")
 # What an agent may see and do: options of the server, which the entry of a client names.
 BOUNDS = (

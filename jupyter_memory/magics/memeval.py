@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 
-from jupyter_memory.interface.commands.command import Call, Command
-from jupyter_memory.interface.options import Option
+from jupyter_memory.interface.commands.command import Argument, Call, Command
+from jupyter_memory.interface.options import VERDICTS, Option
 from jupyter_memory.magics.parsing import Subcommands
 from jupyter_memory.magics.session import Session
 from jupyter_memory.text.dates import iso_day
@@ -54,7 +54,8 @@ def list_(session: Session, call: Call) -> None:
     if not (kept := session.questions):
         session.say(_EMPTY)
         return
-    rows = [(one.id, f"{len(one.right)} right", iso_day(one.now), fit(one.text, 80)) for one in kept]
+    wrong = {one.id: f", {len(one.wrong)} wrong" if one.wrong else "" for one in kept}
+    rows = [(one.id, f"{len(one.right)} right{wrong[one.id]}", iso_day(one.now), fit(one.text, 80)) for one in kept]
     session.say(columns(rows))
 
 
@@ -132,6 +133,45 @@ def run(session: Session, call: Call) -> pd.DataFrame:
     return frame.astype({"profile": "str", "model": "str"})
 
 
+def pool(session: Session, call: Call) -> None:
+    """Collect what the profiles show first for your questions and nobody judged yet, as a table to judge.
+
+    The questions are those of the golden set and of `%memory good` and `bad`. A row is named by its first column.
+
+    Examples::
+
+        %memeval pool --right 3f2a9c --wrong 0c41d2 --first 9e1b55
+    """
+    from jupyter_memory.evaluation import golden
+
+    profiles = _profiles(session, call.values.get("profile") or ())[0]
+    session.say(golden.pool(session.store, session.golden_file, profiles, call.values))
+
+
+def tune(session: Session, call: Call) -> None:
+    """Propose the smallest change of one weight that lifts right answers which stand too low.
+
+    It is refused where nDCG@10 of the golden set falls. With FILE it is saved as a profile of yours, which ranks from
+    then on in this session; repeated, it goes on from there.
+
+    Examples::
+
+        %memeval tune
+        %memeval tune mine.toml
+    """
+    from jupyter_memory.evaluation import golden
+
+    kept, _ = golden.answerable(session.store, session.questions)
+    tuned, said = golden.tune(session.store, kept, _profiles(session, ())[1])
+    session.say(f"{said}.")
+    if not call.words:
+        session.say("To save and use it: %memeval tune mine.toml")
+        return
+    file, before = tuned.save(call.words[0]), session.settings.profile
+    session.settings.profile = str(file.absolute())
+    session.say(f"{file} ranks in this session now; to go back: %memory profile {before}")
+
+
 def plot(session: Session, call: Call) -> Any:
     """Draw the last run: each metric by profile, and the share of each signal in the scores of the right answers."""
     from jupyter_memory.evaluation.golden import golden_chart
@@ -157,6 +197,8 @@ def _profiles(session: Session, named: Any) -> tuple[dict[str, Profile], Profile
 _COMMANDS = (
     Command("add", add, notebook_words="[RANK…]"),
     Command("run", run, options=_RUN),
+    Command("pool", pool, options=(_RUN[0], *VERDICTS)),
+    Command("tune", tune, (Argument("FILE", required=False),), values="path"),
     Command("plot", plot),
     Command("list", list_),
     Command("forget", forget, notebook_words="ID… | all", destroys=True),

@@ -56,6 +56,7 @@ class FoundMemory(Place):
     badges: str | None = None
     strength: float | None = None
     context: str | None = None
+    folder_description: str | None = None
     snippet: str | None = None
     text: str | None = None
     tokens: int | None = None
@@ -68,6 +69,7 @@ class Shared(Result):
     path: str | None = None
     title: str | None = None
     context: str | None = None
+    folder_description: str | None = None
     date: str | None = None
     kind: str | None = None
     lang: str | None = None
@@ -296,7 +298,7 @@ def page_result(
     for hit in found:
         memory = hit.memory
         texts += [memory.text, hit.named or memory.title, memory.failure, memory.source, memory.location, memory.lang]
-        texts += [hit.context, hit.snippet, *memory.tags]
+        texts += [hit.context, hit.snippet, hit.folder_description, *memory.tags]
     quotes = page.quotes if page.quotes is not None and page.quotes.fit(texts) else quotes_for(texts)
     tokens = [text_cost(hit.memory.text) for hit in found]
     first = _FULL if full else _SNIPPET
@@ -358,6 +360,7 @@ def _hit(hit: Hit, level: int, tokens: int, quotes: Quotes) -> FoundMemory:
             "badges": hit.badges or None,
             "strength": None if isnan(hit.strength) else round(hit.strength, 2),
             "context": quotes.line(hit.context) or None if level < _SHORTENED else None,
+            "folder_description": quotes.line(hit.folder_description, 300) or None if level < _SHORTENED else None,
             "snippet": quotes.text(said) if level < _NAMED and said and not whole else None,
             "text": quotes.text(said) if whole else None,
             "tokens": None if whole else tokens,

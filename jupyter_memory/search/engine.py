@@ -255,6 +255,11 @@ class SearchEngine:
                 return ranks_without(scored, profile, [key])[key], judged_by(scored, profile, key)
         return {}, {}
 
+    def asked(self, query_id: str) -> Query | None:
+        """Return the query of one of the last answers, with its filters; None if it is no longer kept."""
+        kept = self._recent.get("", query_id)
+        return None if kept is None else kept[0].context.query
+
     def close(self) -> None:
         """Let go of the searches that were kept."""
         self._recent = Cache(_KEPT)

@@ -23,7 +23,7 @@ def why_not(
     memory: Memory, query: Query, profile: Profile, snapshot: Snapshot, key: int, asked: VectorQuery | None
 ) -> tuple[str, ...]:
     """Return the reasons why no retriever found a memory."""
-    filters, fetched = query.filters, profile.fetch(query.limit)
+    filters, fetched = query.within, profile.fetch(query.limit)
     if filters and key not in snapshot.keys(filters):
         return (f"The filters exclude it: {_facets(filters, memory)}.",)
     lines = ["Neither the search by words nor the one by meaning found it, so it was not ranked."]

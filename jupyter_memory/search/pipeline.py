@@ -43,13 +43,13 @@ def rewrite(query: Query, snapshot: Snapshot, profile: Profile) -> tuple[Query, 
     if query.temporal.sessions is None:
         then = Filters(since=query.temporal.since, until=query.temporal.until)
     else:
-        named = snapshot.facet_values("session", query.filters & _TALK)
+        named = snapshot.facet_values("session", query.within & _TALK)
         numbers = {name: int(found[0]) for name in named if (found := _NUMBER.findall(name)[-1:])}
         if not numbers:
             return query, notices
         first, last = query.temporal.sessions.among(max(numbers.values()))
         then = Filters(session=tuple(name for name, number in numbers.items() if first <= number <= last) or ("",))
-    empty = not snapshot.exists(query.filters & then)
+    empty = not snapshot.exists(query.within & then)
     return replace(query, time_filters=then), (*notices, notice_of(query.temporal, empty=empty))
 
 
@@ -103,9 +103,9 @@ def search(
     query, notices = rewrite(query, snapshot, profile)
     begun, by_vector = perf_counter(), 0.0
     depth, wanted = profile.fetch(query.limit), profile.fetches(query.limit)
-    searched, apart = [query.filters], query.filters & Filters(kind=(profile.apart,))
+    searched, apart = [query.within], query.within & Filters(kind=(profile.apart,))
     if profile.apart and snapshot.exists(apart):
-        searched = [query.filters & Filters(not_kind=(profile.apart,)), apart]
+        searched = [query.within & Filters(not_kind=(profile.apart,)), apart]
     by_words = retrieve(profile.columns, query, searched, snapshot, wanted, exclude)
     by_keyword = perf_counter() - begun
     matches = sum(map(len, by_words))

@@ -21,7 +21,7 @@ from jupyter_server.base.handlers import APIHandler
 from jupyter_server.utils import url_path_join
 from tornado import web
 
-from jupyter_memory.config import models_folder
+from jupyter_memory.config import companion, models_folder, store_path
 from jupyter_memory.errors import InputError, JupyterMemoryError, NoStore
 from jupyter_memory.server.exchange import ClientError, answered, check_count, folders, invalid, item, typed, validated
 from jupyter_memory.server.service import Service
@@ -502,7 +502,16 @@ def _forget_recent(handler: _MemoryHandler) -> _Json:
 
 @_route("feedback", "write")
 def _feedback(handler: _MemoryHandler, body: _Json) -> _Json:
-    return {"recorded": handler.store.feedback(**body)}
+    store, first = handler.store, body.pop("first", False)
+    recorded = store.feedback(**body)
+    query = store.searching.asked(body.get("query_id", ""))
+    if recorded and query is not None and query.text:
+        from jupyter_memory.evaluation import golden
+
+        verdict: golden.Verdict = "first" if first else "right" if body["accepted"] else "wrong"
+        path = golden.golden_path(companion(store_path(handler.service.settings)))
+        golden.judge(path, golden.asked(query), [store.get(body["memory_id"])], verdict)
+    return {"recorded": recorded}
 
 
 def load(server: ServerApp) -> Service:

@@ -399,12 +399,14 @@ class Arriving:
 
 
 class NotedFolder(NamedTuple):
-    """A folder on the list of those that were indexed."""
+    """A folder that was indexed or is watched, or one within such a folder that is described or hidden."""
 
     path: str
     space: str
     watched: bool
     indexed_at: datetime | None
+    description: str = ""
+    hidden: bool = False  # from searches that do not name it
 
 
 class NotedFile(NamedTuple):

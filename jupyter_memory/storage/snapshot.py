@@ -186,6 +186,7 @@ class Snapshot:
     file_keys = delegated("_session", files.memories_of_paths)
     file_texts = delegated("_session", files.texts)
     folders = delegated("_session", files.listed_folders)
+    described = delegated("_session", files.described)
     noted_folders = delegated("_session", files.noted_folders)
     folder_above = delegated("_session", files.folder_above)
 

@@ -199,6 +199,10 @@ class Writer(Part):
     watch = _writing(rows.watch_folder)
     drop_vacated = _writing(rows.drop_vacated)
 
+    def describe_folder(self, path: str, space: str, said: Mapping[str, Any], /) -> None:
+        """Note the ``description`` of a folder, or whether it is ``hidden``; what was noted before leaves no trace."""
+        self._engine.remove(lambda session: rows.describe_folder(session, path, space, said))
+
     def remove_folder(self, path: str, space: str, /) -> int:
         """Take a folder off the list, with those below it, and forget its files; return how many memories went."""
 

@@ -439,7 +439,8 @@ class ExportedFolder:
         for record in _lines(self._path, _FOLDERS):
             _flag(record, "watched")
             indexed_at = _maybe(_moment)(record, "indexed_at")
-            yield NotedFolder(_path(record, "path"), _text(record, "space"), False, indexed_at)
+            place = _path(record, "path"), _text(record, "space")
+            yield NotedFolder(*place, False, indexed_at, _text(record, "description"), _flag(record, "hidden"))
 
     def feedback(self) -> Iterator[Feedback]:
         """Yield the feedback on hits."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime
@@ -25,11 +25,13 @@ from jupyter_memory.search.prompt import BUDGET, PromptText, checked_budget, pro
 from jupyter_memory.search.query.parser import filters_from, parse
 from jupyter_memory.search.query.reading import read_through
 from jupyter_memory.storage.databases import PartOfStore, SearchStorage
-from jupyter_memory.storage.sql import must_read
+from jupyter_memory.storage.sql import delegated, must_read
 from jupyter_memory.store.models import ModelChoice
 from jupyter_memory.store.sources import Scope
+from jupyter_memory.text.display import count_of
 from jupyter_memory.text.markdown import day
 from jupyter_memory.text.moments import moment
+from jupyter_memory.text.paths import is_at_or_below
 from jupyter_memory.text.unicode import storable
 from jupyter_memory.types import Answer, Explanation, Filters, Hit, Memory, Query, as_tuple
 from jupyter_memory.types.protocols import FileState
@@ -153,6 +155,8 @@ class Searching:
         self._settings, self._profile, self._scope = settings, profile, scope
         # A person's own profiles have no registry: those that were used can be asked about later.
         self._used: dict[str, Profile] = {profile.name: profile}
+
+    asked = delegated("_engine", SearchEngine.asked)
 
     @keywords(SearchOptions)
     def hits(
@@ -330,8 +334,9 @@ class Searching:
 
     def _reported(self, answer: Answer, *, typed: bool = True) -> Answer:
         answer = with_matches(with_notices(answer, self._storage) if typed else answer)
-        if answer.query.notices:
-            answer = replace(answer, notices=(*answer.query.notices, *answer.notices))
+        notices = (*answer.query.notices, *answer.notices, *(self._left_out(answer) if typed else ()))
+        hits = tuple(_with_description(hit, answer.query.described) for hit in answer.hits)
+        answer = replace(answer, hits=hits, notices=notices)
         from_files = [hit.memory for hit in answer.hits if hit.memory.kind in ("file", "cell") and hit.memory.source]
         if not from_files:
             return answer
@@ -345,6 +350,17 @@ class Searching:
         )
         notice = changes_notice(hits)
         return replace(answer, hits=hits, notices=(*answer.notices, notice) if notice else answer.notices)
+
+    def _left_out(self, answer: Answer) -> Iterator[str]:
+        query = answer.query
+        if not query.left_out or (answer.hits and answer.verdict not in ("weak", "none")):
+            return
+        with self._storage.snapshot() as snapshot:
+            count = snapshot.count(query.filters & Filters(path=query.left_out))
+        if count:
+            where = f"Below {query.left_out[0]}" if len(query.left_out) == 1 else f"In {len(query.left_out)} folders"
+            them = count_of(count, "memory is", "memories are")
+            yield f"{where}, {them} hidden from searches that do not name the path."
 
     def _query(self, text: str, options: SearchOptions, prefix: bool = False, time: bool = True) -> Query:
         _refuse_unknown(options, SearchOptions)
@@ -368,11 +384,12 @@ class Searching:
             domain=options.get("domain"),
         )
         filters, notices = self._scope.meant(query.filters)
-        if must_read(filters := self._scope.bound(filters)):
+        described, left_out = self._scope.described(query.filters, filters := self._scope.bound(filters))
+        if must_read(filters):
             filters = read_through(filters, query.terms, self._storage)
         if given.as_of is not None:
             notices = (*notices, AS_OF.format(given.as_of.astimezone()))
-        return replace(query, filters=filters, notices=notices)
+        return replace(query, filters=filters, notices=notices, described=described, left_out=left_out)
 
     def _chosen(self, profile: str | Profile | None) -> Profile:
         chosen = self._profile
@@ -387,6 +404,12 @@ class Searching:
     def _search(self, query: Query, profile: Profile) -> SearchRequest:
         embedder, notices = self._model.for_searching()
         return SearchRequest(query, profile, embedder, self._settings.threshold, notices)
+
+
+def _with_description(hit: Hit, described: Mapping[tuple[str, str], str]) -> Hit:
+    source, of_it = hit.memory.source, hit.memory.space
+    above = [path for space, path in described if space == of_it and is_at_or_below(source, path)]
+    return replace(hit, folder_description=described[of_it, max(above, key=len)]) if above else hit
 
 
 def _refuse_unknown(given: BrowseOptions, known: type[BrowseOptions]) -> None:

@@ -18,10 +18,10 @@ from jupyter_memory.config import JupyterMemory, budget
 from jupyter_memory.errors import InputError
 from jupyter_memory.runtime import shown
 from jupyter_memory.search.query.parser import from_folder
-from jupyter_memory.storage.base import Prepared
-from jupyter_memory.storage.databases import SearchStorage, Storage
+from jupyter_memory.storage.base import NotedFolder, Prepared
+from jupyter_memory.storage.databases import PartOfStore, SearchStorage, Storage
 from jupyter_memory.storage.snapshot import Snapshot
-from jupyter_memory.storage.sql import all_of
+from jupyter_memory.storage.sql import all_of, spellings
 from jupyter_memory.store.models import ModelChoice
 from jupyter_memory.text.code import known_language
 from jupyter_memory.text.paths import (
@@ -33,9 +33,12 @@ from jupyter_memory.text.paths import (
     plain_path,
     separator,
 )
+from jupyter_memory.text.unicode import storable
 from jupyter_memory.types import Draft, Filters, IndexReport
 from jupyter_memory.types.protocols import Embedder
 from jupyter_memory.types.report import Folder, budget_notice
+
+_LONGEST_DESCRIPTION = 300
 
 
 class Part:
@@ -109,6 +112,33 @@ class Sources(Part):
         with self._storage.snapshot() as snapshot:
             found = snapshot.folders(self._scope.space)
         return [replace(folder, changed=self.stale(folder.path)) for folder in found] if compare else found
+
+    def described_folders(self) -> list[NotedFolder]:
+        """Return the folders that have a description, or are hidden from searches that do not name them."""
+        with self._storage.snapshot() as snapshot:
+            return snapshot.described(self._scope.space)
+
+    def describe_folder(self, path: str | Path, description: str | None = None, *, hidden: bool | None = None) -> str:
+        """Note what is in a folder, in a line that comes with its hits (an empty one removes it); return its path.
+
+        Searches that do not name a ``hidden`` folder leave it out; it stays indexed. Raises ``InputError`` if nothing
+        at or below this path was indexed, or the line has more than 300 characters.
+        """
+        from jupyter_memory.ingest.redaction.redactor import redact
+
+        said: dict[str, Any] = {} if hidden is None else {"hidden": hidden}
+        if description is not None:
+            line = " ".join(storable(description).split())
+            said["description"] = redact(line)[0] if self._settings.redact else line
+        if len(said.get("description", "")) > _LONGEST_DESCRIPTION:
+            raise InputError(f"A description is one line of at most {_LONGEST_DESCRIPTION} characters.")
+        where = str(self._as_known(path))
+        with self._storage.snapshot() as snapshot:
+            held = snapshot.exists(self._scope.bound(Filters(path=(where,))))
+        if not held and where not in [one.path for one in self.described_folders()]:
+            raise InputError(f"Nothing at {where} was indexed. Check the path, or index it first.")
+        self._storage.writer.describe_folder(where, self._scope.space, said)
+        return where
 
     def watch(self, path: str | Path, watched: bool = True) -> None:
         """Note that a folder is watched, or no longer.
@@ -246,6 +276,20 @@ class Scope:
                 said = f"{len(paths):,} files or folders {how} {path!r}: {listed}."
                 notices.append(f"{said} Name more of the path to search one.")
         return (self._with_parts(filters, found, sources) if found else filters), tuple(notices)
+
+    def described(self, typed: Filters, meant: Filters) -> tuple[Mapping[tuple[str, str], str], tuple[str, ...]]:
+        """Return descriptions by folder, and the folders to leave out: hidden ones that no path of filters names."""
+        with self.storage.snapshot() as snapshot:
+            folders = snapshot.described(self.space)
+        # A glob may match files of a hidden folder, but does not name it.
+        globs = any(_GLOB.search(path) for one in all_of(typed) for path in one.path)
+        named = [] if globs else [path for one in all_of(meant) for path in (*one.path, *one.source)]
+        if isinstance(self.storage, PartOfStore):
+            named += self.storage.within.path
+        named = [form for path in named for form in spellings(path)]
+        hidden = [one.path for one in folders if one.hidden and one.space == self.space]
+        left_out = [path for path in hidden if not any(is_at_or_below(name, path) for name in named)]
+        return {(one.space, one.path): one.description for one in folders if one.description}, tuple(left_out)
 
     def _with_parts(self, filters: Filters, found: Mapping[str, Sequence[str]], sources: Sequence[str]) -> Filters:
         changed: dict[str, Any] = {}

@@ -196,6 +196,8 @@ class MemoryStore:
 
     index = delegated("sources", Sources.index)
     folders = delegated("sources", Sources.folders)
+    described_folders = delegated("sources", Sources.described_folders)
+    describe_folder = delegated("sources", Sources.describe_folder)
     watch = delegated("sources", Sources.watch)
     remove_folder = delegated("sources", Sources.remove_folder)
     forget_gone = delegated("sources", Sources.forget_gone)

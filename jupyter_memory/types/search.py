@@ -171,6 +171,13 @@ class Query:
     time_filters: Filters | None = None  # what the time that it names means in this store
     language: Prose | None = None  # whose function words say nothing; None: English
     notices: tuple[str, ...] = ()  # how its filters were read
+    described: Mapping[tuple[str, str], str] = field(default_factory=dict)  # folders, by their spaces and paths
+    left_out: tuple[str, ...] = ()  # the hidden folders that its filters do not name
+
+    @property
+    def within(self) -> Filters:
+        """Return the filters, without the folders that are left out."""
+        return self.filters & Filters(not_path=self.left_out)
 
 
 def address(store: str, memory_id: str) -> str:
@@ -284,6 +291,7 @@ class Hit:
     named: str = ""  # the title of a cell by its own heading, the nearest one that says something, or what it defines
     validity: str = ""  # where it does not hold at the time of the search: ``not valid after 2026-03-31``
     store: str = ""  # the name of its store, where several were searched
+    folder_description: str = ""  # of the nearest folder above it that has one
 
     def __repr__(self) -> str:
         named = preview(self.memory.title or self.snippet)
@@ -343,6 +351,7 @@ class Hit:
             **ended,
             **({"validity": self.validity} if self.validity else {}),
             **({"store": self.store} if self.store else {}),
+            **({"folder_description": self.folder_description} if self.folder_description else {}),
         }
 
 

@@ -35,6 +35,31 @@ def test_index(run: Run, home: Path) -> None:
     assert "nowhere.md" in done.err and "not a file of a known kind" in done.err
 
 
+def test_folders_and_the_golden_set(run: Run, home: Path) -> None:
+    """A folder is described, hidden and named in a terminal, too; so is what nobody judged, and then the weights."""
+    folder = home / "reports"
+    folder.mkdir()
+    for name in ("müller", "zürich"):
+        (folder / f"{name}.md").write_text(f"# {name}\n\nThe ridge model of {name} has λ = 0.3.\n", encoding="utf-8")
+    run("index", str(folder))
+    assert f"described {folder}" in run("folders", "describe", str(folder), "drafts,", "superseded").out
+    [hit, _] = json.loads(run("search", "--json", "ridge", "model").out)["hits"]
+    assert hit["folder_description"] == "drafts, superseded"
+    run("folders", "hide", str(folder))
+    assert "hidden  drafts, superseded" in run("folders", "list").out
+    assert "2 memories are hidden" in run("search", "ridge").err
+    assert run("search", "--quiet", "ridge", "--path", "reports").code == 0
+    run("folders", "hide", "--off", str(folder))
+    assert run("folders", "describe", str(folder)).code == 2
+
+    run("search", "ridge", "model")
+    run("good", "2")
+    _, row = run("eval", "pool", "-p", "auto").out.splitlines()
+    assert "first: “" in run("eval", "pool", "-p", "auto", "--first", row.split()[0]).out
+    assert run("eval", "pool", "--right", "zzzzzz").code == 1
+    assert "there is nothing to lift" in run("eval", "tune").err
+
+
 def test_standard_input(home: Path, week: Run) -> None:
     command = [*PROGRAM, "add", "-", "--title", "Piped"]
     subprocess.run(command, input="first λ\n  second ü\n", capture_output=True, text=True, check=True, timeout=100)

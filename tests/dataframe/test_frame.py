@@ -17,7 +17,7 @@ DTYPES = {
     **dict.fromkeys(("title", "snippet", "badges"), "str"), **dict.fromkeys(("score", "strength"), "float64"),
     **dict.fromkeys(("kind", "tier", "source", "location"), "str"), "tags": "object",
     "event_at": "datetime64[us, UTC]",
-    **dict.fromkeys(("lang", "session", "domain", "space", "store", "freshness"), "str"),
+    **dict.fromkeys(("lang", "session", "domain", "space", "store", "folder_description", "freshness"), "str"),
     **dict.fromkeys(("kw_rank", "sem_rank"), "Int64"), **dict.fromkeys(("bm25", "cosine"), "float64"),
 }  # fmt: skip
 BROWSED = {**DTYPES, "memory_id": "str"}

@@ -101,6 +101,67 @@ def test_profiles_are_compared(week_store, kept):
     assert [one["dimensions"] for one in week_store.stats()["models"]] == [256]
 
 
+def test_judging(week_store, kept, now):
+    """The last verdict on an answer counts; who should be the first counts twice, and what is wrong not at all."""
+    path, answer = golden.golden_path(week_store.path), week_store.hits(QUESTIONS[0], now=now)
+    first, second, third = (hit.memory for hit in answer.hits[:3])
+    asked = golden.asked(answer.query)
+    golden.judge(path, asked, [second, third], "right")
+    judged = golden.judge(path, asked, [second], "first")
+    assert judged.grades == {first.id: 1.0, second.id: 2.0, third.id: 1.0}
+    assert golden.score(week_store, [judged], covalence) < golden.score(week_store, kept[:1], covalence) == 1.0
+    judged = golden.judge(path, asked, [second, third], "wrong")
+    assert (list(judged.right), list(judged.wrong), judged.first) == ([first.id], [second.id, third.id], "")
+    assert judged in golden.load(path) and len(golden.load(path)) == 3
+    golden.judge(path, golden.asked(week_store.hits("zebra", now=now).query), [first], "wrong")
+    assert [one.text for one in golden.answerable(week_store, golden.load(path))[0]] == [*QUESTIONS[1:], QUESTIONS[0]]
+
+
+def test_the_pool_is_what_nobody_judged(week_store, kept, now):
+    """What any profile shows for questions kept or answered with a thumb; a row keeps its name until it is judged."""
+    path, profiles = golden.golden_path(week_store.path), {name: PROFILES[name] for name in ("auto", "vault")}
+    seen = [hit.memory for hit in week_store.hits("left join", now=now).hits]
+    week_store.feedback(seen[0].id, False, query="left join")
+
+    def pool(**said):
+        return golden.pool(week_store, path, profiles, said).splitlines()
+
+    head, *rows = pool()
+    assert head.split()[:2] == ["row", "question"] and any("vault 2" in row and "auto" not in row for row in rows)
+    assert "Scaling the prices" not in "".join(row for row in rows if QUESTIONS[0] in row)  # judged before
+    assert seen[0].title not in "".join(row for row in rows if "left join" in row)
+    names = [row.split()[0] for row in rows]
+    with pytest.raises(InputError, match="no row zzzzzz"):
+        pool(right=[names[0], "zzzzzz"])
+    said = pool(right=[names[0]], wrong=names[1:3], first=[names[-1]])
+    assert [line.partition(":")[0] for line in said[:4]] == ["right", "wrong", "wrong", "first"]
+    assert [line.split()[0] for line in said[5:]] == names[3:-1]
+    assert golden.load(path)[-1].text == "left join" and golden.load(path)[-1].first
+    assert pool(wrong=names[3:-1])[-1] == "Nothing is left to judge."
+
+
+def test_tuning(week_store, kept, now):
+    """One weight changes as little as lifts what stands too low; what makes the whole worse, or nothing, is refused."""
+    auto, answer = PROFILES["auto"], week_store.hits("prices in the model", now=now)
+    second = answer.hits[1].memory
+    low = replace(golden.asked(answer.query), right={second.id: second.content_hash})
+    tuned, said = golden.tune(week_store, [*kept, low], auto)
+    assert [one.name for one, was in zip(tuned.terms, auto.terms, strict=True) if one != was] == ["max_sim"]
+    before, after = (golden.score(week_store, [*kept, low], one) for one in (auto, tuned))
+    assert f"{before:.3f} before, {after:.3f} after, 0 questions worse" in said and after == 1.0
+    with pytest.raises(InputError, match="at the top"):
+        golden.tune(week_store, [*kept, low], tuned)
+    first = answer.hits[0].memory
+    against = [replace(low, right={first.id: first.content_hash}, tags=(tag,)) for tag in "ab"]
+    with pytest.raises(InputError, match="makes the golden set worse, so nothing is proposed"):
+        golden.tune(week_store, [low, *against], auto)
+    words = covalence.replace(terms=covalence.terms[1:2])
+    with pytest.raises(InputError, match="No change of one weight"):
+        golden.tune(week_store, [low, *kept], words)
+    with pytest.raises(InputError, match="no right answers yet"):
+        golden.tune(week_store, [], auto)
+
+
 def test_an_answer_that_was_stored_anew_is_known_by_its_content(week_store, kept, week, now):
     old = next(iter(kept[0].right))
     record = next(one for one in week if one["title"] == "Scaling the prices")

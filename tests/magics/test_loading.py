@@ -151,7 +151,7 @@ ALONE = (
         ("%memsearch kind:", ["note", "file", "cell"]), ("%memsearch merge -kind:c", ["cell"]),
         ("%memsearch tag:", ["decision", "people", '"to do"']), ("%memsearch tag:pe", ["people"]),
         ("%memsearch after:y", ["yesterday"]), ("%memsearch --var ques", ["question"]),
-        ("%memory ", ["status", "index", "forget", "doctor"]), ("%memory fo", ["forget"]),
+        ("%memory ", ["status", "index", "forget", "doctor"]), ("%memory forg", ["forget"]),
         ("%memory forget --eve", ["--everything"]), ("%memory list --tag de", ["decision"]),
         ("%memory profile tro", ["trovella"]), ("%memory profile s", ["show", "save"]),
         ("%memory profile show tro", ["trovella"]), ("%memory model ", ["list", "use", "drop", "remove"]),

@@ -74,6 +74,30 @@ def test_a_file_goes_by_its_name(judged, home) -> None:
     assert (frame["difference"] < 0).all()
 
 
+def test_pool_and_tune(week, home) -> None:
+    """Rows are judged by their names; a proposal is used once it has a file, and one command goes back."""
+    assert "judge some in the panel" in week.mistake("%memeval tune")
+    week.run("%memsearch dates of customers;")
+    week.run("%memory bad 1")
+    head, *rows = week.printed("%memeval pool -p auto -p vault").splitlines()
+    assert head.split() == ["row", "question", "title", "shown", "by"] and len(rows) == 4
+    said = week.printed(f"%memeval pool -p auto -p vault --first {rows[0].split()[0]} --wrong {rows[1].split()[0]}")
+    assert said.startswith("wrong: “") and "first: “" in said
+    assert "1 right, 1 wrong" in week.printed("%memeval list")
+    assert "no row zzzzzz" in week.mistake("%memeval pool --right zzzzzz")
+    said = week.printed("%memeval tune")
+    assert "auto with the weight " in said and "%memeval tune mine.toml" in said
+    assert "*  auto" in week.printed("%memory profile")
+    for name in ("auto.toml", "mine.txt"):
+        assert "Name a new file that ends in .toml" in week.mistake(f"%memeval tune {home / name}")
+    said = week.printed(f"%memeval tune {home / 'mine.toml'}")
+    assert f"{home / 'mine.toml'} ranks in this session now; to go back: %memory profile auto" in said
+    assert week.run("%memsearch dates of customers").attrs["memsearch"]["profile"] == "mine"
+    week.run("%memory profile auto")
+    assert week.run("%memsearch dates of customers").attrs["memsearch"]["profile"] == "auto"
+    assert "already exists" in week.mistake(f"%memeval tune {home / 'mine.toml'}")
+
+
 def test_plot(judged) -> None:
     """The picture is drawn by JupyterLab itself, from numbers alone: no question is in it."""
     pytest.importorskip("altair")

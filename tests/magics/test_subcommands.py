@@ -19,7 +19,7 @@ from jupyter_memory.text import estimated_tokens
 NAMES = [
     "status", "index", "update", "list", "open", "text", "explain", "related", "context", "tag", "good", "bad", "pin",
     "unpin", "forget", "undo", "history", "profile", "model", "config", "autoload", "doctor", "backup", "watch",
-    "store", "export", "import", "copy", "move", "insert", "verify", "versions", "runs",
+    "store", "export", "import", "copy", "move", "insert", "verify", "versions", "runs", "folders",
 ]  # fmt: skip
 
 
@@ -30,6 +30,26 @@ def folder(tmp_path: Path) -> Path:
     (folder / "prices.md").write_text("# Prices\n\nWe scaled the prices to zero mean.\n", encoding="utf-8")
     (folder / "müller.md").write_text("# Müller\n\nThe ridge model has λ = 0.3.\n", encoding="utf-8")
     return folder
+
+
+def test_folders_are_described_and_hidden(shell, folder: Path) -> None:
+    """A line about a folder comes with its hits, and a folder is hidden and shown again; what is no folder is said."""
+    assert "No folder is indexed yet: %memory index FOLDER" in shell.printed("%memory folders")
+    shell.run(f'%memory index "{folder}"')
+    shell.run(f'%memory folders describe "{folder}" "reports of 2025, superseded"')
+    assert set(shell.run("%memsearch prices")["folder_description"]) == {"reports of 2025, superseded"}
+    assert f"{folder} is hidden" in shell.printed(f'%memory folders hide "{folder}"')
+    listed = " ".join(shell.printed("%memory folders").split())
+    assert listed == f"{folder} 2 memories hidden reports of 2025, superseded"
+    assert f"Below {folder}, 2 memories are hidden" in shell.noted("%memsearch prices")
+    assert len(shell.run(f'%memsearch --path "{folder}" prices'))
+    assert "is searched again" in shell.printed(f'%memory folders hide --off "{folder}"')
+    assert "has no description" in shell.printed(f'%memory folders describe "{folder}" --off')
+    for line, said in (
+        ("describe", "Name an indexed folder"), (f'describe "{folder}"', "Say what is in the folder"),
+        ("hide /nowhere", "was indexed. Check the path"), ("hid x", "is followed by list, describe PATH TEXT"),
+    ):  # fmt: skip
+        assert said in shell.mistake(f"%memory folders {line}")
 
 
 def test_alone_it_lists_the_subcommands(shell) -> None:

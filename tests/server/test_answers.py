@@ -10,6 +10,7 @@ import nbformat
 import pytest
 from pictures import plot, plotting, saved
 
+from jupyter_memory import evaluation as golden
 from jupyter_memory.storage import Journal, refusal
 from jupyter_memory.types import Run, RunError
 
@@ -148,6 +149,31 @@ async def test_a_use_is_counted(ask, fits, week_in):
     assert (again["memory_id"], place["run"]["count"]) == (hit["memory_id"], 2)
     memory = week_in.get(hit["memory_id"])
     assert (memory.accessed, memory.session) == (2, "tuesday")
+
+
+async def test_a_rating_feeds_the_golden_set(ask, fits, week_in):
+    """A thumb keeps the question with its filters and time, and says which hit should have been the first."""
+    path = golden.golden_path(week_in.path)
+    answer = fits("answer", (await ask("search", {"query": QUESTION, "filters": {"kind": ["note"]}})).json)
+    first, second = (hit["memory_id"] for hit in answer["hits"][:2])
+    rated = {"query_id": answer["query_id"], "query": QUESTION}
+    for memory_id, more in ((first, {"accepted": False}), (second, {"accepted": True, "first": True})):
+        assert fits("recorded", (await ask("feedback", {"memory_id": memory_id, **rated, **more})).json) == {
+            "recorded": True
+        }
+    [kept] = golden.load(path)
+    assert (list(kept.right), list(kept.wrong), kept.first) == ([second], [first], second)
+    assert (kept.text, kept.filters.kind) == (QUESTION, ("note",))
+    # A rating of what is not known any more is noted, but without its filters it is no question.
+    await ask("feedback", {"memory_id": first, "query_id": "gone", "query": "λ", "accepted": True})
+    assert golden.load(path) == [kept] and len(week_in.feedbacks()) == 3
+
+
+async def test_a_described_folder_in_an_answer(ask, fits, week_in, notebook):
+    week_in.index(notebook, progress=False)
+    week_in.describe_folder(notebook.parent, "drafts of λ")
+    answer = fits("answer", (await ask("search", {"query": "plot", "filters": {"kind": ["cell"]}})).json)
+    assert {hit["folder_description"] for hit in answer["hits"]} == {"drafts of λ"}
 
 
 async def test_what_nobody_sees_is_escaped(jp_fetch, week_in):

@@ -10,6 +10,7 @@ from inside import run_sql
 from week import LAMBDA, ZURICH, WorkTree
 
 from jupyter_memory import InputError, JupyterMemory, MemoryStore
+from jupyter_memory.types import Filters
 
 
 def test_an_indexed_folder_is_listed(filled, week_folder, store):
@@ -131,6 +132,65 @@ def test_forgetting_a_folder(filled, week_folder, bytes_of, everything):
     filled.forget(**({"everything": True} if everything else {"source": str(week_folder)}))
     assert filled.folders() == []
     assert week_folder.name.encode() not in bytes_of(filled.path)
+
+
+def test_a_described_folder(filled, week_folder, bytes_of):
+    """The line of the nearest folder comes with a hit; it goes with what was there, or alone, without a trace."""
+    notes, told = week_folder / "notes", lambda: {hit.folder_description for hit in filled.hits("λ Zürich").hits}
+    filled.describe_folder(week_folder, "all of the week")
+    assert filled.describe_folder(notes, "drafts,\n superseded") == str(notes)
+    assert told() == {"all of the week", "drafts, superseded"}
+    frame = filled.search("λ Zürich")
+    below = frame["source"].str.startswith(str(notes))
+    assert set(frame[below]["folder_description"]) == {"drafts, superseded"}
+    assert filled.hits("λ Zürich").hits[0].to_json()["folder_description"] in told()
+    filled.describe_folder(notes, "")
+    assert told() == {"all of the week"} and b"superseded" not in bytes_of(filled.path)
+    filled.describe_folder(notes, "password = 'hunter2-Zürich-93'")
+    assert "hunter2" not in filled.described_folders()[1].description
+    filled.forget(source=str(week_folder))
+    assert filled.described_folders() == [] and b"all of the week" not in bytes_of(filled.path)
+    filled.index(week_folder, progress=False)
+    filled.describe_folder(notes, "drafts")
+    with MemoryStore(filled.path, settings=JupyterMemory(undo_minutes=5)) as memory:
+        memory.forget(everything=True)
+        assert memory.described_folders() == [] and memory.undo() == 4
+    assert "drafts" in told()
+    for path, line in ((week_folder.parent / "elsewhere", "λ"), (week_folder, "λ" * 301)):
+        with pytest.raises(InputError):
+            filled.describe_folder(path, line)
+
+
+def test_a_hidden_folder(filled, week_folder, monkeypatch):
+    """No search that does not name it finds a hidden folder, and says so if it may have missed something; lists do."""
+    notes = week_folder / "notes"
+    [hidden] = [hit.memory for hit in filled.hits("λ Zürich").hits if hit.memory.source.startswith(str(notes))]
+    filled.describe_folder(notes, hidden=True)
+
+    def is_found(answer):
+        return hidden.id in [hit.memory.id for hit in answer.hits]
+
+    assert not is_found(filled.hits("λ Zürich")) and is_found(filled.browsed())
+    other = filled.hits("λ Zürich").hits[0].memory.id
+    assert not is_found(filled.related(other)) and not is_found(
+        filled.hits("λ Zürich", filters={"path": str(week_folder)})
+    )
+    assert not is_found(filled.hits("λ Zürich path:*.md"))
+    monkeypatch.chdir(week_folder)
+    for named in ("notes", str(notes), hidden.source, "~/wöche/notes/../notes"):
+        monkeypatch.setenv("HOME", str(week_folder.parent))
+        assert is_found(filled.hits("λ Zürich", filters={"path": named})), named
+    assert is_found(filled.hits("λ Zürich path:notes")) and is_found(
+        filled.part(Filters(path=(str(notes),))).hits("λ Zürich")
+    )
+    said = f"Below {notes}, 1 memory is hidden from searches that do not name the path."
+    assert said in filled.hits(hidden.text[:40] + " zebra").notices and said in filled.hits("xyzzy").notices
+    assert said not in filled.hits("xyzzy", filters={"kind": "note"}).notices
+    assert any("path must not be" in one for one in filled.explain("λ Zürich", hidden.id).reasons)
+    filled.index(week_folder, progress=False)
+    assert filled.get(hidden.id) == hidden  # still indexed
+    filled.describe_folder(notes, hidden=False)
+    assert is_found(filled.hits("λ Zürich")) and filled.described_folders() == []
 
 
 def test_a_watched_folder_that_was_always_empty(store, tmp_path, week_folder):

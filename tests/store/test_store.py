@@ -111,7 +111,7 @@ def test_backup_and_restore(week_store, week_memories, tmp_path, now, monkeypatc
 METHODS = {
     "memories": "add add_many get among thumbnail update pin unpin",
     "forgetting": "selection forget undoable",
-    "sources": "index folders watch remove_folder forget_gone stale rename",
+    "sources": "index folders described_folders describe_folder watch remove_folder forget_gone stale rename",
     "searching": "hits browsed trace pooled explain explain_in related related_to listed context",
     "activity": "note_search note_call note_access recent forget_recent feedback feedbacks",
     "maintenance": "stats count known tags doctor reembed drop_vectors rebuild backup restore",
@@ -138,7 +138,8 @@ def test_nothing_else_is_public(week_store):
         *("fixes", "history", "path", "space")
     }
     own = {"close", "bound", "within", "expire", "facets", "finish", "forget_found", "is_kept", "last_search"}
-    own |= {"present", "scale", "became", "leaving", "held_by", "moved", "can_undo"}  # of several stores together
+    # Of several stores together, and of a rating.
+    own |= {"present", "scale", "became", "leaving", "held_by", "moved", "can_undo", "asked", "described"}
     for part in METHODS:
         public = {name for name in dir(type(getattr(week_store, part))) if not name.startswith("_")}
         assert public - own <= methods

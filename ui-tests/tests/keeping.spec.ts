@@ -59,8 +59,11 @@ test.describe('Keeping and forgetting', () => {
     const sent = page.waitForRequest('**/jupyter-memory/feedback*');
     await panel.act(panel.hit(/Box-Cox λ/), 'Useful');
     expect((await sent).postDataJSON()).toMatchObject({ accepted: true, query: 'Box-Cox' });
+    const first = page.waitForRequest('**/jupyter-memory/feedback*');
+    await panel.act(panel.hit(/Box-Cox λ/), 'Should have been first');
+    expect((await first).postDataJSON()).toMatchObject({ accepted: true, first: true });
     await panel.root.getByRole('button', { name: 'More actions' }).click();
-    await expect(panel.inMenu('Useful')).toHaveAttribute('aria-checked', 'true');
+    await expect(panel.inMenu('Should have been first')).toHaveAttribute('aria-checked', 'true');
   });
 
   test('What is selected in a cell, or in a file, is remembered from the context menu', async ({

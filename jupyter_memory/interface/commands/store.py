@@ -282,7 +282,7 @@ def show(front: Front, call: Call) -> object:
     if call.values.get("toml"):
         # A file may not have the name of a profile that comes with the package.
         name = f"my-{chosen.name}" if chosen.name in PROFILES else chosen.name
-        front.say(_as_file(front, chosen, name).rstrip("\n"))
+        front.say(_with_threshold(front, chosen).replace(name=name).to_toml().rstrip("\n"))
     elif call.values.get("json"):
         from jupyter_memory.search.profiles.profile import constants
 
@@ -294,22 +294,18 @@ def show(front: Front, call: Call) -> object:
     return None
 
 
-def _as_file(front: Front, chosen: Profile, name: str) -> str:
-    # With the threshold that the settings choose: elsewhere, they may choose another.
+def _with_threshold(front: Front, chosen: Profile) -> Profile:
+    # That which the settings choose: elsewhere, they may choose another.
     own = front.settings.threshold if chosen.threshold is True else None
-    return chosen.replace(name=name, threshold=chosen.threshold if own is None else own).to_toml()
+    return chosen if own is None else chosen.replace(threshold=own)
 
 
 def save(front: Front, call: Call) -> None:
     """Write the profile in use into a file that can be changed; the name of the file becomes its own."""
-    from jupyter_memory.search.profiles import PROFILES, profile_named
+    from jupyter_memory.search.profiles import profile_named
 
-    chosen, file = profile_named(front.settings.profile), Path(call.words[0]).expanduser()
-    if file.suffix != ".toml" or file.stem in PROFILES:
-        raise WrongUsage(f"Name a new file that ends in .toml, such as my-{chosen.name}.toml")
-    if file.exists():
-        raise WrongUsage(f"{file} already exists: name a new one.")
-    file.write_text(_as_file(front, chosen, file.stem), encoding="utf-8")
+    chosen = _with_threshold(front, profile_named(front.settings.profile))
+    file = chosen.save(call.words[0])
     profile_named(str(file))
     front.say(f"{chosen.name} is written to {file}. Change it, and search with it: %memory profile {file}")
 
@@ -461,6 +457,39 @@ def _opened(front: Front) -> closing[Team]:
 
 def _of(space: str | None) -> str:
     return "every space" if space is None else f"the space {space!r}" if space else "what is in no space"
+
+
+def folders(front: Front, call: Call) -> None:
+    """List the indexed folders, describe one, or hide one from searches; it stays indexed.
+
+    A description is one line, which comes with each hit below the folder, for agents too. A hidden folder is searched
+    only where its path is named; an answer that may have missed something there tells how much was left out.
+
+    Examples::
+
+        %memory folders describe ~/experiments/2025 "experiments of 2025, superseded"
+        %memory folders hide ~/experiments/2025
+        %memory folders hide --off ~/experiments/2025
+    """
+    held = {one.path: count_of(one.memories, "memory", "memories") for one in front.store.folders()}
+    told = {one.path: ("hidden" * one.hidden, one.description) for one in front.store.described_folders()}
+    rows = [(path, held.get(path, ""), *told.get(path, ("", ""))) for path in sorted({**held, **told})]
+    front.say(columns(rows) if rows else f"No folder is indexed yet: {front.command('index FOLDER')}")
+
+
+def describe(front: Front, call: Call) -> None:
+    """Say in one line what is in an indexed folder; it comes with each hit below the folder, for agents too."""
+    path, *words = call.words
+    if bool(words) == call.values["off"]:
+        raise WrongUsage("Say what is in the folder, or take that off with --off.")
+    where = front.store.describe_folder(path, " ".join(words))
+    front.say(f"described {where}" if words else f"{where} has no description")
+
+
+def hide(front: Front, call: Call) -> None:
+    """Leave a folder out of searches that do not name its path; it stays indexed."""
+    where = front.store.describe_folder(call.words[0], hidden=not call.values["off"])
+    front.say(f"{where} is {'searched again' if call.values['off'] else 'hidden from searches that do not name it'}")
 
 
 # What follows the folders of each store in this process, by the store's path.

@@ -15,7 +15,9 @@ _NAME = Argument("NAME")
 _PICK, _PICKS = Argument("RANK|ID"), Argument("RANK|ID", many=True)
 _MAYBE_NAME, _MAYBE_FILE = Argument("NAME", required=False), Argument("FILE|-", required=False)
 _IDS = Argument("ID", many=True, required=False)
-_MAYBE_PATHS = Argument("PATH", many=True, required=False)
+_PATH, _MAYBE_PATHS = Argument("PATH"), Argument("PATH", many=True, required=False)
+_MAYBE_TEXT = Argument("TEXT", many=True, required=False)
+_DESCRIBE = 'Name an indexed folder: %memory folders describe PATH "drafts, superseded", or %memory folders hide PATH'
 
 # The lines after \b stay as they are.
 _SEARCH_HELP = """Search by meaning and by exact words; '"quoted words"' are looked for as a phrase.
@@ -48,6 +50,21 @@ COMMANDS: tuple[Command[Front], ...] = (
     Command("update", memories.update, options=(options.RETRY, options.ANEW, options.DETAILS)),
     Command("watch", store.in_terminal, (_MAYBE_PATHS,), (options.OFF,), values="path", offered="terminal"),
     Command("watch", store.in_notebook, (_MAYBE_PATHS,), (options.OFF,), values="path", offered="notebook"),
+    Command(
+        "folders",
+        store.folders,
+        options=(options.UNTOLD,),
+        below=(
+            Command("list", store.folders),
+            Command(
+                "describe", store.describe, (_PATH, _MAYBE_TEXT), (options.UNTOLD,), values="path", missing=_DESCRIBE
+            ),
+            Command("hide", store.hide, (_PATH,), (options.UNTOLD,), values="path", missing=_DESCRIBE),
+        ),
+        missing="%memory folders is followed by list, describe PATH TEXT or hide PATH",
+        notebook_words="[list | describe PATH TEXT | hide PATH]",
+        terminal_help="List the folders, describe one for its hits, or hide one from searches: describe, hide.",
+    ),
     Command(
         "search",
         memories.search,
@@ -260,7 +277,7 @@ COMMANDS: tuple[Command[Front], ...] = (
 _GROUPS = {
     "First steps": ("index", "search", "add", "open", "status"),
     "Search": ("list", "text", "insert", "explain", "related", "context", "fix", "tag", "good", "bad", "profile"),
-    "Keep": ("update", "watch", "history", "versions", "runs", "pin", "unpin", "verify", "forget", "undo"),
+    "Keep": ("update", "watch", "folders", "history", "versions", "runs", "pin", "unpin", "verify", "forget", "undo"),
     "The store": (
         "model", "config", "doctor", "autoload", "store", "backup", "restore", "export", "import", "copy", "move",
     ),

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from operator import attrgetter
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -196,6 +197,16 @@ class Profile:
             else:
                 plain.append(f"{field.name} = {_value(value)}")
         return "\n\n".join(["\n".join(plain), *tables]) + "\n"
+
+    def save(self, name: str) -> Path:
+        """Write the profile into a new TOML file, whose name becomes its own, and return the file."""
+        file = Path(name).expanduser()
+        if file.suffix != ".toml" or file.stem in PROFILES:
+            raise InputError(f"Name a new file that ends in .toml, such as my-{self.name}.toml")
+        if file.exists():
+            raise InputError(f"{file} already exists: name a new one.")
+        file.write_text(self.replace(name=file.stem).to_toml(), encoding="utf-8")
+        return file
 
     def replace(self, **changes: Any) -> Profile:
         """Return a copy with other values, such as ``columns={"title": 3, "text": 1}``."""

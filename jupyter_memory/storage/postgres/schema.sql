@@ -233,7 +233,9 @@ create table jupyter_memory.folders (
   space text collate "C" not null,
   path text collate "C" not null,
   watched boolean not null default false,
-  indexed_at jupyter_memory.moment
+  indexed_at jupyter_memory.moment,
+  description text not null default '',
+  hidden boolean not null default false
 );
 create unique index folders_path on jupyter_memory.folders (space, md5(path));
 

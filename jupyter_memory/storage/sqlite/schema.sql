@@ -183,7 +183,9 @@ create table folders (
   path text not null,
   space text not null default '',
   watched integer not null default 0,
-  indexed_at integer,
+  indexed_at integer,                     -- null: only described or hidden, within one that was indexed
+  description text not null default '',
+  hidden integer not null default 0,      -- left out of searches that do not name it
   primary key (path, space)
 );
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
@@ -19,6 +19,7 @@ from jupyter_memory.types.report import Folder
 INDEXED = "('file', 'cell')"
 # The memories that a file holds.
 HELD = f"memories.space = files.space and memories.source = files.path and memories.kind in {INDEXED}"
+_PLAIN, _UNLISTED = "description = '' and not hidden", "indexed_at is null and not watched"
 _EMPTY = f"not exists (select 1 from memories where {HELD})"
 _STATE = "path, mtime_ns, size, content_hash, indexed_at"
 
@@ -141,6 +142,8 @@ def drop_emptied(session: Session, held: Held, paths: Sequence[str], *, everythi
         session.changed(f"{empty} and (files.path, files.space) in (select at, of_space from {each})", held=files)
     there, places = session.dialect.below("files.path", "path", [form for path in paths for form in spellings(path)])
     session.changed(f"{empty} and {there}", **places)
+    if everything:
+        folders += [(one.path, one.space) for one in described(session, "")]
     for path, space in folders:
         if not _counts(session, path, space)[0]:
             _drop_folder(session, path, space)
@@ -155,23 +158,26 @@ def note_folder(session: Session, path: str, space: str, now: datetime) -> None:
     noted = _noted(session, space)
     if _above(path, noted) and path not in [folder.path for folder in noted]:
         return
-    drop_below(session, "folders", path, space, "and not watched")
+    drop_below(session, "folders", path, space, f"and not watched and {_PLAIN}")
+    there, places = session.dialect.below("folders.path", "path", [path])
+    unlisted = f"update folders set indexed_at = null where {_of(session, 'folders')} and not watched and {there}"
+    session.changed(unlisted, space=space, **places)
     row = {"space": space, "path": path, "indexed_at": to_micros(now)}
     session.insert("folders", [row], known="do update set indexed_at = excluded.indexed_at")
 
 
 def every_folder(session: Session, space: str) -> list[NotedFolder]:
-    """Return the folders on the list of a space, or of all of them, by space and path."""
+    """Return the folders of which anything is noted in a space, or in all of them, by space and path."""
     rows = session.rows(
         f"""
-        select path, space, watched, indexed_at from folders
+        select path, space, watched, indexed_at, description, hidden from folders
         where {session.dialect.of("folders")} and :space in ('', space) order by space, path
         """,
         space=space,
     )
     return [
-        NotedFolder(path, of_space, bool(watched), None if indexed_at is None else from_micros(indexed_at))
-        for path, of_space, watched, indexed_at in rows
+        NotedFolder(path, of_space, bool(watched), None if at is None else from_micros(at), said, bool(hidden))
+        for path, of_space, watched, at, said, hidden in rows
     ]
 
 
@@ -182,6 +188,20 @@ def restore_folders(session: Session, found: Iterable[NotedFolder]) -> None:
         rows.append({**folder._asdict(), "indexed_at": micros(folder.indexed_at)})
         session.include(folder.space)
     session.insert("folders", rows, known="do nothing")
+
+
+def describe_folder(session: Session, path: str, space: str, said: Mapping[str, Any]) -> None:
+    """Note the ``description`` of a folder, or whether it is ``hidden``; what is said of it by neither is dropped."""
+    session.include(space)
+    changed = ", ".join(f"{name} = excluded.{name}" for name in said)
+    session.insert("folders", [{"space": space, "path": path, **said}], known=f"do update set {changed}")
+    session.changed(f"delete from folders where {_of(session, 'folders')} and {_PLAIN} and {_UNLISTED}", space=space)
+    session.note_removal()
+
+
+def described(session: Session, space: str) -> list[NotedFolder]:
+    """Return the folders of a space, or of all of them, that have a description or are hidden."""
+    return [folder for folder in every_folder(session, space) if folder.description or folder.hidden]
 
 
 def watch_folder(session: Session, path: str, space: str, watched: bool) -> None:
@@ -252,7 +272,8 @@ def _of(session: Session, table: str) -> str:
 
 def _noted(session: Session, space: str) -> list[NotedFolder]:
     # The space of a file may be without a name, which means all of them elsewhere.
-    return [folder for folder in every_folder(session, space) if folder.space == space]
+    found = [folder for folder in every_folder(session, space) if folder.space == space]
+    return [folder for folder in found if folder.watched or folder.indexed_at is not None]
 
 
 def _above(path: str, folders: Iterable[NotedFolder]) -> list[NotedFolder]:

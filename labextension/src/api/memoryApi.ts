@@ -67,7 +67,10 @@ export interface IFolderChange {
 }
 
 export type IFeedback = Pick<IHit, 'memory_id'> &
-  Partial<Pick<IHit, 'rank'> & Pick<IAnswer, 'query_id' | 'query' | 'profile'>> & { accepted: boolean };
+  Partial<Pick<IHit, 'rank'> & Pick<IAnswer, 'query_id' | 'query' | 'profile'>> & {
+    accepted: boolean;
+    first?: boolean;
+  };
 
 /** The memory's REST interface. Methods reject with `ApiError`, or with `AbortError` when their signal is aborted. */
 export class MemoryApi {

@@ -34,6 +34,8 @@ export interface IHit {
   /** Where it does not hold now: `not valid after 2026-03-31`. */
   validity?: string;
   thumbnails: number;
+  /** What a person says of the nearest folder above it that has a description. */
+  folder_description?: string;
   kw_rank: number | null;
   sem_rank: number | null;
   signals: Record<string, IEvidence>;

@@ -16,8 +16,8 @@ import {
 } from '@jupyterlab/ui-components';
 
 import { canRun } from '../components/shared/labels';
-import { pinIcon, relatedIcon, tagsIcon, usefulIcon, uselessIcon } from '../components/shared/icons';
-import type { IPlacedHit } from '../models/hits';
+import { firstIcon, pinIcon, relatedIcon, tagsIcon, usefulIcon, uselessIcon } from '../components/shared/icons';
+import type { IPlacedHit, Verdict } from '../models/hits';
 import type { SearchModel } from '../models/searchModel';
 import type { LabActions } from './actions';
 
@@ -37,6 +37,7 @@ export const CommandIDs = {
   pin: 'jupyter-memory:pin',
   tag: 'jupyter-memory:tag',
   useful: 'jupyter-memory:useful',
+  first: 'jupyter-memory:first',
   useless: 'jupyter-memory:useless',
   why: 'jupyter-memory:why',
   forget: 'jupyter-memory:forget',
@@ -162,8 +163,10 @@ function addHitCommands({ commands, model, actions, back, why, trans }: ICommand
   const ids = CommandIDs;
   const inFile = { fits: ({ place }: IPlacedHit) => place.path !== null };
   const open = (toSide: boolean) => (one: IPlacedHit) => actions.open(one.hit, one.place, toSide);
-  const accept = (yes: boolean) => (one: IPlacedHit) => model.edits.accept(one.hit.memory_id, yes);
-  const isAccepted = (yes: boolean) => ({ isOn: (one: IPlacedHit) => model.edits.accepted(one.hit.memory_id) === yes });
+  const accept = (said: Verdict) => (one: IPlacedHit) => model.edits.accept(one.hit.memory_id, said);
+  const isAccepted = (said: Verdict) => ({
+    isOn: ({ hit }: IPlacedHit) => model.edits.accepted(hit.memory_id) === said
+  });
   const more = trans.__('Find More like the Selected Result');
   const side = trans.__('Open the Selected Result to the Side');
   const insert = trans.__('Insert the Selected Result into the Notebook');
@@ -207,6 +210,12 @@ function addHitCommands({ commands, model, actions, back, why, trans }: ICommand
     [trans.__('Useful'), trans.__('The Selected Result Is Useful'), usefulIcon],
     accept(true),
     isAccepted(true)
+  );
+  addForHit(
+    ids.first,
+    [trans.__('Should have been first'), trans.__('The Selected Result Should Have Been First'), firstIcon],
+    accept('first'),
+    isAccepted('first')
   );
   addForHit(
     ids.useless,

@@ -7,6 +7,9 @@ import { SerialQueue } from '../api/requests';
 import type { IAnswer, IHit, IItem, IPlace } from '../api/types';
 import type { Answers } from './answers';
 
+/** Whether a hit is what was looked for; the last: it is, and should have been the first. */
+export type Verdict = boolean | 'first';
+
 export interface IPlacedHit {
   hit: IHit;
   place: IPlace;
@@ -117,23 +120,24 @@ export class HitEdits {
     return this._change(id, [{ tags }, {}], () => this._api.update({ memory_id: id, tags }));
   }
 
-  /** A person's feedback on a hit: useful, not useful, or none yet. */
-  accepted(id: string): boolean | undefined {
+  /** A person's feedback on a hit; undefined if there is none yet. */
+  accepted(id: string): Verdict | undefined {
     return this._accepted.get(id);
   }
 
-  async accept(id: string, yes: boolean): Promise<void> {
+  async accept(id: string, said: Verdict): Promise<void> {
     if (!this._feedbackQueue.isRunning(id)) {
       this._confirmedFeedback.set(id, this._accepted.get(id));
     }
-    this._accepted.set(id, yes);
+    this._accepted.set(id, said);
     this.changed.emit();
     const asked = this._answers.showing.what === 'search' && this._answers.answer;
     const about = asked ? { query_id: asked.query_id, query: asked.query, profile: asked.profile } : {};
-    const feedback = { memory_id: id, accepted: yes, rank: hitIn(this._answers.answer, id)?.hit.rank, ...about };
+    const verdict = said === 'first' ? { accepted: true, first: true } : { accepted: said };
+    const feedback = { memory_id: id, ...verdict, rank: hitIn(this._answers.answer, id)?.hit.rank, ...about };
     try {
       await this._feedbackQueue.run(id, () => this._api.feedback(feedback));
-      this._confirmedFeedback.set(id, yes);
+      this._confirmedFeedback.set(id, said);
     } catch (error) {
       if (!this._feedbackQueue.isRunning(id)) {
         const was = this._confirmedFeedback.get(id);
@@ -169,9 +173,9 @@ export class HitEdits {
     }
   }
 
-  private readonly _accepted = new Map<string, boolean>();
+  private readonly _accepted = new Map<string, Verdict>();
   /** The feedback that the server has confirmed, while a newer one is on its way. */
-  private readonly _confirmedFeedback = new Map<string, boolean | undefined>();
+  private readonly _confirmedFeedback = new Map<string, Verdict | undefined>();
   /** What the server has confirmed of a hit; the list shows newer changes before that. */
   private readonly _confirmed = new Map<string, Change>();
   private readonly _updateQueue = new SerialQueue();

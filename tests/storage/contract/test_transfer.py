@@ -91,11 +91,13 @@ def test_files_folders_and_feedback(storage):
     """What was indexed, said and searched comes along; what the store knows stays, feedback on nothing is left."""
     storage.transfer.put([arriving(RATE)], None, update=False)
     file = NotedFile("", FileState("/week/a.md", 5, 6, "hash", 7, True, True))
-    folder = NotedFolder("/week", "", True, EARLIER)
+    folder = NotedFolder("/week", "", True, EARLIER, "drafts of λ", True)
     said = Feedback("a1", True, "rate", "q1", "auto", 1, EARLIER)
     storage.transfer.note([file], [folder], [said, replace(said, memory_id="gone")])
     other = NotedFile("", FileState("/week/a.md", 9, 9, "other", 9))
-    storage.transfer.note([other], [folder._replace(watched=False)], [replace(said, accepted=False)])
+    storage.transfer.note(
+        [other], [folder._replace(watched=False, description="others")], [replace(said, accepted=False)]
+    )
     for number, query in enumerate(("λ", "rate")):
         storage.writer.note_search(Recent(f"q{number}", query, "auto", NOW, "python", 1), ["a1"], 0.1)
     with storage.transfer.contents("") as contents:

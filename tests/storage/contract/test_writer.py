@@ -12,7 +12,7 @@ from hashing import Hashing
 
 from jupyter_memory import EmbeddingMismatch, FileState, InputError, UnknownMemory
 from jupyter_memory.ingest import prepare
-from jupyter_memory.storage import QueryVector
+from jupyter_memory.storage import NotedFolder, QueryVector
 from jupyter_memory.text import Definitions
 from jupyter_memory.types import ChunkTokens, Draft, Feedback, Filters, Recent
 
@@ -179,6 +179,23 @@ def test_folders(storage, tmp_path):
     storage.writer.watch(str(tmp_path / "watched"), "", True)
     storage.writer.drop_vacated("")
     assert seen(storage, lambda snapshot: snapshot.noted_folders("")) == [str(tmp_path / "watched")]
+
+
+def test_described_folders(storage):
+    """A folder within an indexed one is described and hidden without being on the list, whatever is indexed later."""
+    read_file(storage, "λ = 3", path="/week/old/λ.ipynb")
+    storage.writer.note_folder("/week/old", "", NOW)
+    storage.writer.describe_folder("/week/old", "", {"description": "drafts of λ"})
+    storage.writer.describe_folder("/week/old", "", {"hidden": True})
+    storage.writer.note_folder("/week", "", NOW)
+    [told] = seen(storage, lambda snapshot: snapshot.described(""))
+    assert told == NotedFolder("/week/old", "", False, None, "drafts of λ", True)
+    assert seen(storage, lambda snapshot: snapshot.noted_folders("")) == ["/week"]
+    storage.writer.rename("/week", "/month")
+    assert [one.path for one in seen(storage, lambda snapshot: snapshot.described(""))] == ["/month/old"]
+    storage.writer.describe_folder("/month/old", "", {"description": "", "hidden": False})
+    with storage.transfer.contents("") as contents:
+        assert [one.path for one in contents.folders()] == ["/month"]
 
 
 def chunk_tokens(different, order):

@@ -43,6 +43,7 @@ def fill(storage, space, more=""):
     held = [replace(one, space=space, pictures=PICTURE) for one in cells(SCALE, "plot(λ)", event_at=NOW)]
     storage.writer.replace_files([(STATE, prepare(held, EMBEDDER))], EMBEDDER, space)
     storage.writer.note_folder("/week", space, NOW)
+    storage.writer.describe_folder("/week", space, {"description": f"of {space}"})
     note(storage, RUN, space)
     note(storage, replace(RUN, number=2, outcome="ok", error=None, seconds=len(more) + 1.0), space)
     with storage.snapshot() as snapshot:
@@ -151,6 +152,7 @@ READS = {
     "memory": lambda s: sorted(s.memory(one.id).text for one in s.memories(s.keys(ALL)).values()),
     "model": lambda s: s.model(MODEL).name, "models": lambda s: [one.name for one in s.models()],
     "newest_chunk": lambda s: s.newest_chunk() == max(chunks(s)),
+    "described": lambda s: (s.described("a"), s.described("b")),
     "noted_folders": lambda s: (s.noted_folders("a"), s.noted_folders("b")),
     "passages": lambda s: sorted(map(str, s.passages(chunks(s)).values())),
     "query_of": lambda s: s.query_of("q1"),
@@ -232,6 +234,7 @@ CHANGES = [
     ("replace_files", lambda s, id_: s.writer.replace_files(
         [(STATE, prepare([replace(one, space="a") for one in cells("x = 1")], EMBEDDER))], EMBEDDER, "a")),
     ("watch", lambda s, id_: s.writer.watch("/week", "a", True)),
+    ("describe_folder", lambda s, id_: s.writer.describe_folder("/week", "a", {"description": "λ", "hidden": True})),
     ("note_folder", lambda s, id_: s.writer.note_folder("/", "a", NOW)),
     ("drop_vacated", lambda s, id_: s.writer.drop_vacated("a")),
     ("note_search", lambda s, id_: s.writer.note_search(Recent("q2", "rate b", "auto", NOW, "magic", 1), [id_], 1)),

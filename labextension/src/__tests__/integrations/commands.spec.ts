@@ -81,6 +81,7 @@ describe('the commands', () => {
       'Pin',
       'Tag',
       'Useful',
+      'Should have been first',
       'Not useful',
       'Forget',
       'Why it is here'

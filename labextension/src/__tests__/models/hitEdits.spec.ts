@@ -121,6 +121,10 @@ describe('changing', () => {
     expect(server.bodies('POST feedback')).toEqual([
       { memory_id: 'bb02', accepted: false, rank: 2, query_id: 'q1', query: 'price', profile: 'auto' }
     ]);
+    await Promise.all([model.edits.accept('bb02', 'first'), advance()]);
+    expect(server.bodies('POST feedback')[1]).toMatchObject({ memory_id: 'bb02', accepted: true, first: true });
+    expect(model.edits.accepted('bb02')).toBe('first');
+    await Promise.all([model.edits.accept('bb02', false), advance()]);
     server.on('POST feedback', () => new RawResponse(503, { message: '', reason: 'StoreLocked' }));
     await Promise.all([model.edits.accept('bb02', true), advance()]);
     expect(model.edits.accepted('bb02')).toBe(false);

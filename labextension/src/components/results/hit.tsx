@@ -5,7 +5,7 @@ import { codeIcon, fileIcon, historyIcon, LabIcon, notebookIcon, textEditorIcon 
 import { type HTMLAttributes, memo, useRef } from 'react';
 
 import type { IHit, IRun } from '../../api/types';
-import type { IPlacedHit } from '../../models/hits';
+import type { IPlacedHit, Verdict } from '../../models/hits';
 import { count, day, moment, percent } from '../shared/format';
 import { pinIcon } from '../shared/icons';
 import { hitNames, isCode, kindTexts, outcomeName, runTitle, termName, took } from '../shared/labels';
@@ -26,7 +26,7 @@ interface IHitProps extends Omit<ISnippetProps, 'pieces'> {
   more: number;
   /** Whether it is shown below the hit into which its section is folded. */
   isMember: boolean;
-  accepted: boolean | undefined;
+  accepted: Verdict | undefined;
   row: number;
   /** Whether the heading above it names its file. */
   grouped: boolean;
@@ -160,7 +160,9 @@ function Location({ found, grouped, isPart, trans }: ILocationProps): JSX.Elemen
   const steps = [...(grouped && (inside.length || isPart) ? [] : [file || nowhere]), ...(context ? [context] : [])];
   const Icon = iconOf(hit).react;
   const whole = withMarks(
-    [hit.source, ...inside, place.closed, place.seconds && took(place.seconds, trans)].filter(line => line).join('\n')
+    [hit.source, hit.folder_description, ...inside, place.closed, place.seconds && took(place.seconds, trans)]
+      .filter(line => line)
+      .join('\n')
   );
   return (
     <div className="jp-Memory-where">

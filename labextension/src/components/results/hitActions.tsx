@@ -7,7 +7,7 @@ import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import type { IPlacedHit } from '../../models/hits';
 import { hitNames } from '../shared/labels';
 import { Action, type IAction } from '../shared/elements';
-import { pinIcon, relatedIcon, tagsIcon, usefulIcon, uselessIcon } from '../shared/icons';
+import { firstIcon, pinIcon, relatedIcon, tagsIcon, usefulIcon, uselessIcon } from '../shared/icons';
 import type { IHitListProps, Row } from './hitList';
 
 interface IHitActionsProps extends IHitListProps {
@@ -37,6 +37,13 @@ export function HitActions(props: IHitActionsProps & { below: number }): JSX.Ele
       title: trans.__('This is what I looked for'),
       pressed: accepted === true,
       run: () => void model.edits.accept(id, true)
+    },
+    {
+      label: trans.__('Should have been first'),
+      icon: firstIcon,
+      title: trans.__('This is what I looked for, and it should have been the first result'),
+      pressed: accepted === 'first',
+      run: () => void model.edits.accept(id, 'first')
     },
     {
       label: trans.__('Not useful'),

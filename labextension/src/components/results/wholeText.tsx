@@ -140,6 +140,7 @@ export function WholeText(props: IWholeTextProps): JSX.Element {
       style={{ gridRow: props.row ?? undefined }}
       onKeyDown={event => event.key === 'Escape' && props.onLeave(hit.memory_id)}
     >
+      {hit.folder_description && <p className="jp-Memory-leftOut">{withMarks(hit.folder_description)}</p>}
       {nearby(-1)}
       {isRead && (
         <p className="jp-Memory-cell">

@@ -16,6 +16,8 @@ export const pinIcon = icon('pin', 'M8 2h8v2h-1v6l4 4v2h-6v6h-2v-6H5v-2l4-4V4H8z
 
 export const usefulIcon = icon('useful', 'M2 10h4v11H2zM8 10l4-8a3 3 0 0 1 3 3v4h6l-2 12H8z');
 
+export const firstIcon = icon('first', 'M4 2h16v3H4zM12 7l8 8h-5v7H9v-7H4z');
+
 export const uselessIcon = icon('useless', 'M2 3h4v11H2zM8 14l4 8a3 3 0 0 0 3-3v-4h6L19 3H8z');
 
 export const relatedIcon = icon(
