@@ -239,23 +239,24 @@ def store_path(config: JupyterMemory) -> StorePath:
     return database_address(written) if is_address(written) else Path(written).expanduser()
 
 
-def listed_stores(config: JupyterMemory) -> list[ListedStore]:
+def listed_stores(config: JupyterMemory, *, projects: bool = True) -> list[ListedStore]:
     """Return the stores that can be searched together, in their order: your own first unless the list says otherwise.
 
-    The store of a project comes after your own.
+    The store of a project comes after your own; without ``projects``, only where the list itself names it.
     """
     listed = [ListedStore.of(row) for row in config.stores]
-    unnamed = [name for name in (OWN, PROJECT) if name not in {one.name for one in listed}]
+    usual = (OWN, PROJECT) if projects else (OWN,)
+    unnamed = [name for name in usual if name not in {one.name for one in listed}]
     return [*map(ListedStore, unnamed), *listed]
 
 
 def chosen_stores(config: JupyterMemory, names: Sequence[str], *, projects: bool = True) -> list[ListedStore]:
-    """Return the stores of these names, or ``all``, in the order of the list; without ``projects``, none of a project.
+    """Return those of ``listed_stores`` that have these names, or ``all``, in the order of the list.
 
     Raises:
         InputError: a name is not on the list.
     """
-    listed = [one for one in listed_stores(config) if projects or one.name != PROJECT]
+    listed = listed_stores(config, projects=projects)
     for name in names:
         if name != ALL and name not in {one.name for one in listed}:
             raise unknown_store(name, (one.name for one in listed))
@@ -264,10 +265,10 @@ def chosen_stores(config: JupyterMemory, names: Sequence[str], *, projects: bool
     return [one for one in listed if one.name != PROJECT or project_store() is not None]
 
 
-def project_store() -> Path | None:
+def project_store(here: str | None = None) -> Path | None:
     """Return the store of the project here: `.jupyter-memory/memory.sqlite` in the notebook's folder, or above it."""
     notebook = os.environ.get("JPY_SESSION_NAME", "")
-    for folder in (*([absolute(notebook).parent] if notebook else []), Path.cwd()):
+    for folder in (*([absolute(notebook).parent] if notebook else []), Path(here) if here else Path.cwd()):
         for above in (folder, *folder.parents):
             file = above / ".jupyter-memory" / "memory.sqlite"
             with suppress(OSError):
@@ -276,16 +277,16 @@ def project_store() -> Path | None:
     return None
 
 
-def needed_project() -> Path:
+def needed_project(here: str | None = None) -> Path:
     """Return what ``project_store`` does, or raise ``NoStore``."""
-    if (file := project_store()) is None:
+    if (file := project_store(here)) is None:
         raise NoStore("No folder here or above has a file .jupyter-memory/memory.sqlite, the store of a project.")
     return file
 
 
-def trusted_project() -> Path:
+def trusted_project(here: str | None = None) -> Path:
     """Return the store of the project here, or raise ``StoreError`` if you have not trusted it as it is now."""
-    file = needed_project()
+    file = needed_project(here)
     if not is_trusted(file):
         raise StoreError(
             f"{file} came with the project, or was replaced. If you trust what it holds, type `store trust`."

@@ -81,7 +81,7 @@ _TIMES = frozenset(["--since", "--until", "--on", "--event-at"])
 CONTEXT = Option(("--context",), "the results as a text for a prompt, of at most so many tokens", "TOKENS", whole=True)
 OPEN = Option(("--open",), "open the file of the result with this rank, at its place", "RANK", whole=True)
 QUIET = Option(("--quiet",), "print nothing; exit with 0 if something is found, 1 if nothing is, 2 if it failed")
-IN = Option(("--in",), "search this store of `store list`; again for one more; all: every store", "NAME", many=True)
+IN = Option(("--in",), "in this store of `store list`; again for one more; all: every store", "NAME", many=True)
 FILTERS = (TAG, KIND, TIER, PATH, LANG, SPACE, SESSION, SINCE, UNTIL, ON)
 SEARCH = (LIMIT, PROFILE, *FILTERS, DOMAIN, SCAN, IN)
 # In a terminal, with what is rarely needed last.
@@ -89,7 +89,7 @@ TYPED_SEARCH = (
     *(LIMIT, KIND, TAG, PATH, LANG, SINCE, UNTIL, ON, SCAN, OPEN, JSON, CONTEXT),
     *(QUIET, PROFILE, TIER, SPACE, SESSION, DOMAIN, IN),
 )
-BROWSE = (LIMIT, *FILTERS)
+BROWSE = (LIMIT, *FILTERS, IN)
 FORGET = (
     Option(("--source",), "the memories of this file, or of the files below this folder", "PATH", many=True),
     *FILTERS,

@@ -527,12 +527,12 @@ class Tools:
         found = Vaults(**vaults).hits(
             query, profile=settings.profile, deadline=settings.stores_seconds, told=sentence, **asked
         )
-        return _addressed(found.answer)
+        return found.answer.addressed()
 
     def _alike(self, client: str, id_: str, **asked: Any) -> Answer:
         name, memory_id = _parted(id_)
         answer = self._part(client, name).searches.related(memory_id, **asked)
-        return _addressed(replace(answer, hits=tuple(replace(hit, store=name) for hit in answer.hits)))
+        return answer.of_store(name).addressed()
 
     def _runnable(self, memory: Memory, client: str) -> Memory:
         if memory.kind == "note" or not is_code(memory.kind, memory.lang):
@@ -566,11 +566,6 @@ class Tools:
 def _parted(address_: str) -> tuple[str, str]:
     name, _, id_ = address_.rpartition(":")
     return name or OWN, id_
-
-
-def _addressed(answer: Answer) -> Answer:
-    hits = tuple(replace(hit, memory=replace(hit.memory, id=hit.address)) for hit in answer.hits)
-    return replace(answer, hits=hits)
 
 
 @dataclass(frozen=True, slots=True)

@@ -246,10 +246,10 @@ def typed(path: str) -> Path:
     return Path(os.path.expanduser(path)) if home else Path(path)  # noqa: PTH111  without a home it stays
 
 
-def answered(answer: Answer, store: MemoryStore, root: Root) -> dict[str, Any]:
-    """Return an answer with the places where this Lab can open its hits, and how long these cells last ran."""
+def answered(answer: Answer, store: MemoryStore | None, root: Root) -> dict[str, Any]:
+    """Return an answer with the places where this Lab can open its hits, and how long cells of the store last ran."""
     places = [_place(hit.memory, hit.location, root, hit.freshness == "changed", hit.context) for hit in answer.hits]
-    took = store.history.durations(hit.memory for hit in answer.hits)
+    took = {} if store is None else store.history.durations(hit.memory for hit in answer.hits)
     for hit, place in zip(answer.hits, places, strict=True):
         if seconds := took.get(hit.memory.id):
             place["seconds"] = seconds
@@ -267,7 +267,7 @@ def answered(answer: Answer, store: MemoryStore, root: Root) -> dict[str, Any]:
         since, until = _iso(temporal.since), _iso(temporal.until)
         time_read = {"phrase": temporal.phrase, "since": since, "until": until, "sure": temporal.sure}
     return {
-        **replace(answer, hits=tuple(hits), notices=notices).to_json(),
+        **replace(answer, hits=tuple(hits), notices=notices).addressed().to_json(),
         "query_id": answer.query_id,
         "profile": answer.profile,
         "strength": None if isnan(strength) else strength,

@@ -174,9 +174,11 @@ class Searching:
         self._query_vectors.flush()
         return self._reported(answer)
 
-    def scale(self, query: str, **options: Unpack[SearchOptions]) -> Scale | None:
+    def scale(
+        self, query: str, *, prefix: bool = False, time: bool = True, **options: Unpack[SearchOptions]
+    ) -> Scale | None:
         """Return the scale of meaning for a query here, so that several stores can share one."""
-        asked, chosen = self._query(query, options), self._chosen(options.get("profile"))
+        asked, chosen = self._query(query, options, prefix, time), self._chosen(options.get("profile"))
         scale = self._engine.scale(self._search(asked, chosen))
         self._query_vectors.flush()
         return scale
