@@ -195,6 +195,11 @@ function Location({ found, grouped, isPart, trans }: ILocationProps): JSX.Elemen
           {trans.__('gone')}
         </span>
       )}
+      {hit.store && hit.memory_id.startsWith(`${hit.store}:`) && (
+        <span className="jp-Memory-store" title={trans.__('From the store %1', hit.store)}>
+          {hit.store}
+        </span>
+      )}
       {hit.tier === 'mcp' && <span className="jp-Memory-tier">{trans.__('by an agent')}</span>}
       <time dateTime={hit.event_at ?? undefined} title={moment(hit.event_at)}>
         {day(hit.event_at)}
