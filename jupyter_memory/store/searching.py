@@ -162,11 +162,7 @@ class Searching:
         scales: Mapping[str, Scale] = MappingProxyType({}),
         **options: Unpack[SearchOptions],
     ) -> Answer:
-        """Return the best memories for a query as ``Hit`` values; see ``search`` for the parameters.
-
-        With ``prefix`` the last word may be unfinished, for a search while typing, unless white space follows it.
-        With ``time=False`` words such as "last week" are only words. ``scales`` are what `Vaults` gives to each store.
-        """
+        """Return what ``MemoryStore.hits`` does of this store; ``scales`` are what `Vaults` gives to each."""
         asked, chosen = self._query(query, options, prefix, time), self._chosen(options.get("profile"))
         if not asked.text:  # nothing but filters was typed
             return self._reported(self._engine.browse(asked.filters, asked))

@@ -306,6 +306,20 @@ def test_several_in_a_notebook(home, papers, capsys, monkeypatch):
     shell.run_line_magic("unload_ext", "jupyter_memory")
 
 
+def test_several_in_python(tmp_path, papers):
+    """Stores of the list are searched with this one by its profile; they are closed with it, and others refused."""
+    settings = JupyterMemory(stores=[{"name": "papers", "path": str(papers)}])
+    with MemoryStore(tmp_path / "mine.sqlite", profile="covalence", settings=settings) as store:
+        store.add("We scaled the prices to zero mean.", title="Rates")
+        frame = store.search("prices", stores=["own", "papers"])
+        assert dict(zip(frame["title"], frame["store"], strict=True)) == {"Rates": "own", "Prices": "papers"}
+        assert store.search("prices", stores="papers", mode="scan")["title"].tolist() == ["Prices"]
+        answer = store.hits("price", stores="all", prefix=True, limit=1)
+        assert (len(answer.hits), answer.profile) == (1, "covalence")
+        with pytest.raises(InputError, match="Did you mean 'papers'"):
+            store.hits("prices", stores=["paper"])
+
+
 def test_opening_your_own_store_leaves_the_others_open(home, papers, capsys, monkeypatch):
     """The first command of a kernel may name a memory of another store, and then one of yours."""
     monkeypatch.setenv("JUPYTER_MEMORY_PATH", str(home / "m.sqlite"))
