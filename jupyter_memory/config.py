@@ -19,7 +19,7 @@ from traitlets import All, Bool, Bunch, Dict, Float, Int, List, TraitError, Unic
 from traitlets.config import Config, Configurable
 from traitlets.config.loader import JSONFileConfigLoader, LazyConfigValue, PyFileConfigLoader
 
-from jupyter_memory.errors import InputError, JupyterMemoryError, NoStore, StoreError, guess
+from jupyter_memory.errors import InputError, JupyterMemoryError, NoStore, StoreError, UnknownStore, guess
 from jupyter_memory.text.paths import (
     DatabaseAddress,
     StorePath,
@@ -254,7 +254,7 @@ def chosen_stores(config: JupyterMemory, names: Sequence[str], *, projects: bool
     """Return those of ``listed_stores`` that have these names, or ``all``, in the order of the list.
 
     Raises:
-        InputError: a name is not on the list.
+        UnknownStore: a name is not on the list.
     """
     listed = listed_stores(config, projects=projects)
     for name in names:
@@ -342,9 +342,9 @@ def _trusted() -> dict[str, list[int]]:
     return {}
 
 
-def unknown_store(name: str, known: Iterable[str]) -> InputError:
+def unknown_store(name: str, known: Iterable[str]) -> UnknownStore:
     """Return the error for a name that is not on the list."""
-    return InputError(f"No store on the list is called {name!r}.{guess(name, known)} `store list` shows them.")
+    return UnknownStore(f"No store on the list is called {name!r}.{guess(name, known)} `store list` shows them.")
 
 
 def default_path() -> Path:

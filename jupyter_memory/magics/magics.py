@@ -24,7 +24,7 @@ from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.history.recorder import last_shown
 from jupyter_memory.interface.commands.command import Halted, as_typed
 from jupyter_memory.interface.commands.history import NOTHING_ALIKE, headline, nothing_found
-from jupyter_memory.interface.commands.memories import answered, browsed, offer_model, remember
+from jupyter_memory.interface.commands.memories import answered, offer_model, remember
 from jupyter_memory.interface.options import ADD, SEARCH, Option, search_of, switch_among
 from jupyter_memory.magics.memeval import MEMEVAL, MEMEVAL_HELP
 from jupyter_memory.magics.parsing import MEMORY, MEMORY_HELP, Line, LineParser, without_semicolon
@@ -319,8 +319,8 @@ class MemoryMagics(Magics):
             found = session.store.explore(query, **arguments)
             session.searched(found.answer)
         elif not query.strip() and parsed.values["var"] is None:
-            limit, filters = arguments.get("limit"), arguments["filters"]
-            session.latest = browsed(session, parsed.values["in"], limit=limit, filters=filters)
+            asked = {"limit": arguments.get("limit"), "filters": arguments["filters"]}
+            session.latest = answered(session, None, parsed.values["in"], asked)
             found = session.frame(session.latest, short=short)
         else:
             answer = answered(session, query, parsed.values["in"], arguments)

@@ -36,6 +36,7 @@ _ANSWERS: tuple[tuple[type[errors.JupyterMemoryError], int, str], ...] = (
         "The query cannot be searched: it is empty, or a filter or time in it cannot be read. Filters are written like "
         'kind:cell, times like after:2026-03-31; put words with a colon in "quotation marks".',
     ),
+    (errors.UnknownStore, 404, "No store on the list has this name: `store list` shows them. Search again."),
     (errors.InputError, 400, "A value cannot be stored: an empty text, or a memory that says the same already."),
     (errors.UnknownProfile, 400, "There is no profile of this name. GET jupyter-memory/profiles lists them."),
     (errors.Interrupted, 503, ""),

@@ -7,8 +7,8 @@ import atexit
 import json
 import os
 import re
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from functools import wraps
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
 
     from jupyter_memory.store.store import MemoryStore
-    from jupyter_memory.types import Answer, Memory, Thumbnail
+    from jupyter_memory.types import Memory, Thumbnail
 
 # Raised when an older front end would misunderstand the server.
 _API = 1
@@ -80,12 +80,7 @@ class _MemoryHandler(APIHandler):
     def store_of(self, memory_id: str) -> tuple[MemoryStore, str]:
         """Return the store that an id leads to, and the id there: of ``team:ID``, that of the list."""
         name, _, there = memory_id.rpartition(":")
-        with _on_the_list():
-            return self.service.stores.named(name), there
-
-    def several(self, names: Sequence[str], query: str | None, asked: _Json) -> Answer:
-        with _on_the_list():
-            return self.service.stores.hits(names, query, **asked)
+        return self.service.stores.named(name), there
 
     def item(self, memory_id: str, do: Callable[[MemoryStore, str], Memory]) -> _Json:
         store, there = self.store_of(memory_id)
@@ -151,15 +146,6 @@ class _MemoryHandler(APIHandler):
             return  # the line of the request says it
         if value is not None:
             self.service.log_error(value)
-
-
-@contextmanager
-def _on_the_list() -> Iterator[None]:
-    try:
-        yield
-    except InputError:
-        said = "No store on the list has this name: `store list` shows them. Search again."
-        raise ClientError(404, said, "UnknownStore") from None
 
 
 class _Status(_MemoryHandler):
@@ -446,21 +432,15 @@ def _forget(handler: _MemoryHandler, body: _Json) -> _Json:
 
 
 def _forget_by_id(handler: _MemoryHandler, memory_ids: Sequence[str]) -> int:
-    forgotten, refused = 0, list[JupyterMemoryError]()
-    names = [id_.rpartition(":")[0] for id_ in memory_ids]
-    for name in dict.fromkeys(names):
-        ids = [id_ for id_, of in zip(memory_ids, names, strict=True) if of == name]
-        try:
-            store, _ = handler.store_of(ids[0])
-            forgotten += store.forget([id_.rpartition(":")[2] for id_ in ids])
-            if name:
-                # Your own store keeps the searches of other stores: those that found one of these go, too.
-                with suppress(StoreError):
-                    handler.store.activity.forget_found(ids)
-        except JupyterMemoryError as error:  # one store that refuses keeps no other from forgetting
-            refused.append(error)
-    if refused:
-        raise refused[0]
+    forgotten = 0
+    # Your own first: another may refuse.
+    for name in sorted({id_.rpartition(":")[0] for id_ in memory_ids}):
+        ids = [id_ for id_ in memory_ids if id_.rpartition(":")[0] == name]
+        forgotten += handler.store_of(ids[0])[0].forget([id_.rpartition(":")[2] for id_ in ids])
+        if name:
+            # Your own store keeps the searches of other stores: those that found one of these go, too.
+            with suppress(StoreError):
+                handler.store.activity.forget_found(ids)
     return forgotten
 
 
@@ -482,8 +462,7 @@ def _search(handler: _MemoryHandler, body: _Json) -> _Json:
     chosen = _search_arguments(handler, body)
     root = handler.service.root
     if names := body.get("stores"):
-        answer = handler.several(names, body["query"], chosen)
-        store = None
+        answer, store = handler.service.stores.hits(names, body["query"], **chosen), None
         with suppress(StoreError):  # others may have answered without it
             store = handler.store
             if body.get("log"):
@@ -516,7 +495,7 @@ def _explain(handler: _MemoryHandler, body: _Json) -> _Json:
     store, there = handler.store_of(memory_id)
     found = None
     if names := body.get("stores"):
-        answer = handler.several(names, body["query"], chosen)
+        answer = handler.service.stores.hits(names, body["query"], **chosen)
         hits = tuple(hit for hit in answer.hits if hit.address == memory_id)
         found = store.explain_in(replace(answer, hits=hits), there) if hits else None
     found = found or store.explain(body["query"], there, **chosen)
@@ -546,7 +525,7 @@ def _related_to(handler: _MemoryHandler, body: _Json) -> _Json:
 def _browse(handler: _MemoryHandler, body: _Json) -> _Json:
     chosen, root = _search_arguments(handler, body), handler.service.root
     if names := body.get("stores"):
-        return answered(handler.several(names, None, chosen), None, root)
+        return answered(handler.service.stores.hits(names, None, **chosen), None, root)
     return answered(handler.store.browsed(**chosen), handler.store, root)
 
 

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from itertools import accumulate
 from math import isfinite, nan
 from operator import attrgetter
@@ -122,12 +123,13 @@ class Vaults:
         """
         limit = load_config().limit if (wanted := asked.pop("limit", None)) is None else wanted
         left_out: dict[str, Exception] = {}
+        together = partial(_together, deadline=deadline, left_out=left_out)
         if query is not None and parse(query, now=datetime.now(UTC), limit=limit).text:
             chosen = profile_named(profile)
-            answers = self._ranked(query, limit, chosen, deadline, left_out, asked)
+            answers = self._ranked(together, query, limit, chosen, asked)
         else:  # nothing but filters, if anything, was typed
             chosen, asked["limit"] = None, limit
-            answers = _together(self.vaults, lambda one: _browsed(one, query, asked), deadline, left_out)
+            answers = together(self.vaults, lambda one: _browsed(one, query, asked))
         if not answers:
             alone = [told(error) for error in left_out.values()] if len(self.vaults) == 1 else []
             raise errors.StoreError("\n".join(alone or _missing(left_out, told)))
@@ -136,27 +138,22 @@ class Vaults:
         return replace(merged, answer=replace(merged.answer, notices=notices))
 
     def _ranked(
-        self,
-        query: str,
-        limit: int,
-        chosen: Profile,
-        deadline: float | None,
-        left_out: dict[str, Exception],
-        asked: dict[str, Any],
+        self, together: Callable[..., Any], query: str, limit: int, chosen: Profile, asked: Mapping[str, Any]
     ) -> dict[Vault, Answer]:
         # As many as the profile looks at for one answer: a copy that is not among the first still takes its place.
         deep = max(limit, chosen.fetches(limit) // (1 if chosen.small_corpus else chosen.fetch.factor))
-        asked = asked | {"profile": chosen, "limit": deep}
+        asked = {**asked, "profile": chosen, "limit": deep}
         scales: dict[str, Scale] = {}
         there = self.vaults
         if chosen.is_judged:
             # How far a hit stands out is measured over all stores of its model: a poor store would flatter its own.
-            found = _together(there, lambda searching: searching.scale(query, **asked), deadline, left_out)
+            found: dict[Vault, Scale | None] = together(there, lambda searching: searching.scale(query, **asked))
             known = [scale for scale in found.values() if scale is not None]
             models = {scale.model for scale in known}
             scales = {model: Scale.of_all([one for one in known if one.model == model]) for model in models}
             there = tuple(found)
-        return _together(there, lambda searching: searching.hits(query, scales=scales, **asked), deadline, left_out)
+        answers: dict[Vault, Answer] = together(there, lambda one: one.hits(query, scales=scales, **asked))
+        return answers
 
     def search(self, query: str, **asked: Any) -> pd.DataFrame:
         """Return what ``hits`` finds as a DataFrame, whose columns ``store`` and ``vault`` name the store of a hit."""

@@ -12,7 +12,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from jupyter_memory.config import ALL, PROJECT, JupyterMemory, ListedStore, chosen_stores, trusted_project
-from jupyter_memory.errors import InputError, StoreError, StoreLocked
+from jupyter_memory.errors import StoreError, StoreLocked, UnknownStore
 from jupyter_memory.search.prompt import PromptText, prompt_text
 from jupyter_memory.types import Answer
 from jupyter_memory.types.search import OWN
@@ -68,7 +68,7 @@ class Stores:
     def named(self, name: str) -> MemoryStore:
         """Return the open store of a name, your own for an empty one."""
         if name == ALL:
-            raise InputError("Name one of the stores: `store list` shows them.")
+            raise UnknownStore("Name one of the stores: `store list` shows them.")
         return self._store(chosen_stores(self._settings, [name or OWN], projects=self._projects)[0])
 
     def context(self, answer: Answer, max_tokens: int) -> PromptText:

@@ -182,7 +182,8 @@ class MemoryStore:
         if self._stores is None:
             self._stores = Stores(self._settings, lambda: self)
         asked: dict[str, Any] = {"profile": self.profile, "prefix": prefix, "time": time, **options}
-        return self._stores.hits(as_tuple(stores), query, **asked)
+        answer: Answer = self._stores.hits(as_tuple(stores), query, **asked)
+        return answer
 
     @keywords(BrowseOptions)
     def browse(self, **options: Unpack[BrowseOptions]) -> pd.DataFrame:

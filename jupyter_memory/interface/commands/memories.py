@@ -359,16 +359,11 @@ def search(front: Front, call: Call) -> None:
         open_(front, Call((answer.hits[rank - 1].address,), {}))
 
 
-def answered(front: Front, query: str, names: Sequence[str] | None, arguments: Mapping[str, Any]) -> Answer:
-    """Return the answer of your own store, or of the named stores together."""
-    if not names:
-        return front.store.hits(query, **arguments)
-    return front.stores.hits(names, query, **arguments)
-
-
-def browsed(front: Front, names: Sequence[str] | None, **arguments: Any) -> Answer:
-    """Return what your own store, or the named stores together, hold without a question."""
-    return front.stores.hits(names, None, **arguments) if names else front.store.browsed(**arguments)
+def answered(front: Front, query: str | None, names: Sequence[str] | None, arguments: Mapping[str, Any]) -> Answer:
+    """Return the answer of your own store, or of the named stores together; None, as a query, lists what they hold."""
+    if names:
+        return front.stores.hits(names, query, **arguments)
+    return front.store.browsed(**arguments) if query is None else front.store.hits(query, **arguments)
 
 
 def _prompt(front: Front, answer: Answer, tokens: int) -> PromptText:
@@ -392,7 +387,7 @@ def list_(front: Front, call: Call) -> object:
     """
     with usage():
         filters = filters_of(call.values, datetime.now(UTC))
-    answer = browsed(front, call.values["in"], limit=call.values["limit"], filters=filters)
+    answer = answered(front, None, call.values["in"], {"limit": call.values["limit"], "filters": filters})
     if call.values.get("json"):
         front.say(json_text(answer.to_json(), indent=2))
         return None
