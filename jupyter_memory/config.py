@@ -108,6 +108,8 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
     def __init__(self, **values: Any) -> None:
         # Raises if there is no profile of a name: this module may not import the profiles.
         self.check_profile: Callable[[str], object] | None = None
+        # The names of settings whose values could not be taken.
+        self.refused: set[str] = set()
         self._origins: dict[str, str] = {}
         self._taking: str | None = None
         super().__init__(**values)
@@ -167,6 +169,7 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
             try:
                 setattr(self, name, chosen)
             except TraitError as error:
+                self.refused.add(name)
                 info = self.traits()[name].info().replace("unicode string", "string")
                 why = f"{name} must be {info}, not {chosen!r:.80}." if " expected " in str(error) else error
                 problems.append(f"{str(why).removesuffix('.')}. The value stays {getattr(self, name)!r}")

@@ -90,10 +90,9 @@ def trust_(front: Front, call: Call) -> None:
 
 
 def _kept() -> JupyterMemory:
-    problems = list[str]()
-    kept = load_config(on_problem=problems.append)
+    kept = load_config(on_problem=lambda problem: None)
     # Written anew, the list would lose what could not be read.
-    if any(f": stores{sign}" in one for one in problems for sign in ": "):
+    if "stores" in kept.refused:
         raise InputError("The list in your settings cannot be read, so it stays as it is; `doctor` says what is wrong.")
     return kept
 
