@@ -30,12 +30,7 @@ class Stores:
     """
 
     def __init__(
-        self,
-        settings: JupyterMemory,
-        own: Callable[[], MemoryStore],
-        *,
-        projects: bool = True,
-        here: str | None = None,
+        self, settings: JupyterMemory, own: Callable[[], MemoryStore], *, projects: bool = True, here: str | None = None
     ) -> None:
         self._settings, self._own, self._projects, self._here = settings, own, projects, here
         # Each with the space that it was opened for.
