@@ -26,7 +26,7 @@ _lazily, _, __all__ = exports(
         "types": "Memory Hit",
         "search.profiles.own_lists": "fuse fuse_scores dedup rerank Scored RerankWeights TimeAnchor",
         "errors": (
-            "JupyterMemoryError QueryError ClientConfigError InputError UnknownMemory UnknownProfile "
+            "JupyterMemoryError QueryError ClientConfigError InputError UnknownMemory UnknownProfile UnknownStore "
             "Interrupted StoreError NoStore StoreDamaged StoreTooNew StoreReadOnly StoreLocked StoreFull "
             "StoreOpen StoreClosed EmbedderError UnknownEmbedder EmbedderUnavailable FetchError "
             "EmbeddingMismatch MissingExtra"

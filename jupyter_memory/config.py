@@ -19,7 +19,7 @@ from traitlets import All, Bool, Bunch, Dict, Float, Int, List, TraitError, Unic
 from traitlets.config import Config, Configurable
 from traitlets.config.loader import JSONFileConfigLoader, LazyConfigValue, PyFileConfigLoader
 
-from jupyter_memory.errors import InputError, JupyterMemoryError, NoStore, StoreError, guess
+from jupyter_memory.errors import InputError, JupyterMemoryError, NoStore, StoreError, UnknownStore, guess
 from jupyter_memory.text.paths import (
     DatabaseAddress,
     StorePath,
@@ -109,6 +109,8 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
     def __init__(self, **values: Any) -> None:
         # Raises if there is no profile of a name: this module may not import the profiles.
         self.check_profile: Callable[[str], object] | None = None
+        # The names of settings whose values could not be taken.
+        self.refused: set[str] = set()
         self._origins: dict[str, str] = {}
         self._taking: str | None = None
         super().__init__(**values)
@@ -168,6 +170,7 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
             try:
                 setattr(self, name, chosen)
             except TraitError as error:
+                self.refused.add(name)
                 info = self.traits()[name].info().replace("unicode string", "string")
                 why = f"{name} must be {info}, not {chosen!r:.80}." if " expected " in str(error) else error
                 problems.append(f"{str(why).removesuffix('.')}. The value stays {getattr(self, name)!r}")
@@ -240,23 +243,24 @@ def store_path(config: JupyterMemory) -> StorePath:
     return database_address(written) if is_address(written) else Path(written).expanduser()
 
 
-def listed_stores(config: JupyterMemory) -> list[ListedStore]:
+def listed_stores(config: JupyterMemory, *, projects: bool = True) -> list[ListedStore]:
     """Return the stores that can be searched together, in their order: your own first unless the list says otherwise.
 
-    The store of a project comes after your own.
+    The store of a project comes after your own; without ``projects``, only where the list itself names it.
     """
     listed = [ListedStore.of(row) for row in config.stores]
-    unnamed = [name for name in (OWN, PROJECT) if name not in {one.name for one in listed}]
+    usual = (OWN, PROJECT) if projects else (OWN,)
+    unnamed = [name for name in usual if name not in {one.name for one in listed}]
     return [*map(ListedStore, unnamed), *listed]
 
 
 def chosen_stores(config: JupyterMemory, names: Sequence[str], *, projects: bool = True) -> list[ListedStore]:
-    """Return the stores of these names, or ``all``, in the order of the list; without ``projects``, none of a project.
+    """Return those of ``listed_stores`` that have these names, or ``all``, in the order of the list.
 
     Raises:
-        InputError: a name is not on the list.
+        UnknownStore: a name is not on the list.
     """
-    listed = [one for one in listed_stores(config) if projects or one.name != PROJECT]
+    listed = listed_stores(config, projects=projects)
     for name in names:
         if name != ALL and name not in {one.name for one in listed}:
             raise unknown_store(name, (one.name for one in listed))
@@ -265,10 +269,10 @@ def chosen_stores(config: JupyterMemory, names: Sequence[str], *, projects: bool
     return [one for one in listed if one.name != PROJECT or project_store() is not None]
 
 
-def project_store() -> Path | None:
+def project_store(here: str | None = None) -> Path | None:
     """Return the store of the project here: `.jupyter-memory/memory.sqlite` in the notebook's folder, or above it."""
     notebook = os.environ.get("JPY_SESSION_NAME", "")
-    for folder in (*([absolute(notebook).parent] if notebook else []), Path.cwd()):
+    for folder in (*([absolute(notebook).parent] if notebook else []), Path(here) if here else Path.cwd()):
         for above in (folder, *folder.parents):
             file = above / ".jupyter-memory" / "memory.sqlite"
             with suppress(OSError):
@@ -277,16 +281,16 @@ def project_store() -> Path | None:
     return None
 
 
-def needed_project() -> Path:
+def needed_project(here: str | None = None) -> Path:
     """Return what ``project_store`` does, or raise ``NoStore``."""
-    if (file := project_store()) is None:
+    if (file := project_store(here)) is None:
         raise NoStore("No folder here or above has a file .jupyter-memory/memory.sqlite, the store of a project.")
     return file
 
 
-def trusted_project() -> Path:
+def trusted_project(here: str | None = None) -> Path:
     """Return the store of the project here, or raise ``StoreError`` if you have not trusted it as it is now."""
-    file = needed_project()
+    file = needed_project(here)
     if not is_trusted(file):
         raise StoreError(
             f"{file} came with the project, or was replaced. If you trust what it holds, type `store trust`."
@@ -351,9 +355,9 @@ def receipt_key() -> bytes:
     return file.read_bytes()
 
 
-def unknown_store(name: str, known: Iterable[str]) -> InputError:
+def unknown_store(name: str, known: Iterable[str]) -> UnknownStore:
     """Return the error for a name that is not on the list."""
-    return InputError(f"No store on the list is called {name!r}.{guess(name, known)} `store list` shows them.")
+    return UnknownStore(f"No store on the list is called {name!r}.{guess(name, known)} `store list` shows them.")
 
 
 def default_path() -> Path:

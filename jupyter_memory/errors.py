@@ -1,7 +1,9 @@
 """Everything that can go wrong, each error with what to do about it.
 
 JupyterMemoryError
-├── QueryError, ClientConfigError, InputError, UnknownMemory, UnknownProfile, Interrupted, MissingExtra
+├── QueryError, ClientConfigError, UnknownMemory, UnknownProfile, Interrupted, MissingExtra
+├── InputError
+│   └── UnknownStore
 ├── StoreError
 │   └── NoStore, StoreDamaged, StoreTooNew, StoreReadOnly, StoreLocked, StoreFull, StoreOpen, StoreClosed
 └── EmbedderError
@@ -31,6 +33,10 @@ class ClientConfigError(JupyterMemoryError):
 
 class InputError(JupyterMemoryError, ValueError):
     """A value that cannot be stored or used: empty text, unknown tier, a path that is not there."""
+
+
+class UnknownStore(InputError):
+    """No store on the list has this name."""
 
 
 class UnknownMemory(JupyterMemoryError, KeyError):

@@ -117,4 +117,4 @@ async function answers(url) {
   }
 }
 
-module.exports = { open, guarded, Restarted, scratch, token };
+module.exports = { jupyter, open, guarded, Restarted, scratch, token };

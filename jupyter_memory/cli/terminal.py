@@ -155,8 +155,8 @@ class Terminal(Front):
         for notice in answer.notices:
             self.note(notice)
         if answer.hits:
-            listed = [(hit.memory, hit.title) for hit in answer.hits]
-            rows = [(one.id, iso_day(one.event_at), one.kind, one.tier, title) for one, title in listed]
+            listed = [(hit.address, hit.memory, hit.title) for hit in answer.hits]
+            rows = [(at, iso_day(one.event_at), one.kind, one.tier, title) for at, one, title in listed]
             self._page(_lines(rows, _width()))
         elif not answer.notices:
             self.note("There is nothing to show.")

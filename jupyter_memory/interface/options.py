@@ -84,7 +84,7 @@ _TIMES = frozenset(["--since", "--until", "--as-of", "--on", "--event-at", "--va
 CONTEXT = Option(("--context",), "the results as a text for a prompt, of at most so many tokens", "TOKENS", whole=True)
 OPEN = Option(("--open",), "open the file of the result with this rank, at its place", "RANK", whole=True)
 QUIET = Option(("--quiet",), "print nothing; exit with 0 if something is found, 1 if nothing is, 2 if it failed")
-IN = Option(("--in",), "search this store of `store list`; again for one more; all: every store", "NAME", many=True)
+IN = Option(("--in",), "in this store of `store list`; again for one more; all: every store", "NAME", many=True)
 FILTERS = (TAG, KIND, TIER, PATH, LANG, SPACE, SESSION, SINCE, UNTIL, ON)
 SEARCH = (LIMIT, PROFILE, *FILTERS, AS_OF, ABOUT_TAG, DOMAIN, SCAN, IN)
 # In a terminal, with what is rarely needed last.
@@ -92,7 +92,7 @@ TYPED_SEARCH = (
     *(LIMIT, KIND, TAG, PATH, LANG, SINCE, UNTIL, ON, SCAN, OPEN, JSON, CONTEXT),
     *(QUIET, PROFILE, TIER, SPACE, SESSION, AS_OF, ABOUT_TAG, DOMAIN, IN),
 )
-BROWSE = (LIMIT, *FILTERS, AS_OF)
+BROWSE = (LIMIT, *FILTERS, AS_OF, IN)
 # Of memories that leave for another store; `copy FROM TO` knows the space and --update alone.
 COPY = (
     Option(("--to",), "the store of `store list` that gets these memories", "NAME"),

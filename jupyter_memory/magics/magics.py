@@ -299,8 +299,8 @@ class MemoryMagics(Magics):
         widget, short = parsed.values["widget"], parsed.values["scan"]
         if widget and short:
             raise UsageError("--widget shows whole rows and --scan short ones: leave one of them out.")
-        if parsed.values["in"] and (widget or not query.strip()):
-            raise UsageError("--in needs words to search for, and has no sliders: add words, or leave --in out.")
+        if parsed.values["in"] and widget:
+            raise UsageError("Sliders are of one store: leave --in or --widget out.")
         if widget and not session.shell.has_trait("kernel"):
             session.note("Sliders need a notebook; this is the result without them.")
             widget = False
@@ -311,7 +311,8 @@ class MemoryMagics(Magics):
             found = session.store.explore(query, **arguments)
             session.searched(found.answer)
         elif not query.strip() and parsed.values["var"] is None:
-            session.latest = session.store.browsed(limit=arguments.get("limit"), filters=arguments["filters"])
+            asked = {"limit": arguments.get("limit"), "filters": arguments["filters"]}
+            session.latest = answered(session, None, parsed.values["in"], asked)
             found = session.frame(session.latest, short=short)
         else:
             answer = answered(session, query, parsed.values["in"], arguments)

@@ -189,6 +189,7 @@ class SearchArguments(Arguments):
     query: str | None = Field(None, max_length=5_000, description="question or words")
     filters: FilterArguments | None = None
     about_tags: Several = Field([], description="count in favour")
+    stores: Several | None = Field(None, description="only these of memory_status")
     mode: Mode = Field("scan", description="full: whole texts while they fit")
     limit: Limit = USUAL_HITS
     max_tokens: MaxTokens = Field(USUAL_TOKENS, description="of the whole answer")
@@ -366,7 +367,9 @@ class Tools:
             raise ToolError("query: it is empty. Give words, a question, or a filter such as kind:note.")
         else:
             chosen = asked.filters.filters() if asked.filters is not None else None
-            search = partial(self._hits, call.client, asked.query, filters=chosen, tags=asked.about_tags)
+            search = partial(
+                self._hits, call.client, asked.query, self._chosen(asked.stores), filters=chosen, tags=asked.about_tags
+            )
             # One more than a page has tells whether there is another page.
             answer = search(limit=min(asked.limit + 1, MOST_HITS))
             if answer.hits and answer.verdict != "none":
@@ -549,27 +552,31 @@ class Tools:
             raise ToolError(NOT_HERE.format("this id" if len(set(ids)) == 1 else "one of these ids"))
         return found
 
+    def _chosen(self, names: Sequence[str] | None) -> Sequence[str]:
+        if not {*(names or ())} <= {*self._names}:
+            raise ToolError("stores: you may not see one of them. memory_status lists those that you may see.")
+        return tuple(name for name in self._names if not names or name in names)
+
     # What a client may see of one store, or of several together; then an id begins with the name of its store.
-    def _hits(self, client: str, query: str, **asked: Any) -> Answer:
-        if self._names == (OWN,):
+    def _hits(self, client: str, query: str, names: Sequence[str], **asked: Any) -> Answer:
+        if names == (OWN,):
             return self._part(client, OWN).searches.hits(query, **asked)
         # Imported late: a server without calls need not wait for it.
         from jupyter_memory.store.federation import Vault, Vaults
 
         vaults = {
-            name: Vault(name, partial(self._store, name), 1.0, partial(self._within, client, name))
-            for name in self._names
+            name: Vault(name, partial(self._store, name), 1.0, partial(self._within, client, name)) for name in names
         }
         settings = self.provider.settings
         found = Vaults(**vaults).hits(
             query, profile=settings.profile, deadline=settings.stores_seconds, told=sentence, **asked
         )
-        return _addressed(found.answer)
+        return found.answer.addressed()
 
     def _alike(self, client: str, id_: str, **asked: Any) -> Answer:
         name, memory_id = _parted(id_)
         answer = self._part(client, name).searches.related(memory_id, **asked)
-        return _addressed(replace(answer, hits=tuple(replace(hit, store=name) for hit in answer.hits)))
+        return answer.of_store(name).addressed()
 
     def _runnable(self, memory: Memory, client: str) -> Memory:
         if memory.kind == "note" or not is_code(memory.kind, memory.lang):
@@ -612,11 +619,6 @@ def _refuse_others(memories: Sequence[Memory], client: str, what: str) -> None:
 def _parted(address_: str) -> tuple[str, str]:
     name, _, id_ = address_.rpartition(":")
     return name or OWN, id_
-
-
-def _addressed(answer: Answer) -> Answer:
-    hits = tuple(replace(hit, memory=replace(hit.memory, id=hit.address)) for hit in answer.hits)
-    return replace(answer, hits=hits)
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,7 @@ _ANSWERS: tuple[tuple[type[errors.JupyterMemoryError], int, str], ...] = (
         "The query cannot be searched: it is empty, or a filter or time in it cannot be read. Filters are written like "
         'kind:cell, times like after:2026-03-31; put words with a colon in "quotation marks".',
     ),
+    (errors.UnknownStore, 404, "No store on the list has this name: `store list` shows them. Search again."),
     (errors.InputError, 400, "A value cannot be stored: an empty text, or a memory that says the same already."),
     (errors.UnknownProfile, 400, "There is no profile of this name. GET jupyter-memory/profiles lists them."),
     (errors.Interrupted, 503, ""),
@@ -246,10 +247,10 @@ def typed(path: str) -> Path:
     return Path(os.path.expanduser(path)) if home else Path(path)  # noqa: PTH111  without a home it stays
 
 
-def answered(answer: Answer, store: MemoryStore, root: Root) -> dict[str, Any]:
-    """Return an answer with the places where this Lab can open its hits, and how long these cells last ran."""
+def answered(answer: Answer, store: MemoryStore | None, root: Root) -> dict[str, Any]:
+    """Return an answer with the places where this Lab can open its hits, and how long cells of the store last ran."""
     places = [_place(hit.memory, hit.location, root, hit.freshness == "changed", hit.context) for hit in answer.hits]
-    took = store.history.durations(hit.memory for hit in answer.hits)
+    took = {} if store is None else store.history.durations(hit.memory for hit in answer.hits)
     for hit, place in zip(answer.hits, places, strict=True):
         if seconds := took.get(hit.memory.id):
             place["seconds"] = seconds
@@ -267,7 +268,7 @@ def answered(answer: Answer, store: MemoryStore, root: Root) -> dict[str, Any]:
         since, until = _iso(temporal.since), _iso(temporal.until)
         time_read = {"phrase": temporal.phrase, "since": since, "until": until, "sure": temporal.sure}
     return {
-        **replace(answer, hits=tuple(hits), notices=notices).to_json(),
+        **replace(answer, hits=tuple(hits), notices=notices).addressed().to_json(),
         "query_id": answer.query_id,
         "profile": answer.profile,
         "strength": None if isnan(strength) else strength,

@@ -7,9 +7,9 @@ import atexit
 import json
 import os
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from functools import wraps
 from http.client import responses
@@ -22,7 +22,7 @@ from jupyter_server.utils import url_path_join
 from tornado import web
 
 from jupyter_memory.config import companion, models_folder, store_path
-from jupyter_memory.errors import InputError, JupyterMemoryError, NoStore
+from jupyter_memory.errors import InputError, JupyterMemoryError, NoStore, StoreError
 from jupyter_memory.server.exchange import ClientError, answered, check_count, folders, invalid, item, typed, validated
 from jupyter_memory.server.service import Service
 from jupyter_memory.server.threads import Pool, Ticket
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
 
     from jupyter_memory.store.store import MemoryStore
-    from jupyter_memory.types import Thumbnail
+    from jupyter_memory.types import Memory, Thumbnail
 
 # Raised when an older front end would misunderstand the server.
 _API = 1
@@ -76,6 +76,15 @@ class _MemoryHandler(APIHandler):
     def store(self) -> MemoryStore:
         # Opening it takes time: only in a thread of a pool.
         return self.service.provider.store()
+
+    def store_of(self, memory_id: str) -> tuple[MemoryStore, str]:
+        """Return the store that an id leads to, and the id there: of ``team:ID``, that of the list."""
+        name, _, there = memory_id.rpartition(":")
+        return self.service.stores.named(name), there
+
+    def item(self, memory_id: str, do: Callable[[MemoryStore, str], Memory]) -> _Json:
+        store, there = self.store_of(memory_id)
+        return item(replace(do(store, there), id=memory_id), store, self.service.root)
 
     async def prepare(self, **options: Any) -> None:
         await super().prepare(**options)
@@ -118,7 +127,7 @@ class _MemoryHandler(APIHandler):
     def on_connection_close(self) -> None:
         # Typing on makes a search useless.
         if self._ticket is not None and self.stoppable:
-            self._ticket.drop(self.service.provider.interrupt)
+            self._ticket.drop(self.service.interrupt)
         super().on_connection_close()
 
     def write_error(self, status_code: int, **kwargs: Any) -> None:
@@ -164,6 +173,7 @@ class _Status(_MemoryHandler):
                 "version": version("jupyter-memory"),
                 "api": _API,
                 "store": {"path": str(path), "exists": service.provider.exists, **counts},
+                "stores": service.store_names(),
                 "model": model,
                 "folders": listed,
                 "jobs": service.jobs.listed(),
@@ -237,7 +247,8 @@ class _Picture(_MemoryHandler):
             raise invalid("place", f"it must be a whole number from 0 to {MOST_THUMBNAILS - 1}")
 
         def picture() -> Thumbnail:
-            found = self.store.thumbnail(memory_id, int(place))
+            store, there = self.store_of(memory_id)
+            found = store.thumbnail(there, int(place))
             # Whatever a store says: a browser must never take a picture for a page.
             if found is None or found.media_type not in ("image/webp", "image/png"):
                 raise ClientError(404, "This memory has no such picture: it may have been forgotten.", "NoPicture")
@@ -369,25 +380,27 @@ def _folders(handler: _MemoryHandler) -> _Json:
 
 @_route("item", "read")
 def _item(handler: _MemoryHandler, body: _Json) -> _Json:
-    store = handler.store
-    found = item(store.get(body["memory_id"]), store, handler.service.root)
+    found = handler.item(body["memory_id"], lambda store, there: store.get(there))
     if body.get("runnable"):
+        store, there = handler.store_of(body["memory_id"])
         with suppress(InputError):  # it is not code
-            found["runnable"] = store.runnable(body["memory_id"]).text
+            found["runnable"] = store.runnable(there).text
     return found
 
 
 @_route("versions", "read")
 def _versions(handler: _MemoryHandler, body: _Json) -> _Json:
-    history = handler.store.history
-    found = history.versions(body["memory_id"])
+    store, there = handler.store_of(body["memory_id"])
+    history = store.history
+    found = history.versions(there)
     return {"versions": [one.to_json() for one in found], "notice": "" if found else history.nothing_ran}
 
 
 # A person opened, inserted or copied a memory, or read it in full.
 @_route("access", "write")
 def _access(handler: _MemoryHandler, body: _Json) -> _Json:
-    return {"recorded": handler.store.note_access(body["memory_id"])}
+    store, there = handler.store_of(body["memory_id"])
+    return {"recorded": store.note_access(there)}
 
 
 @_route("add", "write")
@@ -398,27 +411,37 @@ def _add(handler: _MemoryHandler, body: _Json) -> _Json:
 
 @_route("update", "write")
 def _update(handler: _MemoryHandler, body: _Json) -> _Json:
-    store = handler.store
-    return item(store.update(body.pop("memory_id", ""), **body), store, handler.service.root)
+    return handler.item(body.pop("memory_id"), lambda store, there: store.update(there, **body))
 
 
 @_route("pin", "write")
 def _pin(handler: _MemoryHandler, body: _Json) -> _Json:
-    store = handler.store
-    pinned = (store.pin if body["pinned"] else store.unpin)(body["memory_id"])
-    return item(pinned, store, handler.service.root)
+    return handler.item(body["memory_id"], lambda store, there: (store.pin if body["pinned"] else store.unpin)(there))
 
 
 @_route("forget", "write")
 def _forget(handler: _MemoryHandler, body: _Json) -> _Json:
     if not {"memory_ids", "source"} & set(body):
         raise invalid("", "Give one of memory_ids and source")
-    store = handler.store
     if "memory_ids" in body:
-        return {"forgotten": store.forget(body["memory_ids"])}
+        return {"forgotten": _forget_by_id(handler, body["memory_ids"])}
+    store = handler.store
     selection = store.selection(source=body["source"])
     check_count(len(selection), body.get("count"))
     return {"forgotten": store.forget(selection)}
+
+
+def _forget_by_id(handler: _MemoryHandler, memory_ids: Sequence[str]) -> int:
+    forgotten = 0
+    # Your own first: another may refuse.
+    for name in sorted({id_.rpartition(":")[0] for id_ in memory_ids}):
+        ids = [id_ for id_ in memory_ids if id_.rpartition(":")[0] == name]
+        forgotten += handler.store_of(ids[0])[0].forget([id_.rpartition(":")[2] for id_ in ids])
+        if name:
+            # Your own store keeps the searches of other stores: those that found one of these go, too.
+            with suppress(StoreError):
+                handler.store.activity.forget_found(ids)
+    return forgotten
 
 
 def _search_arguments(handler: _MemoryHandler, body: _Json) -> _Json:
@@ -438,7 +461,15 @@ def _search_arguments(handler: _MemoryHandler, body: _Json) -> _Json:
 @_route("search", "read")
 def _search(handler: _MemoryHandler, body: _Json) -> _Json:
     chosen = _search_arguments(handler, body)
-    store, root = handler.store, handler.service.root
+    root = handler.service.root
+    if names := body.get("stores"):
+        answer, store = handler.service.stores.hits(names, body["query"], **chosen), None
+        with suppress(StoreError):  # others may have answered without it
+            store = handler.store
+            if body.get("log"):
+                store.note_search(answer, "panel")
+        return answered(answer, store, root)
+    store = handler.store
     if body.get("lists"):
         trace = store.trace(body["query"], **chosen)
         answer, found = trace.answer, answered(trace.answer, store, root)
@@ -461,15 +492,23 @@ def _search(handler: _MemoryHandler, body: _Json) -> _Json:
 
 @_route("explain", "read")
 def _explain(handler: _MemoryHandler, body: _Json) -> _Json:
-    chosen = _search_arguments(handler, body)
-    return handler.store.explain(body["query"], body["memory_id"], **chosen).to_json()
+    chosen, memory_id = _search_arguments(handler, body), body["memory_id"]
+    store, there = handler.store_of(memory_id)
+    found = None
+    if names := body.get("stores"):
+        answer = handler.service.stores.hits(names, body["query"], **chosen)
+        hits = tuple(hit for hit in answer.hits if hit.address == memory_id)
+        found = store.explain_in(replace(answer, hits=hits), there) if hits else None
+    found = found or store.explain(body["query"], there, **chosen)
+    return found.to_json() | {"memory_id": memory_id}
 
 
 @_route("related", "read")
 def _related(handler: _MemoryHandler, body: _Json) -> _Json:
     chosen = _search_arguments(handler, body)
-    store = handler.store
-    return answered(store.related(body["memory_id"], **chosen), store, handler.service.root)
+    store, there = handler.store_of(body["memory_id"])
+    answer = store.related(there, **chosen).of_store(body["memory_id"].rpartition(":")[0])
+    return answered(answer, store, handler.service.root)
 
 
 # Cells that are like the one being edited; nothing of it is noted.
@@ -485,8 +524,10 @@ def _related_to(handler: _MemoryHandler, body: _Json) -> _Json:
 
 @_route("browse", "read")
 def _browse(handler: _MemoryHandler, body: _Json) -> _Json:
-    store = handler.store
-    return answered(store.browsed(**_search_arguments(handler, body)), store, handler.service.root)
+    chosen, root = _search_arguments(handler, body), handler.service.root
+    if names := body.get("stores"):
+        return answered(handler.service.stores.hits(names, None, **chosen), None, root)
+    return answered(handler.store.browsed(**chosen), handler.store, root)
 
 
 @_route("recent", "read")
@@ -502,15 +543,15 @@ def _forget_recent(handler: _MemoryHandler) -> _Json:
 
 @_route("feedback", "write")
 def _feedback(handler: _MemoryHandler, body: _Json) -> _Json:
-    store, first = handler.store, body.pop("first", False)
-    recorded = store.feedback(**body)
+    (store, there), first = handler.store_of(body["memory_id"]), body.pop("first", False)
+    recorded = store.feedback(**body | {"memory_id": there})
     query = store.searching.asked(body.get("query_id", ""))
     if recorded and query is not None and query.text:
         from jupyter_memory.evaluation import golden
 
         verdict: golden.Verdict = "first" if first else "right" if body["accepted"] else "wrong"
         path = golden.golden_path(companion(store_path(handler.service.settings)))
-        golden.judge(path, golden.asked(query), [store.get(body["memory_id"])], verdict)
+        golden.judge(path, golden.asked(query), [store.get(there)], verdict)
     return {"recorded": recorded}
 
 

@@ -16,11 +16,12 @@ from jupyter_server.services.contents.filemanager import FileContentsManager
 from traitlets import Bool, Bunch, Int, TraitError, Unicode, validate
 from traitlets.config import Configurable
 
-from jupyter_memory.config import load_config, models_folder
+from jupyter_memory.config import listed_stores, load_config, models_folder
 from jupyter_memory.errors import NoStore
 from jupyter_memory.interface.running import Change, FolderWatch, StoreProvider, apply_changes
 from jupyter_memory.server.exchange import ClientError, Root
 from jupyter_memory.server.threads import Job, Jobs, Pool, Progress
+from jupyter_memory.store.listed import Stores
 from jupyter_memory.text.paths import plain_path
 
 if TYPE_CHECKING:
@@ -124,8 +125,8 @@ class Service:
 
     def __init__(self, server: ServerApp) -> None:
         self._log, self.problems = server.log, list[str]()
-        more = {"the server's configuration": server.config}
-        self.settings = settings = load_config(more=more, on_problem=self.problems.append)
+        self._more = {"the server's configuration": server.config}
+        self.settings = settings = load_config(more=self._more, on_problem=self.problems.append)
         for problem in self.problems:
             server.log.warning("jupyter-memory: %s", problem)
         limits, manager = JupyterMemoryServer(parent=server), server.contents_manager
@@ -139,6 +140,7 @@ class Service:
             folder = str(plain_path(Path(folder).resolve()))
             self.root = replace(self.root, folder=folder, hidden=bool(manager.allow_hidden))
         self.provider = StoreProvider(settings, self.root.folder)
+        self.stores = Stores(settings, self.provider.store, projects=False, here=self.root.folder)
         self.search_pool = Pool(limits.threads, name="search")
         # Changes wait for other programs that write, and scans read a whole store or folder: no search waits for them.
         self.write_pool = Pool(2, name="change")
@@ -163,6 +165,16 @@ class Service:
         place = "".join(traceback.format_tb(error.__traceback__))
         self._log.error("jupyter-memory: %s\n%s", type(error).__name__, place)
 
+    def store_names(self) -> list[str]:
+        """Return the names of the stores as the list is by now: notebooks and terminals change it."""
+        self.settings.stores = load_config(more=self._more, on_problem=lambda problem: None).stores
+        return [one.name for one in listed_stores(self.settings, projects=False)]
+
+    def interrupt(self, thread: int) -> None:
+        """Stop what a thread is doing in a store."""
+        self.provider.interrupt(thread)
+        self.stores.interrupt(thread)
+
     def follow_folders(self) -> None:
         """Follow the watched folders of an open store, whichever program changes them."""
         if self._folder_watch is None or not self._folder_watch.runs:
@@ -182,12 +194,13 @@ class Service:
         if self._folder_watch is not None:
             self._folder_watch.close()
         self.jobs.cancel_all()
-        self.search_pool.close(interrupt=self.provider.interrupt)
-        self.scan_pool.close(interrupt=self.provider.interrupt)
+        self.search_pool.close(interrupt=self.interrupt)
+        self.scan_pool.close(interrupt=self.interrupt)
         # Changes get a moment to finish, and the running job one to stop between two files and end its processes.
         self.write_pool.close(wait=_GRACE)
         self.index_pool.close(wait=_GRACE)
         self.provider.close()
+        self.stores.close()
 
     def publish(self, name: str, data: dict[str, object]) -> None:
         """Publish an event of counts alone, from any thread: listeners are tasks of the loop of the server."""

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from itertools import accumulate
 from math import isfinite, nan
 from operator import attrgetter
@@ -28,7 +29,7 @@ from jupyter_memory.search.profiles import Profile, profile_named, vault
 from jupyter_memory.search.query.parser import parse
 from jupyter_memory.store.searching import Searching
 from jupyter_memory.store.store import MemoryStore, frame_of
-from jupyter_memory.types import Answer, Hit
+from jupyter_memory.types import Answer, Hit, Memory
 from jupyter_memory.types.search import EMPTY, UNANSWERED
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ class Vaults:
 
     def hits(
         self,
-        query: str,
+        query: str | None,
         *,
         profile: str | Profile = vault,
         deadline: float | None = 1.0,
@@ -116,35 +117,43 @@ class Vaults:
     ) -> Federated:
         """Return the best memories of all stores; the other keywords are those of ``MemoryStore.hits``.
 
-        A store that cannot be opened or read, or that has not answered ``deadline`` seconds after the first, is named
-        in the notices, with the reason that ``told`` makes of its error. Raises ``StoreError`` if no store answers, and
-        ``QueryError`` if the query is empty, or a filter cannot be read.
+        None, as a query, browses them. A store that cannot be opened or read, or that has not answered ``deadline``
+        seconds after the first, is named in the notices, with the reason that ``told`` makes of its error. Raises
+        ``StoreError`` if no store answers, and ``QueryError`` if the query is empty, or a filter cannot be read.
         """
-        chosen, wanted = profile_named(profile), asked.pop("limit", None)
-        read = parse(query, now=datetime.now(UTC), limit=load_config().limit if wanted is None else wanted)
-        if not read.text:
-            why = "Several stores cannot be browsed together: add some words, or browse one store."
-            raise errors.QueryError(why, unquoted=why)
-        # As many as the profile looks at for one answer: a copy that is not among the first still takes its place.
-        deep = max(read.limit, chosen.fetches(read.limit) // (1 if chosen.small_corpus else chosen.fetch.factor))
-        asked |= {"profile": chosen, "limit": deep}
+        limit = load_config().limit if (wanted := asked.pop("limit", None)) is None else wanted
         left_out: dict[str, Exception] = {}
+        together = partial(_together, deadline=deadline, left_out=left_out)
+        if query is not None and parse(query, now=datetime.now(UTC), limit=limit).text:
+            chosen = profile_named(profile)
+            answers = self._ranked(together, query, limit, chosen, asked)
+        else:  # nothing but filters, if anything, was typed
+            chosen, asked["limit"] = None, limit
+            answers = together(self.vaults, lambda one: _browsed(one, query, asked))
+        if not answers:
+            alone = [told(error) for error in left_out.values()] if len(self.vaults) == 1 else []
+            raise errors.StoreError("\n".join(alone or _missing(left_out, told)))
+        merged = _merged(answers, limit, chosen, left_out)
+        notices = (*merged.answer.notices, *_missing(left_out, told))
+        return replace(merged, answer=replace(merged.answer, notices=notices))
+
+    def _ranked(
+        self, together: Callable[..., Any], query: str, limit: int, chosen: Profile, asked: Mapping[str, Any]
+    ) -> dict[Vault, Answer]:
+        # As many as the profile looks at for one answer: a copy that is not among the first still takes its place.
+        deep = max(limit, chosen.fetches(limit) // (1 if chosen.small_corpus else chosen.fetch.factor))
+        asked = {**asked, "profile": chosen, "limit": deep}
         scales: dict[str, Scale] = {}
         there = self.vaults
         if chosen.is_judged:
             # How far a hit stands out is measured over all stores of its model: a poor store would flatter its own.
-            found = _together(there, lambda searching: searching.scale(query, **asked), deadline, left_out)
+            found: dict[Vault, Scale | None] = together(there, lambda searching: searching.scale(query, **asked))
             known = [scale for scale in found.values() if scale is not None]
             models = {scale.model for scale in known}
             scales = {model: Scale.of_all([one for one in known if one.model == model]) for model in models}
             there = tuple(found)
-        answers = _together(there, lambda searching: searching.hits(query, scales=scales, **asked), deadline, left_out)
-        if not answers:
-            alone = [told(error) for error in left_out.values()] if len(self.vaults) == 1 else []
-            raise errors.StoreError("\n".join(alone or _missing(left_out, told)))
-        merged = _merged(answers, read.limit, chosen, left_out)
-        notices = (*merged.answer.notices, *_missing(left_out, told))
-        return replace(merged, answer=replace(merged.answer, notices=notices))
+        answers: dict[Vault, Answer] = together(there, lambda one: one.hits(query, scales=scales, **asked))
+        return answers
 
     def search(self, query: str, **asked: Any) -> pd.DataFrame:
         """Return what ``hits`` finds as a DataFrame, whose columns ``store`` and ``vault`` name the store of a hit."""
@@ -197,8 +206,13 @@ def _together(
     return {one: done[one] for one in vaults if one in done}
 
 
+def _browsed(searching: Searching, query: str | None, asked: Mapping[str, Any]) -> Answer:
+    return searching.browsed(**asked) if query is None else searching.hits(query, **asked)
+
+
+# In the order of the profile that ranked them, else in that of a list (``storage/tables/memories``).
 def _merged(
-    answers: Mapping[Vault, Answer], limit: int, profile: Profile, left_out: Mapping[str, Exception]
+    answers: Mapping[Vault, Answer], limit: int, profile: Profile | None, left_out: Mapping[str, Exception]
 ) -> Federated:
     known: set[str] = set()
     rows: list[tuple[Hit, Vault]] = []
@@ -207,23 +221,29 @@ def _merged(
         # Within one store, two copies are two memories.
         known |= {hit.memory.content_hash for hit in kept}
         rows += [(_weighted(hit, one), one) for hit in kept]
-    rows.sort(key=lambda row: (-row[0].score, -row[1].priority, *newer_first(row[0].memory)))
-    shown, notices = limit, list[str]()
-    places = [place for place, (hit, _) in enumerate(rows, start=1) if hit.kw_rank is not None]
-    if len(places) < profile.small_corpus and limit < len(places) / 2:
-        shown = places[-1]
-        notices.append(f"Only {len(places)} memories contain any of these words, so all of them are shown.")
-    if profile.is_judged:
+    shown, notices, strength, judged = limit, list[str](), nan, None
+    if profile is None:
+        rows.sort(key=lambda row: (_tier(row[0].memory), *newer_first(row[0].memory)))
+    else:
+        rows.sort(key=lambda row: (-row[0].score, -row[1].priority, *newer_first(row[0].memory)))
+        places = [place for place, (hit, _) in enumerate(rows, start=1) if hit.kw_rank is not None]
+        if len(places) < profile.small_corpus and limit < len(places) / 2:
+            shown = places[-1]
+            notices.append(f"Only {len(places)} memories contain any of these words, so all of them are shown.")
+    if profile is not None and profile.is_judged:
         rows = _shared(rows, min(limit, _FIRST))
+        strength = rows[0][0].strength if rows else 0.0
+        judged = verdict(strength)
     first = next(iter(answers.values()))
     rows, ranked = rows[:shown], len(rows)
-    strong = list(accumulate((hit.strength for hit, _ in rows), min))
-    strength = next(iter(strong), 0.0) if profile.is_judged else nan
-    judged = verdict(strength) if profile.is_judged else None
+    strong = accumulate((hit.strength for hit, _ in rows), min)
     hits = tuple(
         replace(hit, rank=rank, strength=sure)
         for rank, ((hit, _), sure) in enumerate(zip(rows, strong, strict=True), start=1)
     )
+    facets: dict[str, Counter[str]] = {}
+    for facet, counted in (pair for one in answers.values() for pair in one.facets.items()):
+        facets[facet] = facets.get(facet, Counter()) + Counter(counted)
     answer = replace(
         first,
         query=replace(first.query, limit=limit),
@@ -233,7 +253,7 @@ def _merged(
         notices=(*_told(answers), *notices, *([UNANSWERED] if judged == "none" and hits else [])),
         query_id=uuid4().hex,
         embedder=", ".join(dict.fromkeys(filter(None, (one.embedder for one in answers.values())))),
-        facets={},
+        facets={facet: dict(counted.most_common()) for facet, counted in facets.items()},
         strength=strength,
         verdict=judged,
         stores={one.tier: each.store for one, each in answers.items()},
@@ -241,9 +261,14 @@ def _merged(
     return Federated(answer, tuple(one for _, one in rows), left_out)
 
 
+def _tier(memory: Memory) -> int:
+    return {"core": 0, "note": 1, "mcp": 2}.get(memory.tier, 4 if memory.kind == "history" else 3)
+
+
 def _weighted(hit: Hit, one: Vault) -> Hit:
     signals = {name: replace(seen, contribution=seen.contribution * one.priority) for name, seen in hit.signals.items()}
-    return replace(hit, score=sum(seen.contribution for seen in signals.values()), signals=signals, store=one.tier)
+    score = sum(seen.contribution for seen in signals.values()) if signals else hit.score
+    return replace(hit, score=score, signals=signals, store=one.tier)
 
 
 # Reordered so that no store gives more than half of the first hits while another has a strong one.

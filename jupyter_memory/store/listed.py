@@ -9,10 +9,10 @@ from dataclasses import replace
 from functools import partial
 from operator import attrgetter
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from jupyter_memory.config import ALL, PROJECT, JupyterMemory, ListedStore, chosen_stores, trusted_project
-from jupyter_memory.errors import InputError, StoreError, StoreLocked
+from jupyter_memory.errors import StoreError, StoreLocked, UnknownStore
 from jupyter_memory.search.prompt import PromptText, prompt_text
 from jupyter_memory.types import Answer
 from jupyter_memory.types.search import OWN
@@ -25,12 +25,14 @@ if TYPE_CHECKING:
 class Stores:
     """The stores of the list as one process uses them; each is opened when it is first needed, and kept.
 
-    ``own`` opens the store of the settings, or raises ``StoreError``. Without ``projects``, the store of a project is
-    never opened: an agent or a server does not run where a person works.
+    ``own`` opens the store of the settings, or raises ``StoreError``. Without ``projects``, that of a project, which is
+    looked for from ``here`` upwards, is opened only if the list names it: a server does not run where a person works.
     """
 
-    def __init__(self, settings: JupyterMemory, own: Callable[[], MemoryStore], *, projects: bool = True) -> None:
-        self._settings, self._own, self._projects = settings, own, projects
+    def __init__(
+        self, settings: JupyterMemory, own: Callable[[], MemoryStore], *, projects: bool = True, here: str | None = None
+    ) -> None:
+        self._settings, self._own, self._projects, self._here = settings, own, projects, here
         # Each with the space that it was opened for.
         self._opened: dict[tuple[ListedStore, str], MemoryStore] = {}
         # One that hangs must not keep the others from being opened.
@@ -52,10 +54,16 @@ class Stores:
             stores[one.name] = store, 1.0
         return Vaults(**stores)
 
+    def hits(self, names: Sequence[str], query: str | None, **asked: Any) -> Answer:
+        """Return what stores of these names answer together, as the settings say where ``asked`` does not."""
+        usual = {name: getattr(self._settings, name) for name in ("profile", "limit")}
+        given = {name: value for name, value in asked.items() if value is not None}
+        return self.vaults(names).hits(query, deadline=self._settings.stores_seconds, **(usual | given)).answer
+
     def named(self, name: str) -> MemoryStore:
         """Return the open store of a name, your own for an empty one."""
         if name == ALL:
-            raise InputError(f"{ALL} is every store: name one of them.")
+            raise UnknownStore(f"{ALL} is every store: name one of them.")
         return self._store(chosen_stores(self._settings, [name or OWN], projects=self._projects)[0])
 
     def context(self, answer: Answer, max_tokens: int) -> PromptText:
@@ -66,6 +74,11 @@ class Stores:
                 present += self.named(name).searching.present([hit for hit in answer.hits if hit.store == name])
         return prompt_text(replace(answer, hits=tuple(sorted(present, key=attrgetter("rank")))), max_tokens)
 
+    def interrupt(self, thread: int) -> None:
+        """Stop what a thread is doing in one of the stores of the list."""
+        for store in [*self._opened.values()]:
+            store.interrupt(thread)
+
     def close(self) -> None:
         """Close the stores of the list; your own belongs to someone else."""
         while self._opened:  # a search that is left behind may add another meanwhile
@@ -75,7 +88,7 @@ class Stores:
         if one.name == OWN:
             return self._own()
         if one.name == PROJECT:
-            one = one._replace(place=trusted_project())
+            one = one._replace(place=trusted_project(self._here))
         lock, key = self._locks[one.name], (one, self._settings.space)
         # Where a disk or a server never answers, each search would leave a thread that waits.
         if not lock.acquire(timeout=self._settings.busy_seconds):

@@ -168,11 +168,7 @@ class Searching:
         scales: Mapping[str, Scale] = MappingProxyType({}),
         **options: Unpack[SearchOptions],
     ) -> Answer:
-        """Return the best memories for a query as ``Hit`` values; see ``search`` for the parameters.
-
-        With ``prefix`` the last word may be unfinished, for a search while typing, unless white space follows it.
-        With ``time=False`` words such as "last week" are only words. ``scales`` are what `Vaults` gives to each store.
-        """
+        """Return what ``MemoryStore.hits`` does of this store; ``scales`` are what `Vaults` gives to each."""
         asked, chosen = self._query(query, options, prefix, time), self._chosen(options.get("profile"))
         if not asked.text:  # nothing but filters was typed
             return self._reported(self._engine.browse(asked.filters, asked))
@@ -180,9 +176,11 @@ class Searching:
         self._query_vectors.flush()
         return self._reported(answer)
 
-    def scale(self, query: str, **options: Unpack[SearchOptions]) -> Scale | None:
+    def scale(
+        self, query: str, *, prefix: bool = False, time: bool = True, **options: Unpack[SearchOptions]
+    ) -> Scale | None:
         """Return the scale of meaning for a query here, so that several stores can share one."""
-        asked, chosen = self._query(query, options), self._chosen(options.get("profile"))
+        asked, chosen = self._query(query, options, prefix, time), self._chosen(options.get("profile"))
         scale = self._engine.scale(self._search(asked, chosen))
         self._query_vectors.flush()
         return scale

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Self, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
 from weakref import WeakValueDictionary
 
 from jupyter_memory.config import (
@@ -35,7 +35,7 @@ from jupyter_memory.store.searching import BrowseOptions, Searching, SearchOptio
 from jupyter_memory.store.sources import Scope, Sources
 from jupyter_memory.store.transfer import StoreTransfer
 from jupyter_memory.text.paths import DatabaseAddress, StorePath, absolute, may_exist, store_at
-from jupyter_memory.types import Answer, Filters, Selection
+from jupyter_memory.types import Answer, Filters, Selection, as_tuple
 from jupyter_memory.types.protocols import Embedder
 from jupyter_memory.types.report import CopyReport
 
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from jupyter_memory.dataframe.explorer import MemoryExplorer
+    from jupyter_memory.store import Stores
 
 
 class MemoryStore:
@@ -99,7 +100,8 @@ class MemoryStore:
         self.searching = Searching(storage, engine, model, query_vectors, settings, self.profile, scope)
         self.history = History(*shared)
         self.fixes = Fixes(storage, self.history, self.searching, scope)
-        self._storage, self._model, self.closed = storage, model, False
+        self._storage, self._model, self._settings, self.closed = storage, model, settings, False
+        self._stores: Stores | None = None
         _ALIVE[self.path] = self
         self.history.catch_up()
         self.forgetting.expire()
@@ -130,7 +132,12 @@ class MemoryStore:
 
     @keywords(SearchOptions)
     def search(
-        self, query: str, *, mode: Literal["full", "scan"] = "full", **options: Unpack[SearchOptions]
+        self,
+        query: str,
+        *,
+        mode: Literal["full", "scan"] = "full",
+        stores: str | Sequence[str] = (),
+        **options: Unpack[SearchOptions],
     ) -> pd.DataFrame:
         """Return the best memories for a query as a DataFrame, indexed by rank, with where every point came from.
 
@@ -147,13 +154,40 @@ class MemoryStore:
             now: The moment that ages are counted from.
             tags, domain: Evidence for profiles that read it; nothing is left out for it.
             mode: ``"scan"`` gives few columns, with an estimate of the tokens that each text costs.
+            stores: Stores of the list to search together, by their names: ``"own"`` is this one, ``"all"`` is each.
 
         Raises:
             QueryError: the query is empty, or a filter cannot be read.
         """
         if mode not in ("full", "scan"):
             raise QueryError(f"mode is 'full' or 'scan', not {mode!r}.")
-        return frame_of(self.searching.hits(query, **options), mode)
+        return frame_of(self.hits(query, stores=stores, **options), mode)
+
+    @keywords(SearchOptions)
+    def hits(
+        self,
+        query: str,
+        *,
+        prefix: bool = False,
+        time: bool = True,
+        stores: str | Sequence[str] = (),
+        **options: Unpack[SearchOptions],
+    ) -> Answer:
+        """Return what ``search`` does as ``Hit`` values.
+
+        With ``prefix`` the last word may be unfinished, for a search while typing, unless white space follows it.
+        With ``time=False`` words such as "last week" are only words.
+        """
+        if not stores:
+            return self.searching.hits(query, prefix=prefix, time=time, **options)
+        # By its package: the stores of the list are opened by this module.
+        from jupyter_memory.store import Stores
+
+        if self._stores is None:
+            self._stores = Stores(self._settings, lambda: self)
+        asked: dict[str, Any] = {"profile": self.profile, "prefix": prefix, "time": time, **options}
+        answer: Answer = self._stores.hits(as_tuple(stores), query, **asked)
+        return answer
 
     @keywords(BrowseOptions)
     def browse(self, **options: Unpack[BrowseOptions]) -> pd.DataFrame:
@@ -170,7 +204,6 @@ class MemoryStore:
         profile = options.get("profile")
         return MemoryExplorer(self.searching.pooled(query, **options), profile if isinstance(profile, str) else "")
 
-    hits = delegated("searching", Searching.hits)
     browsed = delegated("searching", Searching.browsed)
     trace = delegated("searching", Searching.trace)
     pooled = delegated("searching", Searching.pooled)
@@ -278,6 +311,8 @@ class MemoryStore:
     def close(self) -> None:
         """Close the store; closing it again does nothing."""
         self.closed = True
+        if self._stores is not None:
+            self._stores.close()
         self.searching.close()
         self.forgetting.close()
         self._storage.close()

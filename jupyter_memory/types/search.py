@@ -391,6 +391,16 @@ class Answer:
             "hits": [hit.to_json() for hit in self.hits],
         }
 
+    def of_store(self, name: str) -> Answer:
+        """Return it as the answer of this store of the list."""
+        hits = tuple(replace(hit, store=name) for hit in self.hits)
+        return replace(self, hits=hits, stores={name: self.store}) if name else self
+
+    def addressed(self) -> Answer:
+        """Return it with ids that lead to their stores: ``team:ID``, for those who know a memory by one word."""
+        hits = tuple(replace(hit, memory=replace(hit.memory, id=hit.address)) for hit in self.hits)
+        return replace(self, hits=hits)
+
     @property
     def time_range(self) -> list[str | None] | None:
         """Return ``[since, until]`` as ISO text, of the filters or of the time that the query names, or None."""

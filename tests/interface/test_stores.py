@@ -250,8 +250,10 @@ def test_what_is_done_to_a_hit_goes_to_its_store(both, papers, monkeypatch):
     assert both("forget", f"papers:{memory.id}", "--dry-run").code == 0
     assert "one store at a time" in both("forget", f"papers:{memory.id}", memory.id).err
     configure(undo_minutes=10, stores=[{"name": "papers", "path": str(papers)}])
-    assert f"--store {papers} undo brings it back" in both("forget", f"papers:{memory.id}").err
-    assert both("--store", str(papers), "undo").code == 0
+    assert "jupyter-memory undo --in papers brings it back" in both("forget", f"papers:{memory.id}").err
+    assert both("undo", "--in", "papers").out == "brought back 1 memory\n"
+    assert "papers:" in both("list", "--in", "papers").out and "papers:" not in both("list", "--in", "own").out
+    assert "Name one of the stores" in both("undo", "--in", "all").err
     assert both("forget", f"papers:{memory.id}", "--now").out == "forgot 1 memory\n"
     with MemoryStore(os.environ["JUPYTER_MEMORY_PATH"]) as own:
         assert own.recent() == []
@@ -398,12 +400,27 @@ def test_several_in_a_notebook(home, papers, capsys, monkeypatch):
     assert "Prices are net of tax." in shell.run_line_magic("memory", "context 400")
     shell.run_line_magic("memory", f"explain {rank}")
     shell.run_line_magic("memory", f"related {rank}")
-    for line in ("--in all", "prices --in all --widget"):
-        with pytest.raises(UsageError, match="leave --in out"):
-            shell.run_line_magic("memsearch", line)
+    assert sorted(shell.run_line_magic("memsearch", "--in all")["store"]) == ["own", "papers"]
+    assert shell.run_line_magic("memory", "list --in papers")["store"].tolist() == ["papers"]
+    with pytest.raises(UsageError, match="Sliders are of one store"):
+        shell.run_line_magic("memsearch", "prices --in all --widget")
     with MemoryStore(papers) as store:
         assert store.browsed().hits[0].memory.tags == ("tax",)
     shell.run_line_magic("unload_ext", "jupyter_memory")
+
+
+def test_several_in_python(tmp_path, papers):
+    """Stores of the list are searched with this one by its profile; they are closed with it, and others refused."""
+    settings = JupyterMemory(stores=[{"name": "papers", "path": str(papers)}])
+    with MemoryStore(tmp_path / "mine.sqlite", profile="covalence", settings=settings) as store:
+        store.add("We scaled the prices to zero mean.", title="Rates")
+        frame = store.search("prices", stores=["own", "papers"])
+        assert dict(zip(frame["title"], frame["store"], strict=True)) == {"Rates": "own", "Prices": "papers"}
+        assert store.search("prices", stores="papers", mode="scan")["title"].tolist() == ["Prices"]
+        answer = store.hits("price", stores="all", prefix=True, limit=1)
+        assert (len(answer.hits), answer.profile) == (1, "covalence")
+        with pytest.raises(InputError, match="Did you mean 'papers'"):
+            store.hits("prices", stores=["paper"])
 
 
 def test_opening_your_own_store_leaves_the_others_open(home, papers, capsys, monkeypatch):

@@ -55,6 +55,17 @@ def test_only_the_stores_that_were_named(opened, ask, refused):
     assert ask(both, "status")["bounds"][:2] == ["store own", "store team"] and ask(both, "status")["memories"] == 4
 
 
+def test_some_of_them(opened, ask, refused):
+    """A question may go to some of the stores that were named; one sentence refuses any other name."""
+    tools = opened("own", "team")
+    assert titles(ask(tools, "search", query="prices", stores=["team"])) == ["Papers of team", "Prices of team"]
+    assert titles(ask(tools, "search", query="prices", stores="own")) == ["Papers of mine", "Prices of mine"]
+    said = {
+        refused(tools, "search", query="prices", stores=names) for names in (["secret"], ["own", "nowhere"], ["all"])
+    }
+    assert said == {"stores: you may not see one of them. memory_status lists those that you may see."}
+
+
 def test_ids_lead_to_their_stores(opened, ask, stores):
     tools = opened("own", "team")
     hits = {hit["title"]: hit["id"] for hit in ask(tools, "search", query="prices")["hits"]}

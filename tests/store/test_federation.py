@@ -103,10 +103,20 @@ def test_every_profile(three, now, profile):
     assert sure == sorted(sure, reverse=True) and bool(sure) == (found.answer.verdict is not None)
 
 
-def test_words_are_needed(three):
-    for query in ("", "  ", "tag:prices"):
+def test_lists_without_words(three, now):
+    """Nothing typed is no question; filters alone, and None, list all stores: pinned ones first, each text once."""
+    for query in ("", "  "):
         with pytest.raises(QueryError):
             Vaults(**three).hits(query)
+    three["team"].pin(three["team"].hits("Malmö").hits[0].memory.id)
+    found = Vaults(**three).hits(None, limit=2)
+    assert (found.hits[0].store, found.hits[0].title) == ("team", "Malmö") and [hit.rank for hit in found.hits] == [
+        1,
+        2,
+    ]
+    assert all(isnan(hit.score) for hit in found.hits) and found.answer.facets["tag"] == {"prices": 3}
+    assert {hit.title for hit in Vaults(**three).hits("tag:prices").hits} == {"Prices", "Malmö"}
+    assert [hit.title for hit in Vaults(**three).hits(None, filters={"tag": "prices"}, limit=1).hits] == ["Malmö"]
 
 
 def test_limits(three, now):

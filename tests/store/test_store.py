@@ -112,14 +112,14 @@ METHODS = {
     "memories": "add add_many get among thumbnail update pin unpin",
     "forgetting": "selection forget undoable",
     "sources": "index folders described_folders describe_folder watch remove_folder forget_gone stale rename",
-    "searching": "hits browsed trace pooled explain explain_in related related_to listed context",
+    "searching": "browsed trace pooled explain explain_in related related_to listed context",
     "activity": "note_search note_call note_access recent forget_recent feedback feedbacks",
     "maintenance": "stats count known tags doctor reembed drop_vectors rebuild backup restore",
     "transfer": "export import_ copy_to",
     "runnables": "runnable",
 }
 # These are written out in the store itself.
-OWN = "search browse explore give undo part interrupt close notices greeting model_offer profile closed replaced"
+OWN = "search hits browse explore give undo part interrupt close notices greeting model_offer profile closed replaced"
 
 
 def test_a_method_of_a_part(week_store):

@@ -226,9 +226,7 @@ def related(front: Front, call: Call) -> object:
         raise WrongUsage("Name one rank: this shows what is like one memory.")
     limit = call.values["limit"] or front.settings.limit
     [(memory, _, store, of)] = picks
-    answer = store.related(memory.id, limit=limit)
-    if of:
-        answer = replace(answer, hits=tuple(replace(hit, store=of) for hit in answer.hits), stores={of: answer.store})
+    answer = store.related(memory.id, limit=limit).of_store(of)
     found, shown = front.show_results(answer, short=False), front.shown
     if answer.hits and (shown is None or shown.ids != tuple(hit.address for hit in answer.hits)):
         front.hint("Ranks in other commands stay those of the last search: name these by their ids.")
@@ -362,18 +360,15 @@ def search(front: Front, call: Call) -> None:
         open_(front, Call((answer.hits[rank - 1].address,), {}))
 
 
-def answered(front: Front, query: str, names: Sequence[str] | None, arguments: Mapping[str, Any]) -> Answer:
-    """Return the answer of your own store, or of the named stores together."""
+def answered(front: Front, query: str | None, names: Sequence[str] | None, arguments: Mapping[str, Any]) -> Answer:
+    """Return the answer of your own store, or of the named stores together; None, as a query, lists what they hold."""
     from jupyter_memory.search.profiles import profile_named
 
     if said := profile_named(arguments.get("profile") or front.settings.profile).unread(arguments.get("tags", ())):
         front.note(said)
-    if not names:
-        return front.store.hits(query, **arguments)
-    usual = {name: getattr(front.settings, name) for name in ("profile", "limit")}
-    return (
-        front.stores.vaults(names).hits(query, deadline=front.settings.stores_seconds, **{**usual, **arguments}).answer
-    )
+    if names:
+        return front.stores.hits(names, query, **arguments)
+    return front.store.browsed(**arguments) if query is None else front.store.hits(query, **arguments)
 
 
 def _prompt(front: Front, answer: Answer, tokens: int) -> PromptText:
@@ -391,12 +386,13 @@ def list_(front: Front, call: Call) -> object:
 
     Examples::
 
+        %memory list --in team
         %memory list --tag decision -n 50
         %memory list --kind cell --path reports --since "last week"
     """
     with usage():
         filters = filters_of(call.values, datetime.now(UTC))
-    answer = front.store.browsed(limit=call.values["limit"], filters=filters)
+    answer = answered(front, None, call.values["in"], {"limit": call.values["limit"], "filters": filters})
     if call.values.get("json"):
         front.say(json_text(answer.to_json(), indent=2))
         return None
@@ -601,8 +597,7 @@ def forget(front: Front, call: Call) -> object:
         # Your own store keeps the searches of other stores: those that found a forgotten memory go, too.
         with suppress(StoreError):
             front.store.activity.forget_found([address(of, memory_id) for memory_id in words])
-    there = f"jupyter-memory --store {shlex.quote(str(store.path))}" if of else front.prefix
-    _say_after_forgetting(front, store, chosen, forgotten, there=there, now=call.values["now"])
+    _say_after_forgetting(front, store, chosen, forgotten, of=of, now=call.values["now"])
     return None
 
 
@@ -615,7 +610,7 @@ def _of_one_store(words: Sequence[str]) -> tuple[str, tuple[str, ...]]:
 
 
 def _say_after_forgetting(
-    front: Front, store: MemoryStore, chosen: Mapping[str, Any], forgotten: int, *, there: str, now: bool
+    front: Front, store: MemoryStore, chosen: Mapping[str, Any], forgotten: int, *, of: str, now: bool
 ) -> None:
     sources = chosen["source"] or ()
     if not forgotten:
@@ -626,7 +621,7 @@ def _say_after_forgetting(
             front.note(notice)
         return
     if not now:
-        hint_undo(front, store, there)
+        hint_undo(front, store, of)
     places = [Path(source).expanduser() for source in sources]
     if any(place.is_dir() for place in places):
         front.hint(
@@ -640,13 +635,14 @@ def _say_after_forgetting(
         )
 
 
-def hint_undo(front: Front, store: MemoryStore, there: str) -> None:
-    """Say until when `undo`, typed ``there``, brings back what was just forgotten in a store, if it does."""
+def hint_undo(front: Front, store: MemoryStore, of: str) -> None:
+    """Say until when `undo` brings back what was just forgotten in the store of this name, if it does."""
     if pending := store.undoable():
+        there = f"jupyter-memory --store {shlex.quote(str(store.path))}" if of else front.prefix
         end = pending.until.astimezone()
         until = f"{end:%H:%M}" if end.date() == datetime.now(end.tzinfo).date() else f"{end:%Y-%m-%d %H:%M}"
         front.hint(
-            f"Until {until}, {there} undo brings it back, and its texts are still in the file. "
+            f"Until {until}, {_undoing(front, of)} brings it back, and its texts are still in the file. "
             f"{there} forget --now removes them now."
         )
 
@@ -661,12 +657,19 @@ def undo(front: Front, call: Call) -> None:
 
         %config JupyterMemory.undo_minutes = 10
         %memory undo
+        %memory undo --in team
     """
-    last = front.store.undoable()
-    where = f" from {last.moved[0]}" if last and last.moved else ""
-    front.say(f"brought back {count_of(front.store.undo(), 'memory', 'memories')}{where}")
-    if pending := front.store.undoable():
-        front.hint(f"To bring back {pending} as well: {front.command('undo')}")
+    for name in call.values["in"] or ("",):
+        store = _store_of(front, name)
+        last = store.undoable()
+        where = f" from {last.moved[0]}" if last and last.moved else ""
+        front.say(f"brought back {count_of(store.undo(), 'memory', 'memories')}{where}")
+        if pending := store.undoable():
+            front.hint(f"To bring back {pending} as well: {_undoing(front, name)}")
+
+
+def _undoing(front: Front, of: str) -> str:
+    return front.command(f"undo --in {of}" if of else "undo")
 
 
 # How editors take a line, by the name of their program.

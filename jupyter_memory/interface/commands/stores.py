@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from shlex import quote
 
 from jupyter_memory import config
 from jupyter_memory.config import PROJECT, JupyterMemory, ListedStore, listed_stores, load_config
@@ -147,14 +146,13 @@ def hand_over(front: Front, call: Call, verb: str) -> None:
         raise Halted("Interrupted: nothing is lost. Type the same again to go on from here.") from None
     front.say(str(report))
     if report.removed and undoes:
-        hint_undo(front, source, f"jupyter-memory --store {quote(str(source.path))}" if of else front.prefix)
+        hint_undo(front, source, of)
 
 
 def _kept() -> JupyterMemory:
-    problems = list[str]()
-    kept = load_config(on_problem=problems.append)
+    kept = load_config(on_problem=lambda problem: None)
     # Written anew, the list would lose what could not be read.
-    if any(f": stores{sign}" in one for one in problems for sign in ": "):
+    if "stores" in kept.refused:
         raise InputError("The list in your settings cannot be read, so it stays as it is; `doctor` says what is wrong.")
     return kept
 

@@ -105,7 +105,7 @@ COMMANDS: tuple[Command[Front], ...] = (
     _of("pin", memories.pin),
     _of("unpin", memories.unpin),
     Command("forget", memories.forget, (_IDS,), options.FORGET, values="id", destroys=True),
-    Command("undo", memories.undo),
+    Command("undo", memories.undo, options=(options.IN,)),
     Command(
         "profile",
         store.profile,

@@ -4,6 +4,7 @@ import { URLExt } from '@jupyterlab/coreutils';
 import { ServerConnection } from '@jupyterlab/services';
 
 import type {
+  Among,
   IAnswer,
   IExplanation,
   IFolder,
@@ -90,7 +91,7 @@ export class MemoryApi {
     this._post<IAnswer>('related', asked, { signal });
   readonly relatedTo = (asked: IRelatedTo, signal?: AbortSignal) =>
     this._post<IAnswer>('related-to', asked, { signal });
-  readonly browse = (asked: Within = {}, signal?: AbortSignal) => this._post<IAnswer>('browse', asked, { signal });
+  readonly browse = (asked: Among = {}, signal?: AbortSignal) => this._post<IAnswer>('browse', asked, { signal });
   readonly recent = async (limit?: number, signal?: AbortSignal) =>
     (await this._post<{ searches: IRecent[] }>('recent', { limit }, { signal })).searches;
   readonly forgetRecent = () => this._ask<unknown>('recent', { method: 'DELETE' });

@@ -14,6 +14,7 @@ export interface IEvidence {
 /** A search result; the same object that `jupyter-memory search --json` prints. */
 export interface IHit {
   rank: number;
+  /** Of another store than the own one, its name stands before it: `team:3f2a…`. */
   memory_id: string;
   title: string;
   /** Prose in one line, code in up to four. */
@@ -28,6 +29,8 @@ export interface IHit {
   tier: string;
   source: string;
   location: string;
+  /** Where several stores were asked. */
+  store?: string;
   tags: string[];
   event_at: string | null;
   freshness: 'current' | 'changed' | 'gone' | 'unknown';
@@ -160,6 +163,8 @@ export interface IFilters {
 
 export interface ISearch {
   query: string;
+  /** Names of the list; without any, the own one. */
+  stores?: string[];
   limit?: number;
   profile?: string;
   filters?: IFilters;
@@ -183,6 +188,9 @@ export interface IRelatedTo extends Within {
 
 /** The part of a request that limits and filters memories. */
 export type Within = Pick<ISearch, 'limit' | 'filters' | 'since' | 'as_of'>;
+
+/** The same of a request that may go to several stores. */
+export type Among = Within & Pick<ISearch, 'stores'>;
 
 export interface IExplanation {
   memory_id: string;
@@ -265,6 +273,8 @@ export interface IStatus {
     bytes: number;
     read_only: boolean;
   };
+  /** The names of those that can be asked, the own one among them. */
+  stores: string[];
   model: string | null;
   folders: IFolder[];
   jobs: IJob[];

@@ -4,13 +4,13 @@ import { Signal } from '@lumino/signaling';
 
 import { type ApiError, type MemoryApi, refusalOf } from '../api/memoryApi';
 import { LatestRequest } from '../api/requests';
-import type { IAnswer, IFilters, ISearch, Within } from '../api/types';
+import type { Among, IAnswer, IFilters, ISearch, Within } from '../api/types';
 import { canonical, withValues } from './filters';
 
 /** No server returns more hits. */
 const MAX_HITS = 500;
 
-const EVERYWHERE = { filters: {}, since: null, asOf: null, scope: null };
+const EVERYWHERE = { filters: {}, since: null, asOf: null, scope: null, stores: [] };
 const BLANK: IQuestion = {
   query: '',
   ...EVERYWHERE,
@@ -107,7 +107,7 @@ export class Answers {
   }
 
   /** Change what is searched besides the words, and ask again if that made a difference. */
-  narrow(change: Partial<Pick<IQuestion, 'filters' | 'scope' | 'profile' | 'useTime' | 'since' | 'asOf'>>): void {
+  narrow(change: Partial<Pick<IQuestion, 'filters' | 'scope' | 'profile' | 'useTime' | 'since' | 'asOf' | 'stores'>>): void {
     const before = narrowed(this.question);
     this.assign(change);
     if (narrowed(this.question) !== before) {
@@ -265,7 +265,7 @@ export class Answers {
       case 'cell':
         return this._api.relatedTo({ text: wanted.text, path: wanted.path, ...within(question) }, signal);
       case 'browse':
-        return this._api.browse(within(question), signal);
+        return this._api.browse({ ...within(question), ...among(question) }, signal);
       case 'search':
         return this._api.search({ ...request(question), log }, signal);
     }
@@ -306,19 +306,21 @@ export interface IQuestion {
   /** The day of which the state of the store is searched, ISO, or null. */
   readonly asOf: string | null;
   readonly scope: IScope | null;
+  /** Names of the stores to ask; none: the own one. */
+  readonly stores: readonly string[];
   /** The last word may be unfinished. */
   readonly typed: boolean;
   readonly limit: number;
   readonly lists: boolean;
 }
 
-function narrowed({ filters, scope, profile, useTime, since, asOf }: IQuestion): string {
-  return JSON.stringify([canonical(filters), scope, profile, useTime, since, asOf]);
+function narrowed({ filters, scope, profile, useTime, since, asOf, stores }: IQuestion): string {
+  return JSON.stringify([canonical(filters), scope, profile, useTime, since, asOf, stores]);
 }
 
 function request(question: IQuestion): ISearch {
   const { query, useTime, typed, lists } = question;
-  return { query: query.trim(), ...ranked(question), prefix: typed, time: useTime, lists };
+  return { query: query.trim(), ...ranked(question), ...among(question), prefix: typed, time: useTime, lists };
 }
 
 function ranked(question: IQuestion): Within & { profile?: string } {
@@ -331,6 +333,10 @@ export function within({ filters, scope, since, asOf, limit }: IQuestion): Withi
   return { limit, filters: there, ...(since && { since }), ...(asOf && { as_of: asOf }) };
 }
 
+function among({ stores }: IQuestion): Pick<Among, 'stores'> {
+  return stores.length ? { stores: [...stores] } : {};
+}
+
 /** Whether the query is long enough to search for: after Enter, with two characters, or with one ideograph. */
 function isLongEnough({ query, typed }: IQuestion): boolean {
   const words = query.trim();
@@ -338,9 +344,9 @@ function isLongEnough({ query, typed }: IQuestion): boolean {
 }
 
 /** A key that is the same for questions that differ in their filters only: their facet counts belong together. */
-export function subject({ query, profile, useTime, since, asOf, scope }: IQuestion, showing: Showing): string {
+export function subject({ query, profile, useTime, since, asOf, scope, stores }: IQuestion, showing: Showing): string {
   const { what } = showing;
   const about =
     what === 'search' ? query.trim() : what === 'related' ? showing.id : what === 'cell' ? showing.text : '';
-  return JSON.stringify([what, about, profile, useTime, since, asOf, scope]);
+  return JSON.stringify([what, about, profile, useTime, since, asOf, scope, stores]);
 }

@@ -18,7 +18,7 @@ export interface IPersistedState {
 }
 
 /** What narrows the search: it is kept for the session. */
-export type Narrowing = Pick<IQuestion, 'filters' | 'since' | 'scope'>;
+export type Narrowing = Pick<IQuestion, 'filters' | 'since' | 'scope' | 'stores'>;
 
 /**
  * What the panel knows: the question and its answer, what a person does to hits, and the status of the store.
@@ -73,8 +73,8 @@ export class SearchModel extends VDomModel {
     return this.answers.question;
   }
   get narrowing(): Narrowing {
-    const { filters, since, scope } = this.question;
-    return { filters, since, scope };
+    const { filters, since, scope, stores } = this.question;
+    return { filters, since, scope, stores };
   }
   get answer(): IAnswer | null {
     return this.answers.answer;
@@ -153,9 +153,11 @@ export class SearchModel extends VDomModel {
       this.problem = null;
       this.status = status;
       this.answers.here.root = status.root;
+      // What is no longer on the list can no longer be asked.
+      this.answers.assign({ stores: this.question.stores.filter(name => status.stores.includes(name)) });
       this.stateChanged.emit();
     }
-    if (this.status?.api === API && this.status.store.memories) {
+    if (this.status?.api === API && (this.status.store.memories || this.question.stores.length)) {
       // A question that a person asked meanwhile is on its way, and will be logged: leave it alone.
       if (sent === this.answers.sent || !this.answers.isPending) {
         await this.answers.again();

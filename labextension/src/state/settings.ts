@@ -112,14 +112,15 @@ function parseState(kept: unknown): Partial<IPersistedState & Narrowing> | null 
   if (typeof kept !== 'object' || kept === null) {
     return null;
   }
-  const { query, filters, profile, grouped, since, scope } = kept as Record<string, unknown>;
+  const { query, filters, profile, grouped, since, scope, stores } = kept as Record<string, unknown>;
   return {
     ...(typeof query === 'string' && { query }),
     ...(isFilters(filters) && { filters }),
     ...(typeof profile === 'string' && { profile }),
     ...(typeof grouped === 'boolean' && { grouped }),
     ...(typeof since === 'string' && { since }),
-    ...(isScope(scope) && { scope })
+    ...(isScope(scope) && { scope }),
+    ...(isTexts(stores) && { stores })
   };
 }
 
@@ -130,6 +131,10 @@ function isScope(kept: unknown): kept is IScope {
 
 function isFilters(kept: unknown): kept is IFilters {
   const isFilter = ([facet, values]: [string, unknown]): boolean =>
-    FILTERS.some(one => one === facet) && Array.isArray(values) && values.every(value => typeof value === 'string');
+    FILTERS.some(one => one === facet) && isTexts(values);
   return typeof kept === 'object' && kept !== null && Object.entries(kept).every(isFilter);
+}
+
+function isTexts(kept: unknown): kept is string[] {
+  return Array.isArray(kept) && kept.every(value => typeof value === 'string');
 }

@@ -242,6 +242,7 @@ export function status(more: Partial<IStatus> = {}): IStatus {
       bytes: 148_312_000,
       read_only: false
     },
+    stores: ['own'],
     model: 'static',
     folders: [folder()],
     jobs: [],

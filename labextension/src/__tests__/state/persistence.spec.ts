@@ -34,12 +34,13 @@ describe('the question of last time', () => {
     before.answers.setHere({ notebook: 'zürich/a.ipynb', folder: 'zürich', root: '/home/ada/' });
     before.answers.setScope('folder');
     before.answers.narrow({ since: '2026-11-01' });
-    before.answers.narrow({ filters: { kind: ['cell'] } });
+    before.answers.narrow({ filters: { kind: ['cell'] }, stores: ['papers'] });
     const scope = { what: 'folder', path: '/home/ada/zürich' };
     expect((await session(new StateDB(), false)).narrowing).toEqual({
       filters: { kind: ['cell'] },
       since: '2026-11-01',
-      scope
+      scope,
+      stores: ['papers']
     });
     sessionStorage.setItem(
       'jupyter-memory:narrowing',

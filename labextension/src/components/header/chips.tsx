@@ -19,18 +19,22 @@ import { basename, facetName, valueName } from '../shared/labels';
 import { type IProps, RemovableChip } from '../shared/elements';
 import { withMarks } from '../shared/text';
 
-type Menu = Facet | 'date';
+type Menu = Facet | 'date' | 'store';
+
+/** The name of the own store on the list of stores. */
+const OWN = 'own';
 
 export function Chips({ model, trans }: IProps<SearchModel>): JSX.Element | null {
   const box = useRef<HTMLDivElement>(null);
   const { open, toggle, close, onKeyDown } = useMenu<Menu>(box, model.question.query);
   const [isWhole, setWhole] = useState(false);
   const id = useId();
+  const stores = model.status?.stores ?? [];
   const menus = FACETS.filter(
     facet =>
       facetValues(model.facets, model.question.filters, facet).length > (model.question.filters[facet]?.length ? 0 : 1)
   );
-  if (!model.answer && !isFiltered(model.question.filters)) {
+  if (!model.answer && !isFiltered(model.question.filters) && stores.length < 2) {
     return null;
   }
   return (
@@ -52,8 +56,15 @@ export function Chips({ model, trans }: IProps<SearchModel>): JSX.Element | null
           event.currentTarget.scrollLeft += event.deltaX ? 0 : event.deltaY;
         }}
       >
-        {[...menus.slice(0, 2), 'date' as const, ...menus.slice(2)].map(name => {
-          const chosen = name === 'date' ? 0 : (model.question.filters[name]?.length ?? 0);
+        {[
+          ...(stores.length > 1 ? ['store' as const] : []),
+          ...menus.slice(0, 2),
+          'date' as const,
+          ...menus.slice(2)
+        ].map(name => {
+          const { filters } = model.question;
+          const chosen =
+            name === 'date' ? 0 : ((name === 'store' ? model.question.stores : filters[name])?.length ?? 0);
           const isOn = chosen > 0 || (name === 'date' && model.question.since !== null);
           const Caret = (open === name ? caretUpIcon : caretDownIcon).react;
           return (
@@ -65,11 +76,13 @@ export function Chips({ model, trans }: IProps<SearchModel>): JSX.Element | null
               aria-controls={open === name ? id : undefined}
               onClick={() => toggle(name)}
             >
-              {name !== 'date'
-                ? facetName(name, trans)
-                : model.question.since
-                  ? period(model.question.since, null)
-                  : trans.__('Date')}
+              {name === 'store'
+                ? trans.__('Stores')
+                : name !== 'date'
+                  ? facetName(name, trans)
+                  : model.question.since
+                    ? period(model.question.since, null)
+                    : trans.__('Date')}
               {chosen > 0 && <span className="jp-Memory-count"> {count(chosen)}</span>}
               <Caret tag="span" className="jp-Memory-chipIcon" />
             </button>
@@ -81,6 +94,8 @@ export function Chips({ model, trans }: IProps<SearchModel>): JSX.Element | null
         <div className="jp-Memory-menu" id={id}>
           {open === 'date' ? (
             <Dates model={model} trans={trans} onDone={close} />
+          ) : open === 'store' ? (
+            <Stores model={model} trans={trans} stores={stores} />
           ) : (
             <Values model={model} trans={trans} facet={open} />
           )}
@@ -249,6 +264,26 @@ function Values({ model, trans, facet }: IProps<SearchModel> & { facet: Facet })
           />
           <bdi title={labelOf(one.value)}>{labelOf(one.value)}</bdi>
           <span className="jp-Memory-count">{count(one.count)}</span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+function Stores({ model, trans, stores }: IProps<SearchModel> & { stores: readonly string[] }): JSX.Element {
+  const { stores: asked } = model.question;
+  const chosen = asked.length ? asked : [OWN];
+  const choose = (name: string): void => {
+    const next = stores.filter(one => chosen.includes(one) !== (one === name));
+    model.answers.narrow({ stores: next.length === 1 && next[0] === OWN ? [] : next });
+  };
+  return (
+    <fieldset>
+      <legend className="jp-Memory-sr">{trans.__('Stores')}</legend>
+      {stores.map(name => (
+        <label key={name} className="jp-Memory-choice">
+          <input type="checkbox" checked={chosen.includes(name)} onChange={() => choose(name)} />
+          <bdi>{name === OWN ? trans.__('own') : name}</bdi>
         </label>
       ))}
     </fieldset>

@@ -242,7 +242,8 @@ function VerdictLine({ model, trans }: IProps<SearchModel>): JSX.Element | null 
     return null;
   }
   // While the store is empty, "not found" would say too much.
-  const verdict = model.status?.store.memories === 0 && !model.hits.length ? null : answer.verdict;
+  const isEmpty = model.status?.store.memories === 0 && !model.question.stores.length;
+  const verdict = isEmpty && !model.hits.length ? null : answer.verdict;
   const [label, meaning] = verdict ? verdictTexts(verdict, trans) : [];
   // What the results are like, if they are no answer to the question.
   const name =

@@ -36,7 +36,7 @@ export function emptyReason(model: SearchModel): EmptyReason | null {
   if (model.hits.length || model.isLoading || problem?.status === 400) {
     return null;
   }
-  if (status?.store.memories === 0) {
+  if (status?.store.memories === 0 && !model.question.stores.length) {
     return activeJob(model) ? 'indexing' : 'nothing';
   }
   return answer && !model.undo.waiting.length ? 'no match' : null;
@@ -150,6 +150,12 @@ function NoMatch({ model, trans }: IProps<SearchModel>): JSX.Element {
           const lift = (): void => answers.narrow({ filters: withValues(model.question.filters, facet, []) });
           return <Hint key={facet} text={trans.__('Only %1: search all', values)} run={lift} />;
         })}
+        {model.question.stores.length > 0 && (
+          <Hint
+            text={trans.__('Only in %1: search every store', model.question.stores.join(', '))}
+            run={() => answers.narrow({ stores: model.status?.stores ?? [] })}
+          />
+        )}
         {model.question.since && (
           <Hint
             text={trans.__('Only %1: search all dates', period(model.question.since, null))}

@@ -198,6 +198,11 @@ function Location({ found, grouped, isPart, trans }: ILocationProps): JSX.Elemen
         </span>
       )}
       {hit.validity && <span className="jp-Memory-changed">{hit.validity}</span>}
+      {hit.store && hit.memory_id.startsWith(`${hit.store}:`) && (
+        <span className="jp-Memory-store" title={trans.__('From the store %1', hit.store)}>
+          {hit.store}
+        </span>
+      )}
       {hit.tier === 'mcp' && <span className="jp-Memory-tier">{trans.__('by an agent')}</span>}
       <time dateTime={hit.event_at ?? undefined} title={moment(hit.event_at)}>
         {day(hit.event_at)}

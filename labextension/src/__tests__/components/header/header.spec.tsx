@@ -322,3 +322,40 @@ describe('the line on the answer', () => {
     expect(server.bodies('POST search')).toHaveLength(2);
   });
 });
+
+describe('the stores of the list', () => {
+  it('are asked as they are chosen, the own one alone without a word of it', async () => {
+    const { server, model, box } = await shown();
+    expect(screen.queryByRole('button', { name: /Stores/ })).toBeNull();
+    server.on('GET status', () => status({ stores: ['own', 'papers', 'team'] }));
+    await act(() => model.refresh());
+    await type(box, 'prices');
+    expect(server.bodies('POST search').at(-1).stores).toBeUndefined();
+    await click(/Stores/);
+    const menu = screen.getByRole('group', { name: 'Stores' });
+    expect(within(menu).getAllByRole('checkbox', { checked: true })).toHaveLength(1);
+    for (const [name, asked] of [
+      ['papers', ['own', 'papers']],
+      ['own', ['papers']],
+      ['papers', undefined]
+    ] as const) {
+      await act(async () => {
+        fireEvent.click(within(menu).getByRole('checkbox', { name }));
+        await advance();
+      });
+      expect(server.bodies('POST search').at(-1).stores).toEqual(asked);
+    }
+  });
+
+  it('are left out once they are off the list, and can be asked where the own one is empty', async () => {
+    const { server, model } = await shown();
+    const empty = { ...status().store, memories: 0 };
+    server.on('GET status', () => status({ store: empty, stores: ['own', 'papers'] }));
+    await act(async () => {
+      model.answers.narrow({ stores: ['papers', 'team'] });
+      await model.refresh();
+    });
+    expect(model.question.stores).toEqual(['papers']);
+    expect(server.bodies('POST browse').at(-1).stores).toEqual(['papers']);
+  });
+});

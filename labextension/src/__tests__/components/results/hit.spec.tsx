@@ -2,7 +2,7 @@ import { fireEvent, screen, within } from '@testing-library/react';
 
 import { renderResults } from '../../helpers/renderResults';
 import { hit, place } from '../../helpers/samples';
-import { found, notebook } from '../../helpers/server';
+import { advance, found, notebook } from '../../helpers/server';
 
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
@@ -127,5 +127,16 @@ describe('a card', () => {
     const newest = hit({ badges: '', score: null, strength: null, signals: {}, highlights: [] });
     const { options } = await renderResults(found({ hits: [newest], places: [place], terms: [] }));
     expect(options()[0].querySelector('.jp-Memory-badge, .jp-Memory-bar, .jp-Memory-strength')).toBeNull();
+  });
+
+  it('of another store says which, and is known by its name there', async () => {
+    const own = hit({ store: 'own' });
+    const theirs = hit({ store: 'team', memory_id: 'team:aa01', rank: 2 });
+    const { options, server } = await renderResults(found({ hits: [own, theirs], places: [place, place] }));
+    expect(options().map(card => card.querySelector('.jp-Memory-store')?.textContent)).toEqual([undefined, 'team']);
+    fireEvent.click(options()[1]);
+    fireEvent.click(screen.getByRole('button', { name: 'Pin' }));
+    await advance();
+    expect(server.bodies('POST pin')).toEqual([{ memory_id: 'team:aa01', pinned: true }]);
   });
 });

@@ -1,0 +1,126 @@
+"""Several stores through the server: those that a request names, each hit with its own, and changes that go there."""
+
+import json
+from pathlib import Path
+
+import pytest
+from jupyter_core.paths import jupyter_config_path
+
+from jupyter_memory import MemoryStore, trust
+
+
+@pytest.fixture
+def papers(tmp_path):
+    with MemoryStore(tmp_path / "papers.sqlite") as store:
+        store.add("Prices are net of tax.", title="Prices")
+        store.add("The tax of λ was 0.3 in March.", title="Tax")
+    return store.path
+
+
+@pytest.fixture
+def listed(service, papers):
+    """List stores as a notebook does while the server runs: the papers, or these rows."""
+    own = service.provider.store(create=True)
+    own.add("We scaled the prices to zero mean.", title="Rates")
+
+    def listed(*rows):
+        file = Path(jupyter_config_path()[0], "jupyter_memory_config.json")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps({"JupyterMemory": {"stores": rows}}))
+
+    listed({"name": "papers", "path": str(papers)})
+    return listed
+
+
+def found(answer):
+    assert answer.code == 200, answer.json
+    return {hit["title"]: (hit.get("store"), hit["memory_id"].rpartition(":")[0]) for hit in answer.json["hits"]}
+
+
+async def test_a_question_to_several_stores(ask, listed, fits):
+    """The status names them; those that are asked answer, each hit with its store and an id that leads there."""
+    assert (await ask("status")).json["stores"] == ["own", "papers"]
+    assert list(found(await ask("search", {"query": "prices"}))) == ["Rates"]
+    both = await ask("search", {"query": "prices", "stores": ["papers", "own"], "prefix": True, "log": True})
+    assert found(fits("answer", both.json) and both) == {"Rates": ("own", ""), "Prices": ("papers", "papers")} | (
+        {"Tax": ("papers", "papers")} if len(both.json["hits"]) == 3 else {}
+    )
+    assert both.json["facets"]["kind"] == {"note": both.json["counts"]["fused"]}
+    assert found(await ask("browse", {"stores": ["papers"]})) == {
+        one: ("papers", "papers") for one in ("Prices", "Tax")
+    }
+    recent = (await ask("recent", {})).json["searches"]
+    assert [(one["query"], one["origin"]) for one in recent] == [("prices", "panel")]
+
+
+async def test_what_is_done_to_a_hit_goes_to_its_store(ask, listed, papers):
+    await ask("status")
+    [id_] = [
+        hit["memory_id"]
+        for hit in (await ask("browse", {"stores": ["own", "papers"]})).json["hits"]
+        if hit["title"] == "Prices"
+    ]
+    asked = {"query": "prices", "stores": ["own", "papers"]}
+    assert (await ask("item", {"memory_id": id_})).json["text"] == "Prices are net of tax."
+    assert (await ask("pin", {"memory_id": id_, "pinned": True})).json["memory_id"] == id_
+    assert (await ask("update", {"memory_id": id_, "tags": ["tax"]})).json["tags"] == ["tax"]
+    for route in ("access", "feedback"):
+        assert (await ask(route, {"memory_id": id_} | ({"accepted": True} if route == "feedback" else {}))).code == 200
+    assert found(await ask("related", {"memory_id": id_})) == {"Tax": ("papers", "papers")}
+    answer, why = await ask("search", asked), await ask("explain", asked | {"memory_id": id_})
+    [shown] = [hit for hit in answer.json["hits"] if hit["memory_id"] == id_]
+    assert why.json["memory_id"] == id_ and why.json["hit"]["score"] == pytest.approx(shown["score"])
+    with MemoryStore(papers) as store:
+        memory = store.get(id_.rpartition(":")[2])
+        assert (memory.pinned, memory.tags, memory.accessed, len(store.feedbacks())) == (True, ("tax",), 1, 1)
+    assert (await ask("forget", {"memory_ids": [id_]})).json == {"forgotten": 1}
+    assert "Prices" not in found(await ask("search", asked))
+
+
+async def test_what_a_store_refuses(ask, listed, papers):
+    """A store that is read-only says so, and what is asked of the others is done all the same."""
+    listed({"name": "papers", "path": str(papers), "read_only": True})
+    await ask("status")
+    hits = (await ask("browse", {"stores": ["own", "papers"]})).json["hits"]
+    there = next(hit["memory_id"] for hit in hits if hit["store"] == "papers")
+    for route, more in (("pin", {"pinned": True}), ("update", {"tags": ["tax"]})):
+        refused = await ask(route, {"memory_id": there} | more)
+        assert (refused.code, refused.json["reason"]) == (409, "StoreReadOnly") and "read" in refused.json["message"]
+    refused = await ask("forget", {"memory_ids": [there, *(hit["memory_id"] for hit in hits if hit["store"] == "own")]})
+    assert refused.json["reason"] == "StoreReadOnly" and found(await ask("browse", {})) == {}
+
+
+async def test_a_store_that_is_missing_is_named(ask, listed, papers):
+    await ask("status")
+    Path(papers).unlink()
+    answer = await ask("search", {"query": "prices", "stores": ["own", "papers"]})
+    assert list(found(answer)) == ["Rates"]
+    assert any(one.startswith("The store papers is left out: There is no store at") for one in answer.json["notices"])
+    assert not Path(papers).exists()
+
+
+@pytest.mark.parametrize("route", ["search", "browse", "item"])
+async def test_names_that_are_not_on_the_list(ask, listed, route):
+    body = {
+        "search": {"query": "prices", "stores": ["secret"]},
+        "browse": {"stores": ["own", "secret"]},
+        "item": {"memory_id": "secret:0123456789abcdef"},
+    }[route]
+    refused = await ask(route, body)
+    assert (refused.code, refused.json["reason"]) == (404, "UnknownStore") and "secret" not in refused.json["message"]
+
+
+async def test_a_project_that_is_listed_and_trusted(ask, listed, papers, jp_root_dir):
+    """The server opens the store of the project in Lab's folder once it is on the list, and a person trusted it."""
+    project = jp_root_dir / ".jupyter-memory" / "memory.sqlite"
+    project.parent.mkdir()
+    papers.rename(project)
+    listed()
+    assert (await ask("status")).json["stores"] == ["own"]
+    assert (await ask("search", {"query": "prices", "stores": ["project"]})).json["reason"] == "UnknownStore"
+    listed({"name": "project"})
+    assert (await ask("status")).json["stores"] == ["own", "project"]
+    refused = await ask("search", {"query": "prices", "stores": ["project"]})
+    assert refused.code == 409 and "store trust" in refused.json["message"]
+    trust(project)
+    assert "Prices" in found(await ask("search", {"query": "prices", "stores": ["project"]}))
