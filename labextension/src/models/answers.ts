@@ -107,7 +107,9 @@ export class Answers {
   }
 
   /** Change what is searched besides the words, and ask again if that made a difference. */
-  narrow(change: Partial<Pick<IQuestion, 'filters' | 'scope' | 'profile' | 'useTime' | 'since' | 'asOf' | 'stores'>>): void {
+  narrow(
+    change: Partial<Pick<IQuestion, 'filters' | 'scope' | 'profile' | 'useTime' | 'since' | 'asOf' | 'stores'>>
+  ): void {
     const before = narrowed(this.question);
     this.assign(change);
     if (narrowed(this.question) !== before) {
