@@ -44,9 +44,10 @@ describe('the question of last time', () => {
     });
     sessionStorage.setItem(
       'jupyter-memory:narrowing',
-      JSON.stringify({ scope: { what: 'planet', path: 7 }, since: 3 })
+      JSON.stringify({ scope: { what: 'planet', path: 7 }, since: 3, stores: 'papers' })
     );
-    expect((await session(new StateDB())).narrowing).toEqual({ filters: {}, since: null, scope: null });
+    const nothing = { filters: {}, since: null, scope: null, stores: [] };
+    expect((await session(new StateDB())).narrowing).toEqual(nothing);
   });
 
   it('is neither kept nor shown when it shall not be, and what was kept goes', async () => {
