@@ -379,6 +379,6 @@ def test_the_skill_is_short_and_names_tools_that_exist(tmp_path: Path) -> None:
     from jupyter_memory.mcp import tools_of
 
     tools = {tool.name: tool for tool in tools_of(JupyterMemory()).offered}
-    assert set(re.findall(r"memory_[a-z]+", text)) == set(tools) - {"memory_forget", "memory_status"}
+    assert set(re.findall(r"memory_[a-z]+", text)) == set(tools) - {"memory_forget", "memory_pin", "memory_status"}
     schema = json.dumps(tools["memory_search"].arguments.input_schema())
     assert all(f'"{name}"' in schema for name in ("path", "kind", "since"))
