@@ -253,7 +253,7 @@ def test_what_is_done_to_a_hit_goes_to_its_store(both, papers, monkeypatch):
     assert "jupyter-memory undo --in papers brings it back" in both("forget", f"papers:{memory.id}").err
     assert both("undo", "--in", "papers").out == "brought back 1 memory\n"
     assert "papers:" in both("list", "--in", "papers").out and "papers:" not in both("list", "--in", "own").out
-    assert "Name one of the stores" in both("undo", "--in", "all").err
+    assert "name one of them" in both("undo", "--in", "all").err
     assert both("forget", f"papers:{memory.id}", "--now").out == "forgot 1 memory\n"
     with MemoryStore(os.environ["JUPYTER_MEMORY_PATH"]) as own:
         assert own.recent() == []
