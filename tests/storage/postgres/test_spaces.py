@@ -114,6 +114,7 @@ ASKED = Terms(words=("rate", "zanzibar"))
 READS = {
     "accepted": lambda s: s.accepted(), "active_model": lambda s: s.active_model().name,
     "browse": lambda s: [memory.text for memory in s.browse(ALL, 50)],
+    "chunk_size": lambda s: s.chunk_size(),
     "calibration": lambda s: s.calibration(model(s)), "chunks_of": lambda s: len(chunks(s)),
     "chunks_without_tokens": lambda s: len(s.chunks_without_tokens(99)),
     "chunks_without_vectors": lambda s: len(s.chunks_without_vectors(model(s), 99)),
@@ -163,6 +164,7 @@ READS = {
     ],
     "sample": lambda s: len(s.sample(50)),
     "selection": lambda s: (len(s.selection(ALL).ids), s.selection(ALL).kinds, s.selection(ALL).tagged),
+    "of_other_chunks": lambda s: s.of_other_chunks(64),
     "spans": lambda s: sorted(s.spans(chunks(s)).values()),
     "tags": lambda s: s.tags(), "texts": lambda s: sorted(s.texts(s.keys(ALL)).values()),
     "tokens": lambda s: len(s.tokens(chunks(s))),
