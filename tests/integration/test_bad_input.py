@@ -204,8 +204,8 @@ SIGNATURES = {
     "add": "self text title tags tier kind source event_at severity domain valid_from valid_until "
     "session space metadata",
     "forget": "self ids source filters everything dry_run now",
-    "search": "self query mode stores limit filters since until profile now tags domain",
-    "browse": "self limit filters since until",
+    "search": "self query mode stores limit filters since until as_of profile now tags domain",
+    "browse": "self limit filters since until as_of",
 }
 
 
