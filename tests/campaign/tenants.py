@@ -9,8 +9,9 @@ import random
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, redirect_stderr
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -148,8 +149,9 @@ def _magic(world: _World, ids: list[str]) -> Iterator[_Door]:
     def ask(rng: random.Random) -> Any:
         options = rng.choice(("", "--in own", "--in team", "--in own --in team"))
         line = rng.choice((f"memsearch {_words(rng)} {options}", f"memsearch {options}", f"memory list {options}"))
-        frame = shell.run_line_magic(*line.split(" ", 1))
-        return json.loads(frame.to_json()) | {"said": frame.attrs["memsearch"]}
+        with redirect_stderr(StringIO()) as told:
+            frame = shell.run_line_magic(*line.split(" ", 1))
+        return json.loads(frame.to_json(date_format="iso")) | {"said": frame.attrs["memsearch"], "told": told.getvalue()}
 
     yield ask
     shell.run_line_magic("unload_ext", "jupyter_memory")
