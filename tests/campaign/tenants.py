@@ -151,7 +151,8 @@ def _magic(world: _World, ids: list[str]) -> Iterator[_Door]:
         line = rng.choice((f"memsearch {_words(rng)} {options}", f"memsearch {options}", f"memory list {options}"))
         with redirect_stderr(StringIO()) as told:
             frame = shell.run_line_magic(*line.split(" ", 1))
-        return json.loads(frame.to_json(date_format="iso")) | {"said": frame.attrs["memsearch"], "told": told.getvalue()}
+        said = {"said": frame.attrs["memsearch"], "told": told.getvalue()}
+        return json.loads(frame.to_json(date_format="iso")) | said
 
     yield ask
     shell.run_line_magic("unload_ext", "jupyter_memory")
