@@ -368,7 +368,7 @@ def tune(store: MemoryStore, golden: Sequence[GoldenQuestion], profile: Profile)
         if lifting and (best := max(lifting, key=itemgetter(0)))[0] > fmean(before) - _EQUAL:
             return best[2], best[1]
     if lifting:
-        raise InputError(f"Each change that lifts one makes the golden set worse. The best: {best[1]}.")
+        raise InputError(f"Each change that lifts one makes the set worse, so none is proposed. At best: {best[1]}.")
     raise InputError("No change of one weight, up to threefold either way, lifts an answer.")
 
 

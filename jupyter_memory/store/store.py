@@ -149,12 +149,12 @@ class MemoryStore:
                 value or several, of which any is enough.
             since, until: Bounds of the event time, such as ``"2026-03-01"`` or ``"last week"``; a day given as
                 ``until`` is included.
-            as_of: Only what was stored by this time, of a day by its end, with ages counted from then; texts that were
+            as_of: Only what was stored by this time, or by the end of this day; ages count from then. Texts that were
                 changed or forgotten since are missing.
             now: The moment that ages are counted from.
             tags, domain: Evidence for profiles that read it; nothing is left out for it.
             mode: ``"scan"`` gives few columns, with an estimate of the tokens that each text costs.
-            stores: Stores of the list to search together, by their names: ``"own"`` is this one, ``"all"`` is each.
+            stores: Stores of the list to search together, by their names: ``"own"`` is this one, ``"all"`` all of them.
 
         Raises:
             QueryError: the query is empty, or a filter cannot be read.
