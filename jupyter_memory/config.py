@@ -99,7 +99,7 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
     thumbnails = Bool(True, help="Keep the pictures in notebooks as thumbnails; off: the next `index` removes them.")
     thumbnails_max_mb = Float(200.0, min=0, help="What all thumbnails of a store may take; more are left out.")
     max_store_mb = Float(0.0, min=0, help="The size that the store should not exceed, with a notice at 90%; 0: any.")
-    chunk_tokens = Int(448, min=64, max=2048, help="Tokens of a chunk; what is stored keeps its own: `index --anew`.")
+    chunk_tokens = Int(448, min=64, max=2048, help="Most tokens of a chunk; stored ones stay until `index --anew`.")
     max_file_mb = Float(20.0, min=0.001, help="Larger files are not indexed. Pictures of a notebook do not count.")
     undo_minutes = Float(
         0.0, min=0, max=_MONTH, help="Minutes in which `%memory undo` restores what was forgotten; 0: it cannot."

@@ -266,8 +266,9 @@ _PROFILES = Option(
 _EMBEDDER = Option(("--embedder",), "the model", "NAME", default="static")
 _EVAL_HELP = """Measure profiles on judged sets: folders with corpus.jsonl, queries.jsonl and qrels.tsv.
 
-With the golden set of your own questions: `eval pool` lists what nobody judged yet, to be judged with --right, --wrong
-and --first; `eval tune [FILE]` proposes the smallest change of a weight that lifts right answers, and saves it.
+With the golden set of your own questions: `eval pool` lists what you have not judged yet; judge it with --right,
+--wrong and --first. `eval tune [FILE]` proposes the smallest change of one weight that lifts right answers; with FILE,
+it saves it.
 """
 _EVAL = (
     Option(

@@ -165,13 +165,13 @@ class MemoryAccessor:
         return str(store.context(answer, max_tokens))
 
     def receipt(self, path: str | Path | None = None) -> dict[str, Any]:
-        """Return a receipt of these rows, without their texts and the query, and write it to ``path``, a new file.
+        """Return a receipt of these rows, without texts and the query, and write it to ``path``, a new file, if given.
 
-        By its salted digests, `%memory verify` tells later what became of each. It is made of one recent answer.
+        `%memory verify` compares its salted digests with the store, to say later what became of each row.
         """
         first = recent_answer(self._searches[0])
         if first is None or len(self._searches) > 1:
-            raise InputError("A receipt is made of one answer, in the session that asked: search again, then make it.")
+            raise InputError("A receipt is made of one answer, in the session that asked. Search again, then make it.")
         from jupyter_memory.search.receipt import receipt_of  # few answers need one
 
         rows = set(map(str, self._frame["memory_id"]))

@@ -336,9 +336,9 @@ def pool(store: MemoryStore, path: Path, profiles: Mapping[str, Profile], said: 
 
 
 def tune(store: MemoryStore, golden: Sequence[GoldenQuestion], profile: Profile) -> tuple[Profile, str]:
-    """Return a profile with the smallest change of one weight that lifts answers which stand too low, and a sentence.
+    """Return a profile with the smallest change of one weight that lifts answers that rank too low, and a sentence.
 
-    Raises ``InputError`` if none stands too low, no change lifts one, or each makes the golden set worse.
+    Raises ``InputError`` if none ranks too low, no change lifts one, or each makes the golden set worse.
     """
     pools = [(one, store.pooled(one.text, **one.options(profile))) for one in golden[-_MOST:]]
     if not pools:
@@ -351,7 +351,7 @@ def tune(store: MemoryStore, golden: Sequence[GoldenQuestion], profile: Profile)
     before, weights = measured(base), weights_of(base.terms)
     low, lifting = [place for place, value in enumerate(before) if value < 1 - _EQUAL], list[_Tried]()
     if not low:
-        raise InputError("Every right answer stands at the top: there is nothing to lift.")
+        raise InputError("Every right answer is at the top: there is nothing to lift.")
     for size in _SIZES:
         for name, factor in product(weights, (size, 1 / size)):
             new = {name: float(f"{weights[name] * factor:.4g}")}
@@ -368,8 +368,8 @@ def tune(store: MemoryStore, golden: Sequence[GoldenQuestion], profile: Profile)
         if lifting and (best := max(lifting, key=itemgetter(0)))[0] > fmean(before) - _EQUAL:
             return best[2], best[1]
     if lifting:
-        raise InputError(f"What lifts one makes the golden set worse, so nothing is proposed. At best: {best[1]}.")
-    raise InputError("No change of one weight, up to three times as much or as little, lifts an answer.")
+        raise InputError(f"Each change that lifts one makes the set worse, so none is proposed. At best: {best[1]}.")
+    raise InputError("No change of one weight, up to threefold either way, lifts an answer.")
 
 
 _SHOWN = ("ndcg@10", "recall@5", "mrr@10", "success@1")

@@ -71,7 +71,7 @@ def draft_from(record: Mapping[str, Any], *, space: str, redacting: bool) -> Dra
         given[name] = moment(given.get(name), now, end=name == "valid_until")
     given["event_at"] = given["event_at"] or now
     if None not in (begins := given["valid_from"], ends := given["valid_until"]) and begins >= ends:
-        raise InputError("A memory holds from valid_from until valid_until, so valid_until must be later.")
+        raise InputError("A memory is valid from valid_from until valid_until, so valid_until must be later.")
     given["text"] = given.get("text", "")
     value = given.get("tags", ())
     tags = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else (value,)

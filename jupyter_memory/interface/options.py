@@ -55,11 +55,11 @@ def yes(help_text: str) -> Option:
 
 LIMIT = Option(("-n", "--limit"), "how many results", "N", whole=True)
 RETRY = Option(("--retry",), "read files again that could not be read before, and report them")
-ANEW = Option(("--anew",), "read unchanged files, too, as after a change of the setting chunk_tokens")
+ANEW = Option(("--anew",), "read unchanged files again, too, as after changing the setting chunk_tokens")
 DETAILS = Option(("--details",), "list each file that was left out, with the reason")
 PROFILE = Option(("-p", "--profile"), "how to rank: a profile's name", "NAME")
 TAG = Option(("--tag",), "only memories with this tag; any of several: --tag a,b or --tag a --tag b", "TAG", many=True)
-ABOUT_TAG = Option(("--about-tag",), "a tag that counts in favour (profile vault); no filter", "TAG", many=True)
+ABOUT_TAG = Option(("--about-tag",), "a tag that counts in favour (profile vault), not a filter", "TAG", many=True)
 KIND = Option(("--kind",), f"only {', '.join(KINDS)}; again for one more", "KIND", many=True, choices=KINDS)
 TIER = Option(("--tier",), f"only {', '.join(TIERS)}; again for one more", "TIER", many=True, choices=TIERS)
 PATH = Option(("--path",), "only this file, or what lies below this folder", "PATH", many=True)
@@ -68,7 +68,7 @@ SPACE = Option(("--space",), "only this space", "SPACE", many=True)
 SESSION = Option(("--session",), "only this session", "SESSION", many=True)
 SINCE = Option(("--since",), 'from this time on: 2025-03-31, "last week"', "TIME")
 UNTIL = Option(("--until",), "up to this time; a day, month or year is included", "TIME")
-AS_OF = Option(("--as-of",), "as it was then: only what was stored by this time", "TIME")
+AS_OF = Option(("--as-of",), "only what was stored by this time", "TIME")
 ON = Option(("--on",), 'in this day, week, month or year: yesterday, "March 2025"', "TIME")
 DOMAIN = Option(("--domain",), "subject area that counts in favour (profile vault)", "NAME")
 SCAN = Option(("--scan",), "short rows only: title, score, first words, size")
@@ -96,9 +96,9 @@ BROWSE = (LIMIT, *FILTERS, AS_OF, IN)
 # Of memories that leave for another store; `copy FROM TO` knows the space and --update alone.
 COPY = (
     Option(("--to",), "the store of `store list` that gets these memories", "NAME"),
-    Option(("--in",), "the store of `store list` that has them, if it is not yours", "NAME"),
+    Option(("--in",), "the store of `store list` to take them from, if it is not your own", "NAME"),
     *FILTERS,
-    Option(("--history",), "what you ran, too, if it is among them"),
+    Option(("--history",), "also what you ran, if it is among them"),
     Option(("--update",), "overwrite memories that the other store has under the same id"),
     yes("do not ask before they are copied or moved"),
 )
@@ -120,10 +120,10 @@ MODEL = (FROM, DIMS, yes("do not ask before a model is fetched or removed"), JSO
 # What is said of rows of `%memeval pool`.
 VERDICTS = (
     Option(("--right",), "this row answers its question; again for one more", "ROW", many=True),
-    Option(("--wrong",), "this row does not; again for one more", "ROW", many=True),
+    Option(("--wrong",), "this row does not answer it; again for one more", "ROW", many=True),
     Option(("--first",), "this row should be the first; again for one more", "ROW", many=True),
 )
-UNTOLD = Option(("--off",), "take the description off; search the folder again")
+UNTOLD = Option(("--off",), "remove the description, or search the folder again")
 OFF = Option(("--off",), "no longer watch these folders; what was indexed stays")
 # What an agent may see and do: options of the server, which the entry of a client names.
 BOUNDS = (
@@ -143,8 +143,8 @@ ADD = (
     Option(("--session",), "the session it belongs to", "SESSION"),
     Option(("--severity",), f"one of {', '.join(SEVERITIES)}", "LEVEL", choices=SEVERITIES),
     Option(("--domain",), "the subject area", "NAME"),
-    Option(("--valid-from",), "from when it holds: 2026-03-31", "TIME"),
-    Option(("--valid-until",), "until when it holds; a day, month or year is included", "TIME"),
+    Option(("--valid-from",), "valid from this time on: 2026-03-31", "TIME"),
+    Option(("--valid-until",), "valid up to this time; a day, month or year is included", "TIME"),
     Option(("--on", "--event-at"), 'when it happened: 2025-03-31, yesterday, "2 hours ago"', "TIME"),
     Option(("--tier",), f"one of {', '.join(TIERS)}", "TIER", choices=TIERS),
     Option(("--pin",), "keep it on top"),

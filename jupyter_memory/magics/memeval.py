@@ -134,7 +134,7 @@ def run(session: Session, call: Call) -> pd.DataFrame:
 
 
 def pool(session: Session, call: Call) -> None:
-    """Collect what the profiles show first for your questions and nobody judged yet, as a table to judge.
+    """List what the profiles show first for your questions and you have not judged yet; judge it row by row.
 
     The questions are those of the golden set and of `%memory good` and `bad`. A row is named by its first column.
 
@@ -149,10 +149,10 @@ def pool(session: Session, call: Call) -> None:
 
 
 def tune(session: Session, call: Call) -> None:
-    """Propose the smallest change of one weight that lifts right answers which stand too low.
+    """Propose the smallest change of one weight that lifts right answers that rank too low.
 
-    It is refused where nDCG@10 of the golden set falls. With FILE it is saved as a profile of yours, which ranks from
-    then on in this session; repeated, it goes on from there.
+    A change that lowers nDCG@10 of the golden set is refused. With FILE, the change is saved as a profile, which ranks
+    in this session from then on. Repeat the command to go on from there.
 
     Examples::
 

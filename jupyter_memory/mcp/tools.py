@@ -452,7 +452,7 @@ class Tools:
         call.about = asked.title
         space, given = self.bound.space or self.provider.settings.space, asked.model_dump()
         if asked.space and space and asked.space != space:
-            raise ToolError("space: it is not the one that you may write to. Leave it out.")
+            raise ToolError("space: you may not write to this one. Leave it out.")
         window = period_of(
             given, call.at, lambda name, why: ToolError(f"{name}: {why}."), ("valid_from", "valid_until")
         )
@@ -554,7 +554,7 @@ class Tools:
 
     def _chosen(self, names: Sequence[str] | None) -> Sequence[str]:
         if not {*(names or ())} <= {*self._names}:
-            raise ToolError("stores: you may not see one of them. memory_status lists those that you may see.")
+            raise ToolError("stores: you may not search one of them. memory_status lists those that you may search.")
         return tuple(name for name in self._names if not names or name in names)
 
     # What a client may see of one store, or of several together; then an id begins with the name of its store.

@@ -164,7 +164,7 @@ class Memories(Part):
     def pin(self, memory_id: str, *, by: str = "") -> Memory:
         """Mark a memory as permanently important: while it is pinned, its tier is core.
 
-        ``by`` names the program that does; without it, no program may unpin the memory.
+        ``by`` names the program that pins it; what a person pinned (without ``by``), no program may unpin.
         """
         return self._pinned(memory_id, True, {PINNED_BY: by} if by else {})
 

@@ -119,10 +119,10 @@ class Sources(Part):
             return snapshot.described(self._scope.space)
 
     def describe_folder(self, path: str | Path, description: str | None = None, *, hidden: bool | None = None) -> str:
-        """Note what is in a folder, in a line that comes with its hits (an empty one removes it); return its path.
+        """Describe a folder in one line, which its hits show (an empty line removes it); return the folder's path.
 
-        Searches that do not name a ``hidden`` folder leave it out; it stays indexed. Raises ``InputError`` if nothing
-        at or below this path was indexed, or the line has more than 300 characters.
+        Searches leave a ``hidden`` folder out unless they name its path; it stays indexed. Raises ``InputError`` if
+        nothing at or below this path was indexed, or the line has more than 300 characters.
         """
         from jupyter_memory.ingest.redaction.redactor import redact
 

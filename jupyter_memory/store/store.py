@@ -149,12 +149,12 @@ class MemoryStore:
                 value or several, of which any is enough.
             since, until: Bounds of the event time, such as ``"2026-03-01"`` or ``"last week"``; a day given as
                 ``until`` is included.
-            as_of: Only what was stored by this time, of a day by its end, with ages counted from then; texts that were
+            as_of: Only what was stored by this time, or by the end of this day; ages count from then. Texts that were
                 changed or forgotten since are missing.
             now: The moment that ages are counted from.
             tags, domain: Evidence for profiles that read it; nothing is left out for it.
             mode: ``"scan"`` gives few columns, with an estimate of the tokens that each text costs.
-            stores: Stores of the list to search together, by their names: ``"own"`` is this one, ``"all"`` is each.
+            stores: Stores of the list to search together, by their names: ``"own"`` is this one, ``"all"`` all of them.
 
         Raises:
             QueryError: the query is empty, or a filter cannot be read.
@@ -173,7 +173,7 @@ class MemoryStore:
         stores: str | Sequence[str] = (),
         **options: Unpack[SearchOptions],
     ) -> Answer:
-        """Return what ``search`` does as ``Hit`` values.
+        """Return what ``search`` finds, as ``Hit`` values.
 
         With ``prefix`` the last word may be unfinished, for a search while typing, unless white space follows it.
         With ``time=False`` words such as "last week" are only words.
@@ -271,11 +271,11 @@ class MemoryStore:
         update: bool = False,
         progress: bool = True,
     ) -> CopyReport:
-        """Copy memories into another store, as ``import_`` takes them in, without secrets; return what became of them.
+        """Copy memories into another store, as ``import_`` does, with secrets redacted; return a report.
 
-        With ``move``, what is whole there is then forgotten here; ``undo`` takes that back. What you ran comes along
-        only with ``history``, and a memory whose id is known there is replaced only with ``update``. After an
-        interruption the same call continues.
+        With ``move``, what arrived whole is then forgotten here, and ``undo`` brings it back. What you ran comes along
+        only with ``history``. A memory whose id is known there is replaced only with ``update``. After an
+        interruption, the same call continues.
         """
         chosen = (ids if isinstance(ids, Selection) else self.selection(ids)).ids
         self.transfer.leaving(chosen, to.transfer, history=history, move=move)
@@ -288,10 +288,10 @@ class MemoryStore:
         return replace(report, removed=removed, stayed=len(became) - removed)
 
     def undo(self) -> int:
-        """Take the last ``forget`` back, with ids, pins, tags, vectors, feedback and pictures; return how many.
+        """Bring back what the last ``forget`` or move removed, with all that belonged to it; return how many memories.
 
-        What was remembered again meanwhile stays one memory. Of a move, the other store loses what came with it, unless
-        that was changed since. Raises ``InputError`` if there is nothing to take back.
+        What was remembered again meanwhile stays one memory. The other store of a move forgets what it got, unless that
+        was changed since. Raises ``InputError`` if there is nothing to take back.
         """
         last, back = self.undoable(), self.forgetting.undo()
         if last is not None and last.moved:
@@ -301,7 +301,7 @@ class MemoryStore:
                 if unchanged := self.transfer.held_by(there.transfer, new):
                     there.forget(unchanged, now=not there.forgetting.can_undo)
             except JupyterMemoryError as error:
-                raise StoreError(f"{back:,} came back, and what was moved to {to} is there, too: {error}") from None
+                raise StoreError(f"{back:,} came back, and what was moved to {to} is still there: {error}") from None
         return back
 
     def part(self, filters: Filters) -> Searching:
@@ -342,7 +342,8 @@ def open_store(path: str | Path | None = None, *, settings: JupyterMemory | None
 def opened(listed: ListedStore, settings: JupyterMemory) -> MemoryStore:
     """Open a store of the list; by its own model, whatever the settings choose for yours."""
     if listed.place is None or not may_exist(listed.place):
-        raise NoStore(f"There is no store at {listed.place}. Check the path, or make one: --store PATH index FOLDER")
+        make = "jupyter-memory --store PATH index FOLDER"
+        raise NoStore(f"There is no store at {listed.place}. Check the path, or make one: {make}")
     return MemoryStore(listed.place, space=settings.space or None, settings=settings, read_only=listed.read_only)
 
 

@@ -266,7 +266,7 @@ class CopyReport:
     def __str__(self) -> str:
         line = self.memories.said("copied", f" to {visible(self.target)}")
         line += f", {count_of(self.searches, 'search', 'searches')}" if self.searches else ""
-        line += f", secrets masked in {self.masked:,}" if self.masked else ""
+        line += f", secrets redacted in {self.masked:,}" if self.masked else ""
         line += f"; removed {self.removed:,} from the source" if self.removed is not None else ""
         return line + (f", but not {self.stayed:,} with differences" if self.stayed else "")
 

@@ -263,7 +263,7 @@ UNSURE = "The results may answer this."
 EMPTY = "This store is empty. Add files with `index`, or a note with `add`."
 NO_MATCH = "No memory contains these words or comes close to their meaning. Try other words, or index more files."
 NO_MATCH_FILTERED = "No memory that matches the filters contains these words or comes close to their meaning."
-AS_OF = "Stored by {:%Y-%m-%d %H:%M}, without what was changed or forgotten since: only runs keep earlier texts."
+AS_OF = "This is what was stored by {:%Y-%m-%d %H:%M}, unless changed or forgotten since: only runs keep earlier texts."
 NONE_ALIKE = "Nothing else here is like this memory."
 
 

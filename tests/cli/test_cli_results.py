@@ -54,7 +54,7 @@ def test_what_was_stored_by_then(week: Run) -> None:
     for command in (["search", "prices"], ["list"]):
         none, all_of_them = week(*command, "--as-of", "yesterday"), week(*command, "--as-of", "today")
         assert none.out == "" and "Nothing that is here now was stored by then." in none.err
-        assert "Prices" in all_of_them.out and all_of_them.err.startswith("Stored by ")
+        assert "Prices" in all_of_them.out and all_of_them.err.startswith("This is what was stored by ")
 
 
 def test_search_context(week: Run) -> None:

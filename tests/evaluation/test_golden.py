@@ -153,7 +153,7 @@ def test_tuning(week_store, kept, now):
         golden.tune(week_store, [*kept, low], tuned)
     first = answer.hits[0].memory
     against = [replace(low, right={first.id: first.content_hash}, tags=(tag,)) for tag in "ab"]
-    with pytest.raises(InputError, match="makes the golden set worse, so nothing is proposed"):
+    with pytest.raises(InputError, match="makes the set worse, so none is proposed"):
         golden.tune(week_store, [low, *against], auto)
     words = covalence.replace(terms=covalence.terms[1:2])
     with pytest.raises(InputError, match="No change of one weight"):

@@ -274,7 +274,7 @@ def test_copy_and_move(both, papers, monkeypatch):
     monkeypatch.setattr("sys.stdin", Terminal("n\ny\n"))
     assert both("copy", rates, "--to", "papers").code == 1 and titles_in(papers) == {"Prices"}
     done = both("copy", rates, "--to", "papers")
-    assert done.out == f"copied 1 memory to {papers}\n" and f"1 memory of {own} for {papers}:\n  Rates\n" in done.err
+    assert done.out == f"copied 1 memory to {papers}\n" and f"1 memory from {own} to {papers}:\n  Rates\n" in done.err
     assert both("move", rates, "--to", "papers", "--yes").out.endswith(
         "1 known already and kept; removed 1 from the source\n"
     )
@@ -294,11 +294,11 @@ def test_undo_of_a_move_and_what_stays(both, papers):
         for number in range(6):
             store.add(f"Number {number}")
     done = both("move", "--until", "today", "--to", "papers", "--yes")
-    assert "  and 2 more\n  left here without --history: 1 text that you ran\n" in done.err
+    assert "  and 2 more\n  stays here without --history: 1 text that you ran\n" in done.err
     assert "Until " in done.err and "jupyter-memory undo brings it back" in done.err and "cannot" not in done.err
     assert both("undo").out == f"brought back 7 memories from {papers}\n" and titles_in(papers) == {"Prices"}
     assert (
-        "nothing to move; left here without --history: 1 text"
+        "nothing to move; stays here without --history: 1 text"
         in both("move", "--kind", "history", "--to", "papers", "--yes").err
     )
     assert "removed 1" in both("move", "--kind", "history", "--to", "papers", "--yes", "--history").out

@@ -38,7 +38,7 @@ def test_bare_browses(week) -> None:
     assert "Müller" in week.titles("%memsearch Müller --until 2026-03-03")
     assert week.titles("%memsearch the --kind cell") == week.titles("%memsearch --as-of yesterday") == []
     assert set(week.titles("%memsearch the --as-of today --since 2026-03-05")) == {"Regex", "Status"}
-    assert "Stored by" in week.noted("%memsearch the --as-of today")
+    assert "stored by" in week.noted("%memsearch the --as-of today")
     assert set(week.titles("%memsearch prices --tier note --kind note")) >= {"Prices"}
     assert set(week.titles("%memsearch the --tag people,decision")) == {"Müller", "Prices"}
     week.run("%memadd λ is 0.3 --tag ridge,müller")

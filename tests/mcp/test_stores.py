@@ -63,7 +63,7 @@ def test_some_of_them(opened, ask, refused):
     said = {
         refused(tools, "search", query="prices", stores=names) for names in (["secret"], ["own", "nowhere"], ["all"])
     }
-    assert said == {"stores: you may not see one of them. memory_status lists those that you may see."}
+    assert said == {"stores: you may not search one of them. memory_status lists those that you may search."}
 
 
 def test_ids_lead_to_their_stores(opened, ask, stores):

@@ -64,8 +64,8 @@ def test_filters_hold_and_the_nearest_value_is_named(tools, tools_over, ask, sto
     none = ask(tools, "search", query="prices", filters={"tag": ["prizes"]})
     assert none["hits"] == [] and "Did you mean 'prices'?" in none["note"]
     then = ask(tools, "search", query="prices", filters={"as_of": "2020-03"})
-    assert then["hits"] == [] and "Stored by 2020-03-31 23:59," in then["note"]
-    assert "Stored by" in ask(tools, "search", query="prices", filters={"as_of": "today"})["note"]
+    assert then["hits"] == [] and "stored by 2020-03-31 23:59, " in then["note"]
+    assert "stored by" in ask(tools, "search", query="prices", filters={"as_of": "today"})["note"]
     failed = {"kind": "cell", "title": "Failed", "metadata": {"cell_type": "code"}}
     week_store.add("prices / 0\n\nOut:\nZeroDivisionError: division by zero", **failed)
     errors = ask(tools, "search", query="prices", filters={"outcome": "Error"})["hits"]
@@ -190,7 +190,7 @@ def test_what_a_program_says_of_a_note(tools, tools_over, ask, refused, week_sto
     memory = week_store.get(kept)
     assert (memory.severity, memory.domain, memory.outside(datetime.now(UTC))) == ("critical", "sales", "")
     bound = tools_over(week_store, space="shop")
-    assert refused(bound, "remember", text="x", space="papers").startswith("space: it is not the one")
+    assert refused(bound, "remember", text="x", space="papers").startswith("space: you may not write to this one")
     assert week_store.get(ask(bound, "remember", text="x", space="shop")["id"]).space == "shop"
 
 

@@ -53,7 +53,7 @@ async def test_a_day_and_a_filter_narrow_every_list(ask, fits, week_in):
     done = fits("answer", (await ask("search", {"query": "what did I change on 2026-03-03"})).json)
     assert {hit["event_at"][:10] for hit in done["hits"]} == {"2026-03-03"} and done["time_read"]["phrase"]
     then = fits("answer", (await ask("search", {"query": "prices", "as_of": "2020"})).json)
-    assert then["hits"] == [] and then["notices"][0].startswith("Stored by 2020-12-31 23:59")
+    assert then["hits"] == [] and then["notices"][0].startswith("This is what was stored by 2020-12-31 23:59")
     assert (await ask("browse", {"as_of": "today", "limit": 4})).json["hits"] == answer_without_words["hits"]
     for name in ("since", "as_of"):
         refused = await ask("browse", {name: "no day at all"})

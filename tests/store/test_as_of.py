@@ -110,7 +110,7 @@ def test_it_is_asked_as_if_then(kept):
     kept.add("prices are net", event_at="2026-02-26")
     answer = kept.hits("prices", as_of="2026-03-01", now=NOW)
     assert answer.query.now == datetime(2026, 3, 1, 23, 59, 59, 999999, UTC)
-    assert answer.notices[0].startswith("Stored by 2026-03-01 23:59, ")
+    assert answer.notices[0].startswith("This is what was stored by 2026-03-01 23:59, ")
     assert answer.notices[1:] == ("Nothing that is here now was stored by then.",)
     asked = kept.hits("prices", as_of="2026-03-01", since="last week", now=NOW).query.filters
     assert asked.since == datetime(2026, 2, 16, tzinfo=UTC)

@@ -108,7 +108,7 @@ def test_secrets_are_looked_for_again(store):
     b = store("b.sqlite", embedder=Hashing(), settings=careful)
     with MemoryStore(path, Hashing(), settings=careful) as a:
         report = give(a, ids, b)
-        assert report.masked == 1 and "secrets masked in 1" in str(report)
+        assert report.masked == 1 and "secrets redacted in 1" in str(report)
         assert words_left(b.path, [TOKEN]) == [] and "[redacted: " in b.get(ids[0]).text
         assert give(a, ids, b, move=True).removed == 2
     with MemoryStore(path, Hashing(), settings=careless) as a:
@@ -212,7 +212,7 @@ def test_undo_where_the_other_store_is_gone(two):
     give(a, memory.id, b, move=True)
     b.close()
     b.path.rename(b.path.with_name("elsewhere.sqlite"))
-    with pytest.raises(StoreError, match=r"1 came back, and what was moved to .*b\.sqlite is there, too"):
+    with pytest.raises(StoreError, match=r"1 came back, and what was moved to .*b\.sqlite is still there"):
         a.undo()
     assert set(held(a)) == {memory.id}
 

@@ -116,7 +116,7 @@ def test_damage_and_forgery_are_told(week, verify, key):
     ):  # fmt: skip
         code, states, said = verify(store, wrong)
         assert (code, states) == (1, {}) and said.endswith(
-            "checked.json is no receipt, or was damaged or changed since it was made."
+            "checked.json is not a receipt, or it has been damaged or changed."
         )
     for odd in (
         {"hits": 5}, {"hits": [5]}, {"hits": [{}]}, {"hits": [{**receipt["hits"][0], "rank": "first"}]}, {"date": 5},
@@ -132,7 +132,7 @@ def test_damage_and_forgery_are_told(week, verify, key):
     key.write_bytes(mine)
     code, states, said = verify(store, forged)
     assert (code, set(states.values())) == (1, {"unchanged"})
-    assert said.endswith("unchanged; your key did not seal it here, so whether it is forged cannot be told.")
+    assert said.endswith("unchanged; it was not sealed with your key here, so it may be forged.")
     assert not Receipt.read(json.dumps({**forged, "seal": receipt["seal"]})).is_sealed
     assert verify(store, receipt)[0] == 0
 

@@ -452,8 +452,8 @@ def context(front: Front, call: Call) -> PromptText:
 def verify(front: Front, call: Call) -> None:
     """Check a receipt of an answer: say what became of each of its memories.
 
-    `df.memory.receipt("answer.json")` writes one. `changed` has another text now; `replaced` is gone, and its file has
-    newer text. Whether somebody forged it can be told only where it was made: the key of its seal stays there.
+    `df.memory.receipt("answer.json")` writes one. A `changed` memory has another text now; a `replaced` one is gone,
+    and its file has newer text. Forgery shows only where the receipt was made, since the key of its seal stays there.
 
     Examples::
 
@@ -467,7 +467,7 @@ def verify(front: Front, call: Call) -> None:
     except OSError as error:
         raise InputError(f"{file} cannot be read: {error.strerror}.") from None
     if receipt is None:
-        raise InputError(f"{file} is no receipt, or was damaged or changed since it was made.")
+        raise InputError(f"{file} is not a receipt, or it has been damaged or changed.")
     rows = []
     for hit in receipt.hits:
         state, memory = _store_of(front, hit["store"]).searching.became(hit, receipt)
@@ -476,7 +476,7 @@ def verify(front: Front, call: Call) -> None:
     front.say(columns(rows))
     counts = Counter(state for _, _, state, _ in rows)
     told = ", ".join(f"{number} {state}" for state, number in counts.items()) or "no memories"
-    unknown = "" if receipt.is_sealed else "; your key did not seal it here, so whether it is forged cannot be told"
+    unknown = "" if receipt.is_sealed else "; it was not sealed with your key here, so it may be forged"
     said = f"Since {receipt.date.astimezone():%Y-%m-%d %H:%M}: {told}{unknown}."
     if unknown or counts.keys() - {"unchanged"}:
         front.exit_with_error(said)  # which ends it in a terminal

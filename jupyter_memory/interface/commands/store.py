@@ -205,12 +205,12 @@ def import_(front: Front, call: Call) -> None:
 def copy(front: Front, call: Call) -> None:
     """Copy a store into another one, with its vectors, or memories into a store of the list.
 
-    FROM and TO are files or URLs of databases; TO is made if it does not exist. Ids, tags, pins, the history of what
+    FROM and TO are files or URLs of databases; TO is created if it does not exist. Ids, tags, pins, the history of what
     you ran, files, feedback and recent searches come along, and nothing is embedded. If it is interrupted, the same
     command continues it. A memory whose id is known there stays as it is; with `--update`, it is overwritten.
 
-    With `--to`, the memories that ids or filters name are shown and, after a question, copied: with tags, pins and
-    dates, without what you ran unless you add `--history`, and with secrets looked for once more.
+    With `--to`, it shows the memories that ids or filters name, asks, and copies them with tags, pins and dates. What
+    you ran is left out unless you add `--history`, and secrets are redacted again.
 
     Examples::
 
@@ -460,10 +460,10 @@ def _of(space: str | None) -> str:
 
 
 def folders(front: Front, call: Call) -> None:
-    """List the indexed folders, describe one, or hide one from searches; it stays indexed.
+    """List the indexed folders, describe one for its hits, or hide one from searches.
 
-    A description is one line, which comes with each hit below the folder, for agents too. A hidden folder is searched
-    only where its path is named; an answer that may have missed something there tells how much was left out.
+    A description is one line, which every hit in the folder shows, to agents too. A hidden folder stays indexed, but is
+    searched only if its path is named; an answer that may have missed something there says how much was left out.
 
     Examples::
 
@@ -478,16 +478,16 @@ def folders(front: Front, call: Call) -> None:
 
 
 def describe(front: Front, call: Call) -> None:
-    """Say in one line what is in an indexed folder; it comes with each hit below the folder, for agents too."""
+    """Describe an indexed folder in one line, which every hit in it shows, to agents too."""
     path, *words = call.words
     if bool(words) == call.values["off"]:
-        raise WrongUsage("Say what is in the folder, or take that off with --off.")
+        raise WrongUsage("Say what is in the folder, or remove that with --off.")
     where = front.store.describe_folder(path, " ".join(words))
     front.say(f"described {where}" if words else f"{where} has no description")
 
 
 def hide(front: Front, call: Call) -> None:
-    """Leave a folder out of searches that do not name its path; it stays indexed."""
+    """Leave a folder out of searches, unless they name its path; it stays indexed."""
     where = front.store.describe_folder(call.words[0], hidden=not call.values["off"])
     front.say(f"{where} is {'searched again' if call.values['off'] else 'hidden from searches that do not name it'}")
 

@@ -95,9 +95,10 @@ def trust_(front: Front, call: Call) -> None:
 def move(front: Front, call: Call) -> None:
     """Move memories into another store of the list: copy them there, then forget them here.
 
-    It shows what leaves, and asks. Tags, pins and dates go along; what you ran stays unless you add `--history`, and
-    secrets are looked for again. What differs there stays, too, unless you add `--update`. `undo` takes back a move out
-    of a file, but for what was changed in the other store since. After an interruption, type the same again.
+    It shows what will leave, and asks. Tags, pins and dates go along; what you ran stays here unless you add
+    `--history`, and so does what differs there unless you add `--update`. Secrets are redacted again. `undo` takes back
+    a move out of a file; what was changed in the other store since stays there. After an interruption, type the same
+    again.
 
     Examples::
 
@@ -124,18 +125,18 @@ def hand_over(front: Front, call: Call, verb: str) -> None:
     options = {"move": moves, "history": values["history"]}
     count, titles, masked = source.transfer.leaving(selection.ids, target.transfer, **options)
     ran = 0 if values["history"] else selection.kinds.get("history", 0)
-    left = f"left here without --history: {count_of(ran, 'text')} that you ran"
+    left = f"stays here without --history: {count_of(ran, 'text')} that you ran"
     if not count:
         raise InputError(f"There is nothing to {verb}{f'; {left}' if ran else ''}.")
     number, undoes = count_of(count, "memory", "memories"), source.forgetting.can_undo
     said = [
-        (True, f"{number} of {source.path} for {target.path}:"),
+        (True, f"{number} from {source.path} to {target.path}:"),
         *((True, f"  {fit(one, 70)}") for one in titles),
         (count > len(titles), f"  and {count - len(titles):,} more"),
         (ran, f"  {left}"),
-        (masked, f"In {masked:,} of them secrets are masked on the way."),
-        (moves and selection.kinds.keys() & {"cell", "file"}, "What is indexed again is remembered here again."),
-        (moves and not undoes, "`undo` cannot take this back, but a move back can."),
+        (masked, f"Secrets in {masked:,} of them will be redacted."),
+        (moves and selection.kinds.keys() & {"cell", "file"}, "Indexing their files again remembers them here again."),
+        (moves and not undoes, "`undo` cannot take this back; to do that, move them back."),
     ]
     plan = "\n".join(line for holds, line in said if holds)
     if not front.confirm(f"{verb.title()} {number}?", yes=values["yes"], command=f"{verb} {call.source}", plan=plan):

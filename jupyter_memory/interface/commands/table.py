@@ -55,7 +55,11 @@ COMMANDS: tuple[Command[Front], ...] = (
         store.folders,
         options=(options.UNTOLD,),
         below=(
-            Command("list", store.folders),
+            Command(
+                "list",
+                store.folders,
+                terminal_help="List the indexed folders, with descriptions; say which are hidden.",
+            ),
             Command(
                 "describe", store.describe, (_PATH, _MAYBE_TEXT), (options.UNTOLD,), values="path", missing=_DESCRIBE
             ),
@@ -63,7 +67,7 @@ COMMANDS: tuple[Command[Front], ...] = (
         ),
         missing="%memory folders is followed by list, describe PATH TEXT or hide PATH",
         notebook_words="[list | describe PATH TEXT | hide PATH]",
-        terminal_help="List the folders, describe one for its hits, or hide one from searches: describe, hide.",
+        terminal_help="List the indexed folders, describe one for its hits, or hide one: list, describe, hide.",
     ),
     Command(
         "search",

@@ -62,7 +62,7 @@ export function Debugger({ model, trans, pickFile }: IProps<DebuggerModel> & IPi
           )}
           {answer && <Timings answer={answer} trans={trans} />}
           <label className="jp-Memory-asOf">
-            {trans.__('As it was stored on')}
+            {trans.__('Only what was stored by')}
             <input
               type="date"
               value={model.search.question.asOf ?? ''}

@@ -265,7 +265,7 @@ describe('the debugger', () => {
   it('searches what was stored on a day, and what is stored now', async () => {
     const { api, search, model } = await searched();
     shown(model);
-    const day = screen.getByLabelText('As it was stored on');
+    const day = screen.getByLabelText('Only what was stored by');
     for (const value of ['2026-03-01', '']) {
       await act(async () => {
         fireEvent.change(day, { target: { value } });
