@@ -221,7 +221,9 @@ def test_search_in_several(both):
     both("store", "order", "papers", "own")
     named = both("search", "prices", "--in", "own", "--in", "papers")
     assert named.code == 0 and "papers:" in named.out
-    assert "We scaled" in both("search", "prices", "--in", "all", "--context", "400").out
+    context = both("search", "prices", "--in", "all", "--context", "400").out
+    assert "We scaled" in context and "note papers:" in context
+    assert " papers:" in both("search", "prices", "--in", "all", "--scan").out
     assert both("search", "prices", "--in", "papers", "--quiet").code == 0
     assert "Did you mean 'papers'?" in both("search", "prices", "--in", "paper").err
 
@@ -393,6 +395,8 @@ def test_several_in_a_notebook(home, papers, capsys, monkeypatch):
     rank = int(frame.index[frame["store"] == "papers"][0])
     assert f"papers:{frame.loc[rank, 'memory_id']}" in repr(frame) and "own:" not in repr(frame)
     assert frame.memory.text(rank) == "Prices are net of tax."
+    short = shell.run_line_magic("memsearch", "prices --in all --scan")
+    assert short.memory.text(rank) == "Prices are net of tax." and "papers:" in repr(short)
     assert "score" in str(frame.memory.explain(rank))
     with pytest.raises(InputError, match="several stores"):
         frame.memory.context()
