@@ -318,7 +318,7 @@ def test_undo_of_a_move_and_what_stays(both, papers):
         ("copy ID --to own", 1, "the store itself"), ("copy ID --tag x --to papers", 2, "by ids or by filters"),
         ("move 9 --to papers", 1, "no rank 9"), ("move 0123456789abcdef --to papers", 1, "No memory has"),
         ("move papers:THEIRS ID --to own", 2, "one store at a time"),
-        ("copy ID --in papers --to own", 2, "by ids or by filters"),
+        ("copy ID --in papers --to own", 2, "itself: papers:ID"),
         ("copy --tag nowhere --to papers", 1, "nothing to copy"), ("copy ID --to bound", 1, "read-only"),
         ("copy ID --to gone", 1, "no store at"), ("copy ID --to newer", 1, "newer"),
         ("move --since nonsense --to papers", 2, "not a time"), ("copy bound:ID --to papers", 1, "No memory has"),
