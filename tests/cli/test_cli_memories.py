@@ -48,6 +48,7 @@ def test_folders_and_the_golden_set(run: Run, home: Path) -> None:
     run("folders", "hide", str(folder))
     assert "hidden  drafts, superseded" in run("folders", "list").out
     assert "2 memories are hidden" in run("search", "ridge").err
+    assert "Its folder is hidden" in run("explain", "ridge", hit["memory_id"]).out
     assert run("search", "--quiet", "ridge", "--path", "reports").code == 0
     run("folders", "hide", "--off", str(folder))
     assert run("folders", "describe", str(folder)).code == run("folders", "describe", str(folder), "").code == 2
