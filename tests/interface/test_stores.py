@@ -400,6 +400,8 @@ def test_several_in_a_notebook(home, papers, capsys, monkeypatch):
     assert "score" in str(frame.memory.explain(rank))
     with pytest.raises(InputError, match="several stores"):
         frame.memory.context()
+    with pytest.raises(UsageError, match="of another store"):
+        shell.run_line_magic("memeval", f"add {rank}")
     shell.run_line_magic("memory", f"tag {rank} tax")
     assert "Prices are net of tax." in shell.run_line_magic("memory", "context 400")
     shell.run_line_magic("memory", f"explain {rank}")
