@@ -209,6 +209,8 @@ def _of_golden_set(front: Front, call: Call) -> None:
     from jupyter_memory.search.profiles import PROFILES
 
     name, *file = call.words
+    if len(file) > (name == "tune"):
+        raise WrongUsage(f"Nothing follows pool, and one file tune: {front.command('eval tune mine.toml')}")
     path, used = golden.golden_path(companion(store_path(front.settings))), arms([front.settings.profile])
     if name == "pool":
         named = call.values["profile"]

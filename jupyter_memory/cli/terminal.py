@@ -180,7 +180,7 @@ class Terminal(Front):
         for hit in answer.hits:
             strength = display.percent(hit.strength) or format(hit.score, ".4f")
             size = f"{hit.memory.token_estimate} tokens"
-            rows.append((f"{hit.rank:>2}", hit.memory.id, f"{strength:>4}", size, hit.title))
+            rows.append((f"{hit.rank:>2}", hit.address, f"{strength:>4}", size, hit.title))
         self._page(_lines(rows, _width()))
 
     def _page(self, shown: str) -> None:

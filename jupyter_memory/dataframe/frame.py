@@ -256,6 +256,7 @@ def to_scan_frame(answer: Answer) -> pd.DataFrame:
         "tags": _objects(hit.memory.tags for hit in hits),
         "snippet": _strings(" ".join(hit.snippet.split())[:_SCANNED] for hit in hits),
         "token_estimate": np.fromiter((hit.memory.token_estimate for hit in hits), np.int64),
+        "store": _strings(hit.store for hit in hits),
         "memory_id": _strings(hit.memory.id for hit in hits),
     }
     return _finished(columns, answer)

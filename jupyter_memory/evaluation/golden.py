@@ -32,6 +32,7 @@ from jupyter_memory.store.store import MemoryStore
 from jupyter_memory.text.display import columns, count_of, fit
 from jupyter_memory.text.paths import make_private
 from jupyter_memory.types import Answer, Filters, Hit, Memory, Query
+from jupyter_memory.types.search import OWN
 
 if TYPE_CHECKING:
     import altair
@@ -154,6 +155,8 @@ def add(path: Path, answer: Answer, ranks: Sequence[int]) -> GoldenQuestion:
         if not 1 <= rank <= len(answer.hits):
             results = count_of(len(answer.hits), "result")
             raise InputError(f"The last search has {results}, so there is no rank {rank}.")
+        if answer.hits[rank - 1].store not in ("", OWN):
+            raise InputError(f"Rank {rank} is of another store; the golden set measures your own.")
     return judge(path, asked(answer.query), [answer.hits[rank - 1].memory for rank in ranks], "right")
 
 

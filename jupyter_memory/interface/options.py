@@ -132,7 +132,7 @@ BOUNDS = (
     Option(("--forget-any",), "the agent may forget anything that it sees, not only its own notes"),
     Option(("--space",), "the agent sees only this space, and stores its notes there", "SPACE"),
     Option(("--path",), "the agent sees only this file, or what lies below this folder", "PATH", many=True),
-    Option(("--in",), "the agent sees these stores of `store list`, and the first gets its notes", "NAME", many=True),
+    Option(("--in",), "the agent sees these of `store list`; the first on the list gets its notes", "NAME", many=True),
 )
 CLEAR = yes("do not ask before the history is forgotten")
 HISTORY = (Option(("--always",), "on or off for every kernel that loads the extension, too"), CLEAR)

@@ -568,9 +568,12 @@ class Tools:
             name: Vault(name, partial(self._store, name), 1.0, partial(self._within, client, name)) for name in names
         }
         settings = self.provider.settings
-        found = Vaults(**vaults).hits(
-            query, profile=settings.profile, deadline=settings.stores_seconds, told=sentence, **asked
-        )
+        try:
+            found = Vaults(**vaults).hits(
+                query, profile=settings.profile, deadline=settings.stores_seconds, told=sentence, **asked
+            )
+        except StoreError as error:
+            raise ToolError(str(error)) from None
         return found.answer.addressed()
 
     def _alike(self, client: str, id_: str, **asked: Any) -> Answer:

@@ -24,6 +24,8 @@ def why_not(
 ) -> tuple[str, ...]:
     """Return the reasons why no retriever found a memory."""
     filters, fetched = query.within, profile.fetch(query.limit)
+    if query.left_out and key not in snapshot.keys(Filters(not_path=query.left_out)):
+        return ("Its folder is hidden from searches that do not name its path.",)
     if filters and key not in snapshot.keys(filters):
         return (f"The filters exclude it: {_facets(filters, memory)}.",)
     lines = ["Neither the search by words nor the one by meaning found it, so it was not ranked."]

@@ -17,6 +17,7 @@ from jupyter_memory.text.languages import LONGEST_TOKEN, estimated_tokens
 from jupyter_memory.text.markdown import outputs_of, source_of
 from jupyter_memory.text.unicode import marked
 from jupyter_memory.types import Answer, Hit, Memory
+from jupyter_memory.types.search import address
 
 BUDGET = 2_000
 # What is above the sources takes up to half of it.
@@ -294,7 +295,7 @@ def prompt_text(answer: Answer, max_tokens: int = BUDGET) -> PromptText:
         asked = _asked(answer, quotes) or "this"
         if first is None:
             return PromptText(f"The memory holds nothing that answers {asked}.")
-        place = ", ".join([_place(first, quotes), *_cell(first, quotes)])
+        place = ", ".join([_place(first, quotes, left_out[0].hit.store), *_cell(first, quotes)])
         count = count_of(len(left_out), "close result")
         said = f"Nothing in the memory seems to answer {asked}. Left out: {count}, first {place}."
         return PromptText(f"{said} {quotes.rule}" if f"<stored-{quotes.word}>" in said else said)
@@ -338,7 +339,7 @@ def _asked(answer: Answer, quotes: Quotes) -> str:
 
 def _block(group: Sequence[Source], number: int, quotes: Quotes) -> str:
     first = group[0].hit.memory
-    about, name = [_place(first, quotes)], PurePath(first.source).name
+    about, name = [_place(first, quotes, group[0].hit.store)], PurePath(first.source).name
     if title := first.title.removeprefix(name).removeprefix(" – ") if name else first.title:
         about.append(f"“{quotes.line(title)}”")
     if len(group) == 1:
@@ -358,8 +359,8 @@ def _block(group: Sequence[Source], number: int, quotes: Quotes) -> str:
     return "\n".join([*lines, *(quotes.text(f"\n{source.passage.text}\n") for source in group)])
 
 
-def _place(memory: Memory, quotes: Quotes) -> str:
-    return quotes.line(memory.source) if memory.source else f"{memory.kind} {memory.id}"
+def _place(memory: Memory, quotes: Quotes, store: str = "") -> str:
+    return quotes.line(memory.source) if memory.source else f"{memory.kind} {address(store, memory.id)}"
 
 
 def _cell(memory: Memory, quotes: Quotes) -> list[str]:

@@ -268,7 +268,7 @@ class CopyReport:
         line += f", {count_of(self.searches, 'search', 'searches')}" if self.searches else ""
         line += f", secrets redacted in {self.masked:,}" if self.masked else ""
         line += f"; removed {self.removed:,} from the source" if self.removed is not None else ""
-        return line + (f", but not {self.stayed:,} with differences" if self.stayed else "")
+        return line + (f", but not {self.stayed:,} that differ there" if self.stayed else "")
 
 
 # The share of the budget from which on people are told, and that of the whole from which on a part is named.

@@ -48,9 +48,10 @@ def test_folders_and_the_golden_set(run: Run, home: Path) -> None:
     run("folders", "hide", str(folder))
     assert "hidden  drafts, superseded" in run("folders", "list").out
     assert "2 memories are hidden" in run("search", "ridge").err
+    assert "Its folder is hidden" in run("explain", "ridge", hit["memory_id"]).out
     assert run("search", "--quiet", "ridge", "--path", "reports").code == 0
     run("folders", "hide", "--off", str(folder))
-    assert run("folders", "describe", str(folder)).code == 2
+    assert run("folders", "describe", str(folder)).code == run("folders", "describe", str(folder), "").code == 2
 
     run("search", "ridge", "model")
     run("good", "2")
@@ -58,6 +59,7 @@ def test_folders_and_the_golden_set(run: Run, home: Path) -> None:
     assert "first: “" in run("eval", "pool", "-p", "auto", "--first", row.split()[0]).out
     assert run("eval", "pool", "--right", "zzzzzz").code == 1
     assert "there is nothing to lift" in run("eval", "tune").err
+    assert run("eval", "pool", "auto").code == run("eval", "tune", "a.toml", "b.toml").code == 2
 
 
 def test_standard_input(home: Path, week: Run) -> None:

@@ -23,7 +23,7 @@ DTYPES = {
 BROWSED = {**DTYPES, "memory_id": "str"}
 SCAN = {
     "title": "str", "score": "float64", "kind": "str", "domain": "str", "tags": "object", "snippet": "str",
-    "token_estimate": "int64", "memory_id": "str",
+    "token_estimate": "int64", "store": "str", "memory_id": "str",
 }  # fmt: skip
 
 

@@ -221,7 +221,9 @@ def test_search_in_several(both):
     both("store", "order", "papers", "own")
     named = both("search", "prices", "--in", "own", "--in", "papers")
     assert named.code == 0 and "papers:" in named.out
-    assert "We scaled" in both("search", "prices", "--in", "all", "--context", "400").out
+    context = both("search", "prices", "--in", "all", "--context", "400").out
+    assert "We scaled" in context and "note papers:" in context
+    assert " papers:" in both("search", "prices", "--in", "all", "--scan").out
     assert both("search", "prices", "--in", "papers", "--quiet").code == 0
     assert "Did you mean 'papers'?" in both("search", "prices", "--in", "paper").err
 
@@ -316,7 +318,7 @@ def test_undo_of_a_move_and_what_stays(both, papers):
         ("copy ID --to own", 1, "the store itself"), ("copy ID --tag x --to papers", 2, "by ids or by filters"),
         ("move 9 --to papers", 1, "no rank 9"), ("move 0123456789abcdef --to papers", 1, "No memory has"),
         ("move papers:THEIRS ID --to own", 2, "one store at a time"),
-        ("copy ID --in papers --to own", 2, "by ids or by filters"),
+        ("copy ID --in papers --to own", 2, "itself: papers:ID"),
         ("copy --tag nowhere --to papers", 1, "nothing to copy"), ("copy ID --to bound", 1, "read-only"),
         ("copy ID --to gone", 1, "no store at"), ("copy ID --to newer", 1, "newer"),
         ("move --since nonsense --to papers", 2, "not a time"), ("copy bound:ID --to papers", 1, "No memory has"),
@@ -393,9 +395,13 @@ def test_several_in_a_notebook(home, papers, capsys, monkeypatch):
     rank = int(frame.index[frame["store"] == "papers"][0])
     assert f"papers:{frame.loc[rank, 'memory_id']}" in repr(frame) and "own:" not in repr(frame)
     assert frame.memory.text(rank) == "Prices are net of tax."
+    short = shell.run_line_magic("memsearch", "prices --in all --scan")
+    assert short.memory.text(rank) == "Prices are net of tax." and "papers:" in repr(short)
     assert "score" in str(frame.memory.explain(rank))
     with pytest.raises(InputError, match="several stores"):
         frame.memory.context()
+    with pytest.raises(UsageError, match="of another store"):
+        shell.run_line_magic("memeval", f"add {rank}")
     shell.run_line_magic("memory", f"tag {rank} tax")
     assert "Prices are net of tax." in shell.run_line_magic("memory", "context 400")
     shell.run_line_magic("memory", f"explain {rank}")

@@ -18,7 +18,7 @@ def test_it_returns_a_frame(week) -> None:
     assert isinstance(found, pd.DataFrame) and "Prices" in week.printed("%memsearch prices")
     assert found.memory.explain(1).rank == 1 and "zero mean" in found.memory.text(1)
     assert list(week.run("%memsearch prices --scan").columns) == [
-        "title", "score", "kind", "domain", "tags", "snippet", "token_estimate", "memory_id",
+        "title", "score", "kind", "domain", "tags", "snippet", "token_estimate", "store", "memory_id",
     ]  # fmt: skip
     assert week.run("%memsearch prices -p trovella").attrs["memsearch"]["profile"] == "trovella"
     assert week.run("%memsearch prices").attrs["memsearch"]["profile"] == "auto"

@@ -105,6 +105,7 @@ def test_a_store_that_is_away_is_named_without_its_path(opened, ask, refused, st
     status = ask(opened("own", "team"), "status")
     assert status["memories"] == 2 and status["bounds"][:2] == ["store own", "without what was run"]
     assert "There is no memory yet" in refused(opened("team"), "status")
+    assert "There is no memory yet" in refused(opened("own", "team"), "search", query="prices", stores=["team"])
 
 
 def test_names_that_are_no_stores(opened, ask):

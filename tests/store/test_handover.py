@@ -133,7 +133,7 @@ def test_what_is_not_whole_there_is_kept(two):
     give(a, [same.id, text.id, tag.id], b)
     a.update(text.id, text="Prices of Genève"), b.update(tag.id, tags=["there"])
     report = give(a, [same.id, text.id, tag.id], b, move=True)
-    assert (report.removed, report.stayed) == (1, 2) and "but not 2 with differences" in str(report)
+    assert (report.removed, report.stayed) == (1, 2) and "but not 2 that differ there" in str(report)
     assert b.get(text.id).text == "Prices of Zürich" and b.get(tag.id).tags == ("there",)
     assert give(a, [text.id, tag.id], b, move=True, update=True).removed == 2
     assert b.get(text.id).text == "Prices of Genève" and b.get(tag.id).tags == () and a.count() == 0

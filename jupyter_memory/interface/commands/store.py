@@ -225,7 +225,7 @@ def copy(front: Front, call: Call) -> None:
         hand_over(front, call, "copy")
         return
     given = {one.name for one in COPY if values[one.name]}
-    if len(call.words) != 2 or len(spaces) > 1 or given - {"space", "update"}:
+    if len(call.words) != 2 or len(spaces) > 1 or given - {"space", "update", "yes"}:
         typed = front.command("copy ID --to team"), front.command("copy ~/memory.sqlite ~/papers.sqlite")
         raise WrongUsage("Name memories and a store of the list, or two whole stores: {}, {}".format(*typed))
     source, target = (store_at(word) for word in call.words)
@@ -480,10 +480,11 @@ def folders(front: Front, call: Call) -> None:
 def describe(front: Front, call: Call) -> None:
     """Describe an indexed folder in one line, which every hit in it shows, to agents too."""
     path, *words = call.words
-    if bool(words) == call.values["off"]:
+    said = " ".join(words).strip()
+    if bool(said) == call.values["off"]:
         raise WrongUsage("Say what is in the folder, or remove that with --off.")
-    where = front.store.describe_folder(path, " ".join(words))
-    front.say(f"described {where}" if words else f"{where} has no description")
+    where = front.store.describe_folder(path, said)
+    front.say(f"described {where}" if said else f"{where} has no description")
 
 
 def hide(front: Front, call: Call) -> None:

@@ -113,7 +113,9 @@ def hand_over(front: Front, call: Call, verb: str) -> None:
     values, moves = call.values, verb == "move"
     with usage():
         filters = filters_of(values, datetime.now(UTC))
-    if values["to"] is None or bool(call.words) == bool(filters) or (call.words and values["in"]):
+    if call.words and values["in"]:
+        raise WrongUsage(f"--in goes with filters. An id names its store itself: {values['in']}:ID")
+    if values["to"] is None or bool(call.words) == bool(filters):
         typed = front.command(f"{verb} ID --to team")
         raise WrongUsage(f"Name memories, by ids or by filters, and the store that gets them: {typed}")
     picks = picked(front, call.words)
