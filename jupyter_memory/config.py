@@ -356,7 +356,6 @@ def receipt_key() -> bytes:
 
 
 def unknown_store(name: str, known: Iterable[str]) -> UnknownStore:
-    """Return the error for a name that is not on the list."""
     return UnknownStore(f"No store on the list is called {name!r}.{guess(name, known)} `store list` shows them.")
 
 

@@ -30,8 +30,6 @@ _LONG = 256
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The sizes of a BERT."""
-
     vocabulary: int
     width: int
     layers: int
@@ -45,8 +43,6 @@ class Shape:
 
 
 class Bert(nn.Module):  # type: ignore[misc]
-    """Token ids to token vectors."""
-
     def __init__(self, shape: Shape) -> None:
         super().__init__()
         self.shape = shape
@@ -412,7 +408,6 @@ def read_model(folder: Path, family: Family = _NOMIC) -> Bert:
 
 
 def read_folder(folder: Path, family: Family = _NOMIC) -> tuple[Bert, Tokenise]:
-    """Return the model of a folder with its tokenizer."""
     model = read_model(folder, family)
     return model, read_tokenizer(folder, model.shape.vocabulary, family.tokens)
 

@@ -61,7 +61,6 @@ class GoldenQuestion:
     first: str = ""
 
     def options(self, profile: Profile) -> SearchOptions:
-        """Return the keywords of its search by a profile."""
         asked: SearchOptions = {"filters": self.filters, "now": self.now, "tags": self.tags, "domain": self.domain}
         return {**asked, "profile": profile, "limit": DEPTH}
 
@@ -244,7 +243,6 @@ def answerable(
 
 
 def baseline(store: MemoryStore, golden: Sequence[GoldenQuestion], profile: Profile) -> list[Measured]:
-    """Measure one profile, for others to be compared with."""
     return [_measured(store, one, profile.name, profile)[0] for one in golden]
 
 

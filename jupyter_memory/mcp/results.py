@@ -35,8 +35,6 @@ class Result(BaseModel):
 
 
 class Place(Result):
-    """A memory and where it comes from."""
-
     id: str
     title: str | None = None
     path: str | None = None
@@ -252,7 +250,6 @@ class Pages:
         return page
 
     def at(self, cursor: str) -> Page:
-        """Return the page that a cursor asks for."""
         token, _, start = cursor.partition(".")
         with self._lock:
             kept = self._kept.get(token)

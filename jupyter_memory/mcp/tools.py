@@ -602,7 +602,6 @@ class Tools:
         return self._parts[client, name]
 
     def close(self) -> None:
-        """Close the stores, for good."""
         self.provider.close()
         self._stores.close()
 

@@ -110,7 +110,6 @@ def ranks_without(scored: Scored, profile: Profile, keys: Collection[int]) -> di
 
 
 def traced(answer: Answer, result: Result, profile: Profile) -> Trace:
-    """Return an answer with the lists that it was made of."""
     memories = {one.key: one.memory for one in result.scored.context}
     lists = {}
     for name, found in result.retrieved.items():

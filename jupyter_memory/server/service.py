@@ -171,7 +171,6 @@ class Service:
         return [one.name for one in listed_stores(self.settings, projects=False)]
 
     def interrupt(self, thread: int) -> None:
-        """Stop what a thread is doing in a store."""
         self.provider.interrupt(thread)
         self.stores.interrupt(thread)
 

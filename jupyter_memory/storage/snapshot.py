@@ -249,8 +249,6 @@ def by_kind(sizes: Iterable[tuple[str, int]]) -> dict[str, int]:
 
 
 class Storage(Engine):
-    """A store of memories in a database."""
-
     database: Any  # has the connections
     forgotten = Forgotten()  # what can be taken back
 

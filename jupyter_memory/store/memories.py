@@ -37,8 +37,6 @@ class Get(Protocol):
 
 
 class Memories(Part):
-    """The memories of one store."""
-
     def add(
         self,
         text: str,
@@ -210,8 +208,6 @@ _NOT_BOTH = "Name ids, or choose by source and filters, not both."
 
 
 class Forgetting(Part):
-    """What is forgotten in one store."""
-
     _timer: Timer | None = None
 
     def selection(
@@ -361,7 +357,6 @@ class Forgetting(Part):
 
     @property
     def can_undo(self) -> bool:
-        """Return whether what is forgotten can be brought back."""
         return bool(self._settings.undo_minutes) and isinstance(self._storage.path, Path)
 
     def _forget(self, chosen: _Ids | Filters, among: _Ids | None, everything: bool, now: bool, moved: _Ids = ()) -> int:

@@ -81,7 +81,6 @@ def parts(identifier: str) -> list[str]:
 
 
 def is_compound(word: str) -> bool:
-    """Return whether a word is an identifier of several parts."""
     return len(parts(word)) > 1
 
 

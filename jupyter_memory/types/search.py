@@ -60,7 +60,6 @@ class Filters:
         return self != Filters()
 
     def names(self, facet: str) -> bool:
-        """Return whether a facet is filtered, here or in ``also``."""
         return getattr(self, facet) not in ((), None) or (self.also is not None and self.also.names(facet))
 
     def meaning(self, facets: Iterable[str], of: Callable[[str, str], Iterable[str]]) -> Filters:
@@ -475,8 +474,6 @@ def _number(value: float) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A memory's place in one list."""
-
     memory_id: str
     title: str
     rank: int

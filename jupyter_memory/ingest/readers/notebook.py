@@ -53,8 +53,6 @@ _MOST = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell as its file has it."""
-
     is_code: bool
     source: str
     language: str = ""

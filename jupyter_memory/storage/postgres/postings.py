@@ -35,7 +35,6 @@ class _Posting(NamedTuple):
 
 
 def put_in(session: Session, written: Iterable[ChunkWords]) -> None:
-    """Index chunks that are not in the index."""
     by_space: dict[str, list[ChunkWords]] = {}
     for one in written:
         by_space.setdefault(one.space, []).append(one)
@@ -354,5 +353,4 @@ def of_column(weights: Mapping[str, float]) -> str:
 
 
 def bits_of(columns: Collection[str]) -> int:
-    """Return a set of columns as the table has it."""
     return sum(1 << place for place, column in enumerate(COLUMNS) if column in columns)

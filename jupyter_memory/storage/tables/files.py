@@ -31,7 +31,6 @@ def of_paths(dialect: Dialect) -> str:
 
 
 def under(session: Session, root: str, space: str) -> dict[str, FileState]:
-    """Return what is known of the files at or below a path, by path."""
     there, places = session.dialect.below("files.path", "root", [root])
     rows = session.rows(
         f"select {_STATE}, dated from files where {_of(session, 'files')} and {there} order by path",
@@ -102,7 +101,6 @@ def drop(session: Session, paths: Sequence[str], space: str) -> None:
 
 
 def memories_of_paths(session: Session, paths: Sequence[str], space: str) -> list[int]:
-    """Return the keys of the memories that files hold."""
     return session.column(
         f"select memories.key from memories where {of_paths(session.dialect)} order by memories.key",
         paths=list(paths),
@@ -281,7 +279,6 @@ def _above(path: str, folders: Iterable[NotedFolder]) -> list[NotedFolder]:
 
 
 def drop_below(session: Session, table: str, path: str, space: str, further: str = "") -> None:
-    """Remove a file or folder, and those below it, from a table."""
     there, places = session.dialect.below(f"{table}.path", "path", [path])
     session.changed(f"delete from {table} where {_of(session, table)} and {there} {further}", space=space, **places)
 
