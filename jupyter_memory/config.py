@@ -26,9 +26,9 @@ from jupyter_memory.text.paths import (
     absolute,
     database_address,
     is_address,
-    make_private,
     may_exist,
     store_at,
+    write_private,
 )
 from jupyter_memory.text.unicode import json_text
 from jupyter_memory.types.search import OWN
@@ -254,7 +254,9 @@ def listed_stores(config: JupyterMemory, *, projects: bool = True) -> list[Liste
     return [*map(ListedStore, unnamed), *listed]
 
 
-def chosen_stores(config: JupyterMemory, names: Sequence[str], *, projects: bool = True) -> list[ListedStore]:
+def chosen_stores(
+    config: JupyterMemory, names: Sequence[str], *, projects: bool = True, here: str | None = None
+) -> list[ListedStore]:
     """Return those of ``listed_stores`` that have these names, or ``all``, in the order of the list.
 
     Raises:
@@ -266,7 +268,7 @@ def chosen_stores(config: JupyterMemory, names: Sequence[str], *, projects: bool
             raise unknown_store(name, (one.name for one in listed))
     if ALL not in names:
         return [one for one in listed if one.name in names]
-    return [one for one in listed if one.name != PROJECT or project_store() is not None]
+    return [one for one in listed if one.name != PROJECT or project_store(here) is not None]
 
 
 def project_store(here: str | None = None) -> Path | None:
@@ -310,13 +312,7 @@ def trust(file: Path, trusted: bool = True) -> None:
     kept = {path: identity for path, identity in _trusted().items() if path != str(file)}
     if trusted:
         kept[str(file)] = _identity(file)
-    listed = _trust_file()
-    make_private(listed.parent)
-    # Whole or not at all, for its owner alone.
-    temporary = listed.with_name(f".{listed.name}.{os.getpid()}")
-    with os.fdopen(os.open(temporary, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "w", encoding="utf-8") as written:
-        written.write(json_text(kept, indent=1) + "\n")
-    temporary.replace(listed)
+    write_private(_trust_file(), (json_text(kept, indent=1) + "\n").encode())
 
 
 def _identity(file: Path) -> list[int]:
@@ -349,9 +345,8 @@ def _trusted() -> dict[str, list[int]]:
 def receipt_key() -> bytes:
     """Return the key that seals this person's receipts, made when it is first needed, for its owner alone."""
     file = _trust_file().with_name("receipt.key")
-    make_private(file.parent)
-    with suppress(FileExistsError), os.fdopen(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as made:
-        made.write(os.urandom(32))
+    if not file.exists():
+        write_private(file, os.urandom(32))
     return file.read_bytes()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -30,7 +29,7 @@ from jupyter_memory.search.profiles import Profile
 from jupyter_memory.store.searching import SearchOptions
 from jupyter_memory.store.store import MemoryStore
 from jupyter_memory.text.display import columns, count_of, fit
-from jupyter_memory.text.paths import make_private
+from jupyter_memory.text.paths import write_private
 from jupyter_memory.types import Answer, Filters, Hit, Memory, Query
 
 if TYPE_CHECKING:
@@ -118,12 +117,7 @@ def _save(path: Path, questions: Sequence[GoldenQuestion]) -> None:
         line |= {"wrong": dict(one.wrong), "first": one.first}
         held = {name: value for name, value in line.items() if name == "right" or value not in ({}, [], None, "")}
         lines.append(json.dumps(held, ensure_ascii=False) + "\n")
-    make_private(path.parent)  # of a store on a server, there may be none
-    temporary = path.with_name(f"{path.name}.{os.getpid()}")
-    # Created with its permissions rather than given them afterwards: no other user can open it in between.
-    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-        file.writelines(lines)
-    temporary.replace(path)
+    write_private(path, "".join(lines).encode())
 
 
 def asked(query: Query) -> GoldenQuestion:

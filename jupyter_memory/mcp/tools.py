@@ -9,7 +9,7 @@ import time
 import traceback
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -18,7 +18,7 @@ from uuid import uuid4
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from jupyter_memory.errors import InputError, JupyterMemoryError, StoreError
+from jupyter_memory.errors import InputError, JupyterMemoryError
 from jupyter_memory.interface.commands.history import NOTHING_ALIKE
 from jupyter_memory.interface.options import period_of
 from jupyter_memory.mcp import results
@@ -30,7 +30,7 @@ from jupyter_memory.text.code import is_code
 from jupyter_memory.types import Answer, Filters, Memory
 from jupyter_memory.types.memory import PINNED_BY
 from jupyter_memory.types.report import Recent
-from jupyter_memory.types.search import EMPTY, NO_MATCH, OWN, UNANSWERED, address
+from jupyter_memory.types.search import EMPTY, NO_MATCH, OWN, UNANSWERED, address, parted
 
 if TYPE_CHECKING:
     from jupyter_memory.interface.running import StoreProvider
@@ -481,14 +481,7 @@ class Tools:
         if not self.bound.forgetting_any:
             _refuse_others(memories, call.client, "forget")
         with self._one_write():
-            forgotten = 0
-            for name in self._names:
-                if ids := [id_ for of, id_ in map(_parted, (memory.id for memory in memories)) if of == name]:
-                    forgotten += self._store(name).forget(ids)
-            if others := [memory.id for memory in memories if ":" in memory.id]:
-                # The person's own store has the calls, and must not tell of it either.
-                with suppress(StoreError):
-                    self.provider.store().activity.forget_found(others)
+            forgotten = self._stores.forget([memory.id for memory in memories])
         return priced(results.ForgetResult(forgotten=forgotten, tokens=0), 999)
 
     def memory_pin(self, asked: PinArguments, call: Call) -> results.PinResult:
@@ -615,8 +608,8 @@ def _refuse_others(memories: Sequence[Memory], client: str, what: str) -> None:
             )
 
 
-def _parted(address_: str) -> tuple[str, str]:
-    name, _, id_ = address_.rpartition(":")
+def _parted(address: str) -> tuple[str, str]:
+    name, id_ = parted(address)
     return name or OWN, id_
 
 

@@ -15,7 +15,7 @@ from jupyter_memory.config import ALL, PROJECT, JupyterMemory, ListedStore, chos
 from jupyter_memory.errors import StoreError, StoreLocked, UnknownStore
 from jupyter_memory.search.prompt import PromptText, prompt_text
 from jupyter_memory.types import Answer
-from jupyter_memory.types.search import OWN
+from jupyter_memory.types.search import OWN, address, parted
 
 if TYPE_CHECKING:
     from jupyter_memory.store.federation import Vaults
@@ -43,7 +43,7 @@ class Stores:
         from jupyter_memory.store.federation import Opened, Vaults  # imported late, as below
 
         stores: dict[str, tuple[Opened, float]] = {}
-        for one in chosen_stores(self._settings, names, projects=self._projects):
+        for one in self._chosen(names):
             store: Opened = partial(self._store, one)
             if one.name == OWN:
                 # In this thread: a notebook has its last runs stored first.
@@ -64,7 +64,22 @@ class Stores:
         """Return the open store of a name, your own for an empty one."""
         if name == ALL:
             raise UnknownStore(f"{ALL} is every store: name one of them.")
-        return self._store(chosen_stores(self._settings, [name or OWN], projects=self._projects)[0])
+        return self._store(self._chosen([name or OWN])[0])
+
+    def forget(self, addresses: Sequence[str]) -> int:
+        """Forget memories by their addresses, your own first: another may refuse; return the number removed."""
+        forgotten = 0
+        for name in sorted({parted(one)[0] for one in addresses}):
+            ids = [id_ for of, id_ in map(parted, addresses) if of == name]
+            forgotten += self.named(name).forget(ids)
+            self.forgot(name, ids)
+        return forgotten
+
+    def forgot(self, name: str, ids: Sequence[str]) -> None:
+        """Forget the searches that found what was forgotten in another store: your own keeps them."""
+        if name:
+            with suppress(StoreError):
+                self._own().activity.forget_found([address(name, id_) for id_ in ids])
 
     def context(self, answer: Answer, max_tokens: int) -> PromptText:
         """Return an answer of several stores as a text for a prompt; see ``MemoryStore.context``."""
@@ -83,6 +98,9 @@ class Stores:
         """Close the stores of the list; your own belongs to someone else."""
         while self._opened:  # a search that is left behind may add another meanwhile
             self._opened.popitem()[1].close()
+
+    def _chosen(self, names: Sequence[str]) -> list[ListedStore]:
+        return chosen_stores(self._settings, names, projects=self._projects, here=self._here)
 
     def _store(self, one: ListedStore) -> MemoryStore:
         if one.name == OWN:

@@ -267,10 +267,7 @@ class Forgetting(Part):
         return self._forget(self._selected(ids, source, filters, everything), None, everything, now)
 
     def undo(self) -> int:
-        """Take the last ``forget`` back, with ids, pins, tags, vectors, feedback and pictures; return how many.
-
-        What was remembered again meanwhile stays one memory. Raises ``InputError`` if there is nothing to take back.
-        """
+        """Do what ``MemoryStore.undo`` does, but for the other store of a move."""
         self.expire()
         if back := self._storage.forgotten.undo(self._scope.space):
             return back

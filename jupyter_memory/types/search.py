@@ -184,6 +184,12 @@ def address(store: str, memory_id: str) -> str:
     return memory_id if store in ("", OWN) else f"{store}:{memory_id}"
 
 
+def parted(address: str) -> tuple[str, str]:
+    """Return the store, empty for your own, and the id there that an address names."""
+    store, _, memory_id = address.rpartition(":")
+    return store, memory_id
+
+
 def as_tuple(value: str | Sequence[str] | None) -> tuple[str, ...]:
     """Return one string or several as a tuple, so that ``tags="a"`` means what it says."""
     if value is None:
