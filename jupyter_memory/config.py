@@ -231,11 +231,7 @@ def load_config(
 
 
 def store_path(config: JupyterMemory) -> StorePath:
-    """Return where this session, else JUPYTER_MEMORY_PATH, else the files, else the default say that the store is.
-
-    Raises:
-        InputError: JUPYTER_MEMORY_PATH is a URL of no PostgreSQL server, or one with a password.
-    """
+    """Return where this session, else JUPYTER_MEMORY_PATH, else the files, else the default say that the store is."""
     from_environment = None if config.origin("path") == SESSION else os.environ.get(ENVIRONMENT_VARIABLE)
     written = from_environment or config.path
     if not written:
@@ -257,11 +253,7 @@ def listed_stores(config: JupyterMemory, *, projects: bool = True) -> list[Liste
 def chosen_stores(
     config: JupyterMemory, names: Sequence[str], *, projects: bool = True, here: str | None = None
 ) -> list[ListedStore]:
-    """Return those of ``listed_stores`` that have these names, or ``all``, in the order of the list.
-
-    Raises:
-        UnknownStore: a name is not on the list.
-    """
+    """Return those of ``listed_stores`` that have these names, or ``all``, in the order of the list."""
     listed = listed_stores(config, projects=projects)
     for name in names:
         if name != ALL and name not in {one.name for one in listed}:
@@ -365,12 +357,9 @@ def has_store(config: JupyterMemory) -> bool:
 
 
 def existing_path(config: JupyterMemory, make: str) -> StorePath:
-    """Return where the store is, for reading only; ``make`` is what to type to create one.
-
-    Raises:
-        NoStore: nothing is at the path that was named. The default store need not exist: it cannot be misspelt.
-    """
+    """Return where the store is, for reading only; ``make`` is what to type to create one."""
     path, origin = store_path(config), config.origin("path")
+    # The default store need not exist: it cannot be misspelt.
     if path != default_path() and not has_store(config):
         named = ENVIRONMENT_VARIABLE if os.environ.get(ENVIRONMENT_VARIABLE) else origin
         where = "" if origin == SESSION else f" ({named})"

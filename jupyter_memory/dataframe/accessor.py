@@ -198,11 +198,7 @@ class MemoryAccessor:
         return styled(self._frame, evidence=evidence)
 
     def plot(self) -> altair.Chart:
-        """Return stacked bars of the contributions by hit.
-
-        Raises:
-            MissingExtra: altair is not installed; it comes with the extra ``plots``.
-        """
+        """Return stacked bars of the contributions by hit, drawn by altair of the extra ``plots``."""
         try:
             import altair
         except ImportError:

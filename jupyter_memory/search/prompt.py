@@ -278,9 +278,6 @@ def prompt_text(answer: Answer, max_tokens: int = BUDGET) -> PromptText:
     first; one that has no room left is left out whole, unless it alone is longer than the budget: then the part around
     the hit is quoted. The same answer always gives the same text. Where its verdict is ``none``, nothing is quoted, and
     the text says what came closest.
-
-    Raises:
-        InputError: ``max_tokens`` is not a whole number of at least 200.
     """
     most = checked_budget(max_tokens)
     found = () if answer.verdict == "none" else answer.hits

@@ -34,12 +34,7 @@ __all__ = [
 
 
 def profile_named(name: str | Profile) -> Profile:
-    """Return a profile by its name, from its file (a name that ends in ``.toml``), or the profile itself.
-
-    Raises:
-        UnknownProfile: no profile has this name, or there is no such file.
-        InputError: the file describes no profile.
-    """
+    """Return a profile by its name, from its file (a name that ends in ``.toml``), or the profile itself."""
     if isinstance(name, Profile):
         return name
     if isinstance(name, str) and name.endswith(".toml"):

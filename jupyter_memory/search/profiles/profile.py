@@ -179,11 +179,7 @@ class Profile:
         )
 
     def to_toml(self) -> str:
-        """Return the profile as the text of a TOML file, which ``profile_named("./mine.toml")`` reads.
-
-        Raises:
-            InputError: a signal or a term is of a class of one's own, which a file cannot hold.
-        """
+        """Return the profile as the text of a TOML file, which cannot hold signals and terms of one's own classes."""
         plain, tables = [], []
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
