@@ -332,7 +332,8 @@ def tune(store: MemoryStore, golden: Sequence[GoldenQuestion], profile: Profile)
 
     Raises ``InputError`` if none stands too low, no change lifts one, or each makes the golden set worse.
     """
-    pools = [(one, store.pooled(one.text, **one.options(profile))) for one in golden[-_MOST:]]
+    kept, _ = answerable(store, golden)
+    pools = [(one, store.pooled(one.text, **one.options(profile))) for one in kept[-_MOST:]]
     if not pools:
         raise InputError("The golden set has no right answers yet: judge some in the panel, or with %memeval.")
     base = pools[0][1].profile
@@ -354,13 +355,13 @@ def tune(store: MemoryStore, golden: Sequence[GoldenQuestion], profile: Profile)
                 said = (
                     f"{base.name} with the weight {name} {new[name]:g} instead of {weights[name]:g}: nDCG@10 of the "
                     f"golden set {fmean(before):.3f} before, {fmean(after):.3f} after, "
-                    f"{count_of(falling, 'question')} worse"
+                    f"{count_of(falling, 'question')} worse."
                 )
                 lifting.append((fmean(after), said, tried))
         if lifting and (best := max(lifting, key=itemgetter(0)))[0] > fmean(before) - _EQUAL:
             return best[2], best[1]
     if lifting:
-        raise InputError(f"What lifts one makes the golden set worse, so nothing is proposed. At best: {best[1]}.")
+        raise InputError(f"What lifts one makes the golden set worse, so nothing is proposed. At best: {best[1]}")
     raise InputError("No change of one weight, up to three times as much or as little, lifts an answer.")
 
 

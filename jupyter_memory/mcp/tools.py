@@ -450,11 +450,11 @@ class Tools:
         from jupyter_memory.ingest.redaction.redactor import redact
 
         call.about = asked.title
-        space, given = self.bound.space or self.provider.settings.space, asked.model_dump()
+        space = self.bound.space or self.provider.settings.space
         if asked.space and space and asked.space != space:
             raise ToolError("space: it is not the one that you may write to. Leave it out.")
-        window = period_of(
-            given, call.at, lambda name, why: ToolError(f"{name}: {why}."), ("valid_from", "valid_until")
+        window: dict[str, Any] = period_of(
+            vars(asked), call.at, lambda name, why: ToolError(f"{name}: {why}."), ("valid_from", "valid_until")
         )
         with self._one_write():
             memory = self._store(self._names[0], create=True).add(
@@ -465,8 +465,7 @@ class Tools:
                 source=source_of(call.client),
                 severity=asked.severity,
                 domain=asked.domain,
-                valid_from=window.get("valid_from"),
-                valid_until=window.get("valid_until"),
+                **window,
                 space=asked.space or space or None,
                 metadata={"client": call.client},
             )

@@ -92,8 +92,7 @@ class JupyterMemoryServer(Configurable):  # type: ignore[misc,unused-ignore]
     """What the panel's server may do: ``c.JupyterMemoryServer.only_user = "ada"`` in ``jupyter_server_config.py``."""
 
     only_user = Unicode(
-        "",
-        help="The one user name that may use the memory through this server; empty: every user of the server.",
+        "", help="The one user name that may use the memory through this server; empty: every user of the server."
     ).tag(config=True)
     root = Unicode(
         "",

@@ -167,10 +167,7 @@ class Vaults:
 
 # The results of one thread for each store, in their order, until the deadline after the first.
 def _together(
-    vaults: Sequence[Vault],
-    work: Callable[[Searching], Done],
-    deadline: float | None,
-    left_out: dict[str, Exception],
+    vaults: Sequence[Vault], work: Callable[[Searching], Done], deadline: float | None, left_out: dict[str, Exception]
 ) -> dict[Vault, Done]:
     ended: Queue[tuple[Vault, Done | Exception]] = Queue()
     stores: dict[Vault, MemoryStore] = {}

@@ -197,10 +197,7 @@ def _masked(some: _Some) -> int:
 
 
 def _arriving(
-    target: Storage,
-    some: _Some,
-    update: bool,
-    prepared: Callable[[_Some], Sequence[Prepared]],
+    target: Storage, some: _Some, update: bool, prepared: Callable[[_Some], Sequence[Prepared]]
 ) -> tuple[list[Arriving], dict[str, Memory], int]:
     # With the memories that the target knows, by id, and the number left out: it has read their files itself.
     with target.snapshot() as snapshot:

@@ -18,19 +18,9 @@ from jupyter_memory.search.profiles.profile import (
 from jupyter_memory.search.profiles.toml import read_profile
 
 __all__ = [
-    "PROFILES",
-    "OverFetch",
-    "Profile",
-    "alike",
-    "auto",
-    "covalence",
-    "memini",
-    "memini_rrf",
-    "profile_named",
-    "read_profile",
-    "trovella",
-    "vault",
-]
+    "PROFILES", "OverFetch", "Profile", "alike", "auto", "covalence", "memini", "memini_rrf", "profile_named",
+    "read_profile", "trovella", "vault",
+]  # fmt: skip
 
 
 def profile_named(name: str | Profile) -> Profile:

@@ -270,9 +270,7 @@ class Statistics:
     def beginning(self, letters: str, /) -> Sequence[str]:
         after = letters[:-1] + chr(ord(letters[-1]) + 1)
         return self._cache.vocabulary.of(
-            self._version,
-            letters,
-            self._reader("term >= :letters and term < :after", letters=letters, after=after),
+            self._version, letters, self._reader("term >= :letters and term < :after", letters=letters, after=after)
         )
 
     def ending(self, letters: tuple[str, ...], /) -> Sequence[str]:
