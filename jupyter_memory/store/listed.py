@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 class Stores:
     """The stores of the list as one process uses them; each is opened when it is first needed, and kept.
 
-    ``own`` opens the store of the settings, or raises ``StoreError``. Without ``projects``, that of a project, which is
-    looked for from ``here`` upwards, is opened only if the list names it: a server does not run where a person works.
+    ``own`` opens the store of the settings, or raises ``StoreError``. Relative paths begin at ``here``, and from there
+    upwards a project's store is looked for; without ``projects``, it is opened only if the list names it: a server does
+    not run where a person works.
     """
 
     def __init__(
@@ -119,7 +120,7 @@ class Stores:
                 # Imported late: help, completion and wrong usage need not wait for it.
                 from jupyter_memory.store.store import opened
 
-                known = self._opened[key] = opened(one, self._settings)
+                known = self._opened[key] = opened(one, self._settings, self._here)
             return known
         finally:
             lock.release()

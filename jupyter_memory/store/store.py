@@ -339,11 +339,12 @@ def open_store(path: str | Path | None = None, *, settings: JupyterMemory | None
     return known
 
 
-def opened(listed: ListedStore, settings: JupyterMemory) -> MemoryStore:
+def opened(listed: ListedStore, settings: JupyterMemory, folder: str | None = None) -> MemoryStore:
     """Open a store of the list; by its own model, whatever the settings choose for yours."""
     if listed.place is None or not may_exist(listed.place):
         raise NoStore(f"There is no store at {listed.place}. Check the path, or make one: --store PATH index FOLDER")
-    return MemoryStore(listed.place, space=settings.space or None, settings=settings, read_only=listed.read_only)
+    space, read_only = settings.space or None, listed.read_only
+    return MemoryStore(listed.place, space=space, settings=settings, folder=folder, read_only=read_only)
 
 
 def _store_of(path: str) -> MemoryStore:
