@@ -388,7 +388,6 @@ _STACKED = re.compile(r"\.Wqkv\.")
 
 @in_mlx_thread
 def read_model(folder: Path, family: Family = _NOMIC) -> Bert:
-    """Return the model of a folder that holds ``config.json`` and ``*.safetensors``."""
     config = read_config(folder, family)
     shape = shape_in(config, family)
     if shape.width % (family.parts * shape.heads):

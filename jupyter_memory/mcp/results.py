@@ -156,7 +156,6 @@ def stated(answer: _R, tokens: int) -> _R:
 
 
 def priced(answer: _R, most: int) -> _R:
-    """Return an answer that states its tokens, ``most`` at most."""
     return stated(answer, cost(stated(answer, most)))
 
 

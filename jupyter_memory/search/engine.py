@@ -154,7 +154,6 @@ class SearchEngine:
         return Scale(model.fingerprint, chunks, 1.0 if measured is None else measured.value, background)
 
     def trace(self, request: SearchRequest) -> Trace:
-        """Return the hits for a query with every list that the search made."""
         begun = perf_counter()
         with self._search(request) as done:
             return traced(self._answer(done, begun), done.result, done.profile)

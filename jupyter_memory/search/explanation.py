@@ -22,7 +22,6 @@ _MUST |= {"as_of": "it must have been stored by"}
 def why_not(
     memory: Memory, query: Query, profile: Profile, snapshot: Snapshot, key: int, asked: VectorQuery | None
 ) -> tuple[str, ...]:
-    """Return the reasons why no retriever found a memory."""
     filters, fetched = query.within, profile.fetch(query.limit)
     if filters and key not in snapshot.keys(filters):
         return (f"The filters exclude it: {_facets(filters, memory)}.",)

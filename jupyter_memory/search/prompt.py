@@ -146,7 +146,6 @@ class Quotes:
         return all(f"stored-{self.word}" not in seen(text).casefold() for text in texts)
 
     def text(self, text: str) -> str:
-        """Return a stored text within its borders."""
         return f"<stored-{self.word}>{seen(text)}</stored-{self.word}>"
 
     def line(self, text: str, longest: int = _LONGEST_LINE) -> str:

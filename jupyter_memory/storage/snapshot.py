@@ -311,5 +311,4 @@ class Storage(Engine):
     def backup(self, target: Path, /) -> None: ...
 
     def close(self) -> None:
-        """Close the store; closing it again does nothing."""
         self.database.close()

@@ -36,8 +36,6 @@ _Ids = Sequence[str]
 
 
 class StoreTransfer(Part):
-    """Export, import and copies of one store, in its space."""
-
     def export(self, folder: str | Path) -> ExportReport:
         """Write the store, or its space if it has one, into a new folder, readable by you alone; return what it holds.
 

@@ -69,7 +69,6 @@ _MOST_SPELLED = 50_000
 
 
 def parts(identifier: str) -> list[str]:
-    """Return the parts of an identifier, lower-cased."""
     if identifier.isascii():
         return [part.lower() for part in _PART.findall(identifier)]
     # The pattern knows ASCII letters only, so every other letter is replaced by one of its kind.

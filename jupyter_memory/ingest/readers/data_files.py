@@ -262,7 +262,6 @@ _ARCHIVES = {
 
 
 def read_workbook(path: Path, /) -> Document:
-    """Return a part for each sheet that has cells."""
     from python_calamine import CalamineWorkbook, PasswordError, SheetTypeEnum
 
     suffix = path.suffix.lower()

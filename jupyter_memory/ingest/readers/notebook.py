@@ -128,8 +128,6 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 @dataclass(frozen=True, slots=True)
 class NotebookReader:
-    """Reads notebooks, a part for each cell."""
-
     suffixes: tuple[str, ...] = (".ipynb", ".irnb", ".zpln")
 
     @property

@@ -71,7 +71,6 @@ class Postings(NamedTuple):
     kinds: Counts
 
     def within(self, columns: Collection[str]) -> NDArray[np.bool_]:
-        """Return which of the chunks hold the word in one of these columns."""
         of_kind = np.asarray(self.kinds[:, [name in columns for name in COLUMNS]].any(axis=1))
         return of_kind[self.codes]
 
@@ -157,7 +156,6 @@ def _joined_postings(
 
 
 def count(session: Session) -> int:
-    """Return how many chunks there are."""
     # SQLite reads no more of a value than its length.
     return int(session.value("select coalesce(sum(length(chunks)), 0) / 2 from word_segments"))
 

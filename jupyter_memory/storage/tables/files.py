@@ -109,7 +109,6 @@ def memories_of_paths(session: Session, paths: Sequence[str], space: str) -> lis
 
 
 def texts(session: Session, paths: Sequence[str], space: str) -> dict[str, list[tuple[str, str]]]:
-    """Return the texts that files hold, each with its location, by path."""
     found: dict[str, list[tuple[str, str]]] = {}
     joined = session.dialect.join("texts", "memories", "texts.memory = memories.key")
     read = f"select source, location, text from memories {joined} where {of_paths(session.dialect)}"
@@ -198,7 +197,6 @@ def describe_folder(session: Session, path: str, space: str, said: Mapping[str, 
 
 
 def described(session: Session, space: str) -> list[NotedFolder]:
-    """Return the folders of a space, or of all of them, that have a description or are hidden."""
     return [folder for folder in every_folder(session, space) if folder.description or folder.hidden]
 
 
