@@ -103,6 +103,7 @@ class WordPiece:
         return Tokens(ids, ends[np.array(last_words, np.int64)])
 
     def starts(self, text: str) -> NDArray[np.int64]:
+        """Return the offset at which each token of a text begins; a word that is too long for one has several."""
         begins, found = array("q"), []
         for match in _WORD.finditer(_plain(text)):
             begins.append(match.start())
@@ -248,6 +249,7 @@ def tokens(texts: Iterable[str]) -> Tokens:
 
 
 def starts(text: str) -> NDArray[np.int64]:
+    """Return the offset at which each token of a text begins."""
     return bundled_tokenizer().starts(text)
 
 
