@@ -348,9 +348,12 @@ class Forgetting(Part):
         paths = dict.fromkeys(name for scope in scopes for name in scope.bound(written, every_name=True).path)
         return replace(chosen, path=tuple(paths))
 
-    def moved(self, ids: _Ids, to: str, new: _Ids) -> int:
-        """Forget memories that another store has by now, the ``new`` ones since then; return the number removed."""
-        return self._forget(Filters(), ids, False, not self.can_undo, (to, *new))
+    def moved(self, ids: _Ids, begun: datetime, to: str, new: _Ids) -> int:
+        """Forget what another store has by now, the ``new`` ones since it was ``begun``; return the number removed.
+
+        What has got another text meanwhile is kept.
+        """
+        return self._forget(Filters(as_of=begun), ids, False, not self.can_undo, (to, *new))
 
     @property
     def can_undo(self) -> bool:
