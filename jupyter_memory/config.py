@@ -26,9 +26,9 @@ from jupyter_memory.text.paths import (
     absolute,
     database_address,
     is_address,
-    make_private,
     may_exist,
     store_at,
+    write_private,
 )
 from jupyter_memory.text.unicode import json_text
 from jupyter_memory.types.search import OWN
@@ -231,11 +231,7 @@ def load_config(
 
 
 def store_path(config: JupyterMemory) -> StorePath:
-    """Return where this session, else JUPYTER_MEMORY_PATH, else the files, else the default say that the store is.
-
-    Raises:
-        InputError: JUPYTER_MEMORY_PATH is a URL of no PostgreSQL server, or one with a password.
-    """
+    """Return where this session, else JUPYTER_MEMORY_PATH, else the files, else the default say that the store is."""
     from_environment = None if config.origin("path") == SESSION else os.environ.get(ENVIRONMENT_VARIABLE)
     written = from_environment or config.path
     if not written:
@@ -254,19 +250,17 @@ def listed_stores(config: JupyterMemory, *, projects: bool = True) -> list[Liste
     return [*map(ListedStore, unnamed), *listed]
 
 
-def chosen_stores(config: JupyterMemory, names: Sequence[str], *, projects: bool = True) -> list[ListedStore]:
-    """Return those of ``listed_stores`` that have these names, or ``all``, in the order of the list.
-
-    Raises:
-        UnknownStore: a name is not on the list.
-    """
+def chosen_stores(
+    config: JupyterMemory, names: Sequence[str], *, projects: bool = True, here: str | None = None
+) -> list[ListedStore]:
+    """Return those of ``listed_stores`` that have these names, or ``all``, in the order of the list."""
     listed = listed_stores(config, projects=projects)
     for name in names:
         if name != ALL and name not in {one.name for one in listed}:
             raise unknown_store(name, (one.name for one in listed))
     if ALL not in names:
         return [one for one in listed if one.name in names]
-    return [one for one in listed if one.name != PROJECT or project_store() is not None]
+    return [one for one in listed if one.name != PROJECT or project_store(here) is not None]
 
 
 def project_store(here: str | None = None) -> Path | None:
@@ -310,13 +304,7 @@ def trust(file: Path, trusted: bool = True) -> None:
     kept = {path: identity for path, identity in _trusted().items() if path != str(file)}
     if trusted:
         kept[str(file)] = _identity(file)
-    listed = _trust_file()
-    make_private(listed.parent)
-    # Whole or not at all, for its owner alone.
-    temporary = listed.with_name(f".{listed.name}.{os.getpid()}")
-    with os.fdopen(os.open(temporary, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "w", encoding="utf-8") as written:
-        written.write(json_text(kept, indent=1) + "\n")
-    temporary.replace(listed)
+    write_private(_trust_file(), (json_text(kept, indent=1) + "\n").encode())
 
 
 def _identity(file: Path) -> list[int]:
@@ -349,14 +337,12 @@ def _trusted() -> dict[str, list[int]]:
 def receipt_key() -> bytes:
     """Return the key that seals this person's receipts, made when it is first needed, for its owner alone."""
     file = _trust_file().with_name("receipt.key")
-    make_private(file.parent)
-    with suppress(FileExistsError), os.fdopen(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as made:
-        made.write(os.urandom(32))
+    if not file.exists():
+        write_private(file, os.urandom(32))
     return file.read_bytes()
 
 
 def unknown_store(name: str, known: Iterable[str]) -> UnknownStore:
-    """Return the error for a name that is not on the list."""
     return UnknownStore(f"No store on the list is called {name!r}.{guess(name, known)} `store list` shows them.")
 
 
@@ -371,12 +357,9 @@ def has_store(config: JupyterMemory) -> bool:
 
 
 def existing_path(config: JupyterMemory, make: str) -> StorePath:
-    """Return where the store is, for reading only; ``make`` is what to type to create one.
-
-    Raises:
-        NoStore: nothing is at the path that was named. The default store need not exist: it cannot be misspelt.
-    """
+    """Return where the store is, for reading only; ``make`` is what to type to create one."""
     path, origin = store_path(config), config.origin("path")
+    # The default store need not exist: it cannot be misspelt.
     if path != default_path() and not has_store(config):
         named = ENVIRONMENT_VARIABLE if os.environ.get(ENVIRONMENT_VARIABLE) else origin
         where = "" if origin == SESSION else f" ({named})"

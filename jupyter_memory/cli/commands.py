@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
@@ -216,11 +217,11 @@ def _of_golden_set(front: Front, call: Call) -> None:
         named = call.values["profile"]
         front.say(golden.pool(front.store, path, arms(named) if named else {**PROFILES, **used}, call.values))
         return
-    kept, _ = golden.answerable(front.store, golden.load(path))
-    tuned, said = golden.tune(front.store, kept, used[front.settings.profile])
-    front.say(f"{said}.")
+    tuned, said = golden.tune(front.store, golden.load(path), used[front.settings.profile])
+    front.say(said)
     if file:
-        front.say(f"saved; search with it: --profile {tuned.save(file[0])}. To go back, leave that out.")
+        saved = shlex.quote(str(tuned.save(file[0])))
+        front.say(f"saved; search with it: --profile {saved}. To go back, leave that out.")
 
 
 def bench(front: Front, call: Call) -> None:

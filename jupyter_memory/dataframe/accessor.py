@@ -24,6 +24,7 @@ from jupyter_memory.dataframe.frame import (
 from jupyter_memory.dataframe.html import Place
 from jupyter_memory.errors import InputError, JupyterMemoryError, MissingExtra, UnknownMemory
 from jupyter_memory.text.display import WholeText
+from jupyter_memory.text.paths import write_new
 from jupyter_memory.text.unicode import json_text, marked
 from jupyter_memory.types import Explanation, Hit
 from jupyter_memory.types.search import surest
@@ -177,8 +178,7 @@ class MemoryAccessor:
         rows = set(map(str, self._frame["memory_id"]))
         receipt = receipt_of(replace(first, hits=tuple(hit for hit in first.hits if hit.memory.id in rows)))
         if path is not None:
-            with Path(path).expanduser().open("x", encoding="utf-8") as written:
-                written.write(json_text(receipt, indent=1) + "\n")
+            write_new(Path(path).expanduser(), json_text(receipt, indent=1) + "\n")
         return receipt
 
     def breakdown(self) -> pd.DataFrame:
@@ -198,11 +198,7 @@ class MemoryAccessor:
         return styled(self._frame, evidence=evidence)
 
     def plot(self) -> altair.Chart:
-        """Return stacked bars of the contributions by hit.
-
-        Raises:
-            MissingExtra: altair is not installed; it comes with the extra ``plots``.
-        """
+        """Return stacked bars of the contributions by hit, drawn by altair of the extra ``plots``."""
         try:
             import altair
         except ImportError:

@@ -35,11 +35,6 @@ def open_embedder(
 
     >>> open_embedder("static-64").dimensions
     64
-
-    Raises:
-        UnknownEmbedder: no embedder has this name.
-        InputError: the embedder does not come with these dimensions.
-        EmbedderUnavailable: the model's weights are not on this machine, or its libraries do not run here.
     """
     name = "auto" if name is None else name
     embedder = _by_name(name, dimensions, models) if isinstance(name, str) else name

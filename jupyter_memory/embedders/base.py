@@ -346,7 +346,6 @@ class TokenVectors:
 
 @cache
 def token_vectors() -> TokenVectors:
-    """Return the vectors of all tokens of the static model."""
     begin, tensors = safetensors_header(path := bundled_file("weights"))
     [tensor] = tensors.values()
     return TokenVectors(np.memmap(path, np.float16, "r", begin + tensor["data_offsets"][0], tuple(tensor["shape"])))

@@ -30,8 +30,6 @@ _LONG = 256
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The sizes of a BERT."""
-
     vocabulary: int
     width: int
     layers: int
@@ -45,8 +43,6 @@ class Shape:
 
 
 class Bert(nn.Module):  # type: ignore[misc]
-    """Token ids to token vectors."""
-
     def __init__(self, shape: Shape) -> None:
         super().__init__()
         self.shape = shape
@@ -392,7 +388,6 @@ _STACKED = re.compile(r"\.Wqkv\.")
 
 @in_mlx_thread
 def read_model(folder: Path, family: Family = _NOMIC) -> Bert:
-    """Return the model of a folder that holds ``config.json`` and ``*.safetensors``."""
     config = read_config(folder, family)
     shape = shape_in(config, family)
     if shape.width % (family.parts * shape.heads):
@@ -412,7 +407,6 @@ def read_model(folder: Path, family: Family = _NOMIC) -> Bert:
 
 
 def read_folder(folder: Path, family: Family = _NOMIC) -> tuple[Bert, Tokenise]:
-    """Return the model of a folder with its tokenizer."""
     model = read_model(folder, family)
     return model, read_tokenizer(folder, model.shape.vocabulary, family.tokens)
 

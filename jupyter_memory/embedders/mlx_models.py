@@ -62,7 +62,6 @@ class Recipe:
 
 
 def read_recipe(folder: Path) -> Recipe:
-    """Return the recipe of a model's folder; no weights are read."""
     config = _json(folder / "config.json", needed=True)
     sentence = _json(folder / "sentence_bert_config.json")
     tokenizer = _json(folder / "tokenizer_config.json")

@@ -44,7 +44,6 @@ Tokenise = Callable[[Sequence[str]], list[list[int]]]
 
 
 def on_cpu() -> bool:
-    """Return whether MLX computes on the CPU."""
     return bool(mx.default_device() == mx.Device(mx.cpu))
 
 

@@ -133,8 +133,6 @@ _PAGE = 4_096
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The origin of a model's files."""
-
     name: str
     identity: str  # the `weights_identity` of the weights as published, and as kept here
     kept: str
@@ -149,7 +147,6 @@ class Manifest:
 
 
 def read_manifest(folder: Path) -> Manifest | None:
-    """Return the manifest of a folder, or None if it cannot be read."""
     try:
         return Manifest(**json.loads((folder / _MANIFEST).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):

@@ -40,7 +40,6 @@ class Answerability:
 
     @property
     def right(self) -> list[float]:
-        """Return the strengths of the answers from the right store."""
         return [_first(one)[0] for one in self.answers]
 
     @property

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -30,7 +29,7 @@ from jupyter_memory.search.profiles import Profile
 from jupyter_memory.store.searching import SearchOptions
 from jupyter_memory.store.store import MemoryStore
 from jupyter_memory.text.display import columns, count_of, fit
-from jupyter_memory.text.paths import make_private
+from jupyter_memory.text.paths import write_private
 from jupyter_memory.types import Answer, Filters, Hit, Memory, Query
 from jupyter_memory.types.search import OWN
 
@@ -62,7 +61,6 @@ class GoldenQuestion:
     first: str = ""
 
     def options(self, profile: Profile) -> SearchOptions:
-        """Return the keywords of its search by a profile."""
         asked: SearchOptions = {"filters": self.filters, "now": self.now, "tags": self.tags, "domain": self.domain}
         return {**asked, "profile": profile, "limit": DEPTH}
 
@@ -120,12 +118,7 @@ def _save(path: Path, questions: Sequence[GoldenQuestion]) -> None:
         line |= {"wrong": dict(one.wrong), "first": one.first}
         held = {name: value for name, value in line.items() if name == "right" or value not in ({}, [], None, "")}
         lines.append(json.dumps(held, ensure_ascii=False) + "\n")
-    make_private(path.parent)  # of a store on a server, there may be none
-    temporary = path.with_name(f"{path.name}.{os.getpid()}")
-    # Created with its permissions rather than given them afterwards: no other user can open it in between.
-    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-        file.writelines(lines)
-    temporary.replace(path)
+    write_private(path, "".join(lines).encode())
 
 
 def asked(query: Query) -> GoldenQuestion:
@@ -247,7 +240,6 @@ def answerable(
 
 
 def baseline(store: MemoryStore, golden: Sequence[GoldenQuestion], profile: Profile) -> list[Measured]:
-    """Measure one profile, for others to be compared with."""
     return [_measured(store, one, profile.name, profile)[0] for one in golden]
 
 
@@ -343,7 +335,8 @@ def tune(store: MemoryStore, golden: Sequence[GoldenQuestion], profile: Profile)
 
     Raises ``InputError`` if none ranks too low, no change lifts one, or each makes the golden set worse.
     """
-    pools = [(one, store.pooled(one.text, **one.options(profile))) for one in golden[-_MOST:]]
+    kept, _ = answerable(store, golden)
+    pools = [(one, store.pooled(one.text, **one.options(profile))) for one in kept[-_MOST:]]
     if not pools:
         raise InputError("The golden set has no right answers yet: judge some in the panel, or with %memeval.")
     base = pools[0][1].profile
@@ -365,7 +358,7 @@ def tune(store: MemoryStore, golden: Sequence[GoldenQuestion], profile: Profile)
                 said = (
                     f"{base.name} with the weight {name} {new[name]:g} instead of {weights[name]:g}: nDCG@10 of the "
                     f"golden set {fmean(before):.3f} before, {fmean(after):.3f} after, "
-                    f"{count_of(falling, 'question')} worse"
+                    f"{count_of(falling, 'question')} worse."
                 )
                 lifting.append((fmean(after), said, tried))
         if lifting and (best := max(lifting, key=itemgetter(0)))[0] > fmean(before) - _EQUAL:

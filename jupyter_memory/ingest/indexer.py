@@ -44,8 +44,6 @@ Done = TypeVar("Done")
 
 
 class EmbedderProvider(Protocol):
-    """Knows with which embedder a store is written."""
-
     def for_writing(self) -> Embedder | None: ...  # the one for new chunks, None for a store without vectors
     # What ``write`` does with it; it is called again if the store's embedder changed meanwhile.
     def writing(self, write: Callable[[Embedder | None], Done], /) -> Done: ...

@@ -239,7 +239,6 @@ class Quota:
         return changed, not any(_FOR_NOW.intersection(pictures.left_out) for pictures in fitting)
 
     def written(self) -> None:
-        """Count the pictures of the files that were written."""
         for pictures in self._fitting:
             self._kept += len(pictures.thumbnails)
             self._left_out.update(pictures.left_out)

@@ -153,10 +153,7 @@ _SLACK = 12
 _ABOUT = 300
 # Tokens of neighbouring blocks that are one chunk together.
 _SMALL = 60
-_BREAKS = {
-    "markdown": r"\n(?=#{1,6}[ \t])",
-    "python": r"\n(?=[ \t]*+(?:async def|class|def)\b|[ \t]*+@\w)",
-}
+_BREAKS = {"markdown": r"\n(?=#{1,6}[ \t])", "python": r"\n(?=[ \t]*+(?:async def|class|def)\b|[ \t]*+@\w)"}
 # At the end of a paragraph, a line, a sentence, a word.
 _ANYWHERE = tuple(re.compile(place) for place in (r"\n[ \t]*\n", r"\n", r"[.!?;:]\s|[。！？]", r"\s"))
 _BLANKS = re.compile(r"\s*")

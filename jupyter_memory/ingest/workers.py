@@ -35,8 +35,6 @@ Result = tuple[tuple[int, int], list[Prepared]]
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What the files of one run have in common."""
-
     root: Path
     redacting: bool
     space: str

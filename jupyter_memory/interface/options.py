@@ -176,10 +176,7 @@ def period_of(
     wrong: Callable[[str, str], Exception],
     names: tuple[str, str] = ("since", "until"),
 ) -> dict[str, datetime]:
-    """Return the times of a request that has them: ``as_of`` and two bounds.
-
-    Raises what ``wrong`` makes of a field and a reason.
-    """
+    """Return the times that a request has, of ``as_of`` and two bounds; raise what ``wrong`` makes of one and why."""
     bounds: dict[str, datetime] = {}
     begins, ends = names
     for name in ("as_of", *names):

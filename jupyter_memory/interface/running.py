@@ -39,7 +39,6 @@ class StoreProvider:
 
     @property
     def exists(self) -> bool:
-        """Return whether there may be a store."""
         return may_exist(self.path)
 
     def store(self, *, create: bool = False) -> MemoryStore:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
@@ -161,15 +162,14 @@ def tune(session: Session, call: Call) -> None:
     """
     from jupyter_memory.evaluation import golden
 
-    kept, _ = golden.answerable(session.store, session.questions)
-    tuned, said = golden.tune(session.store, kept, _profiles(session, ())[1])
-    session.say(f"{said}.")
+    tuned, said = golden.tune(session.store, session.questions, _profiles(session, ())[1])
+    session.say(said)
     if not call.words:
         session.say("To save and use it: %memeval tune mine.toml")
         return
     file, before = tuned.save(call.words[0]), session.settings.profile
     session.settings.profile = str(file.absolute())
-    session.say(f"{file} ranks in this session now; to go back: %memory profile {before}")
+    session.say(f"{file} ranks in this session now; to go back: %memory profile {shlex.quote(before)}")
 
 
 def plot(session: Session, call: Call) -> Any:

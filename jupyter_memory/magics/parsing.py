@@ -87,8 +87,6 @@ class Line:
 
 
 class LineParser:
-    """Reads the lines of one magic or subcommand."""
-
     def __init__(self, name: str, doc: str, options: Sequence[Option], words: str) -> None:
         self._options = options
         self._parser = MagicArgumentParser(name, description=doc)  # type: ignore[no-untyped-call]
@@ -199,8 +197,6 @@ _CALL_WIDTH, _SUMMARY_WIDTH = 31, 46
 
 
 class Subcommands(Generic[F]):
-    """The subcommands of one magic, by name."""
-
     def __init__(self, magic: str, commands: Mapping[str, Command[F]]) -> None:
         self.magic = magic
         self.commands = commands
@@ -232,7 +228,6 @@ class Subcommands(Generic[F]):
         return None if line.silent else result
 
     def overview(self) -> str:
-        """Return a line for each subcommand."""
         lines: list[str] = []
         for title, of_it in table.grouped(self.commands).items():
             lines += ["", title] if title else []

@@ -2,9 +2,4 @@
 
 from jupyter_memory.lazy import exports
 
-__getattr__, __dir__, __all__ = exports(
-    __name__,
-    {
-        "server": "server_of tools_of",
-    },
-)
+__getattr__, __dir__, __all__ = exports(__name__, {"server": "server_of tools_of"})

@@ -35,8 +35,6 @@ class Result(BaseModel):
 
 
 class Place(Result):
-    """A memory and where it comes from."""
-
     id: str
     title: str | None = None
     path: str | None = None
@@ -158,7 +156,6 @@ def stated(answer: _R, tokens: int) -> _R:
 
 
 def priced(answer: _R, most: int) -> _R:
-    """Return an answer that states its tokens, ``most`` at most."""
     return stated(answer, cost(stated(answer, most)))
 
 
@@ -252,7 +249,6 @@ class Pages:
         return page
 
     def at(self, cursor: str) -> Page:
-        """Return the page that a cursor asks for."""
         token, _, start = cursor.partition(".")
         with self._lock:
             kept = self._kept.get(token)
@@ -325,12 +321,14 @@ def page_result(
     return fitted(make, max(0, levels * len(found) - 1), max_tokens), quotes
 
 
-def place_of(memory: Memory, location: str, quotes: Quotes, named: str = "", short: bool = False) -> dict[str, object]:
+def place_of(
+    memory: Memory, location: str, quotes: Quotes, validity: str, named: str = "", short: bool = False
+) -> dict[str, object]:
     """Return what names a memory: where it comes from, when it is of, and whether it reads like instructions."""
     is_notebook = memory.source.lower().endswith(".ipynb")
     path = fit_end(memory.source, _SHORT_PATH) if short else memory.source
     title = without_file(named or memory.title, memory.source)
-    against = quotes.line(memory.failure, _SHORT), memory.outside(datetime.now(UTC))
+    against = quotes.line(memory.failure, _SHORT), validity
     caution = reads_like_instructions(title, memory.source, *memory.tags)
     return {
         "id": memory.id,
@@ -347,7 +345,7 @@ def place_of(memory: Memory, location: str, quotes: Quotes, named: str = "", sho
 
 
 def _hit(hit: Hit, level: int, tokens: int, quotes: Quotes) -> FoundMemory:
-    named = place_of(hit.memory, hit.location, quotes, hit.named, level >= _NAMED)
+    named = place_of(hit.memory, hit.location, quotes, hit.validity, hit.named, level >= _NAMED)
     # A short text is shown whole: to ask for it would cost more than its snippet saves.
     whole = level == _FULL or (level == _SNIPPET and tokens <= 150)
     said = hit.memory.text if whole else hit.snippet if level == _SNIPPET else hit.snippet[:_SHORT]
@@ -604,7 +602,7 @@ def _read(part: Part, shown: Sequence[_Stretch], quotes: Quotes, level: int) -> 
     said = GAP.join(memory.text[start:end].rstrip("\n") for start, end in shown[:-1])
     start, end = shown[-1]
     text = f"{said}{GAP if said else ''}{memory.text[start:end]}"
-    named = place_of(memory, memory.location, quotes, short=level > _ALL)
+    named = place_of(memory, memory.location, quotes, memory.outside(datetime.now(UTC)), short=level > _ALL)
     if level == _BARE:
         named = {name: value for name, value in named.items() if name in ("id", "caution")}
     if reads_like_instructions(text):

@@ -151,9 +151,6 @@ def tools_of(
     """Return the tools over the store of the settings, within what the options allow; ``clock`` times its writes.
 
     ``stores`` names the stores of the list that they see instead.
-
-    Raises:
-        InputError: a path or the space is empty, a path cannot be one, or a store is not on the list.
     """
     if space is not None and not space.strip():
         raise InputError("--space is empty. Name the space, or leave the option out.")

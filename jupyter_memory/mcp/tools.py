@@ -9,7 +9,7 @@ import time
 import traceback
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -18,7 +18,7 @@ from uuid import uuid4
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from jupyter_memory.errors import InputError, JupyterMemoryError, StoreError
+from jupyter_memory.errors import InputError, JupyterMemoryError
 from jupyter_memory.interface.commands.history import NOTHING_ALIKE
 from jupyter_memory.interface.options import period_of
 from jupyter_memory.mcp import results
@@ -30,7 +30,7 @@ from jupyter_memory.text.code import is_code
 from jupyter_memory.types import Answer, Filters, Memory
 from jupyter_memory.types.memory import PINNED_BY
 from jupyter_memory.types.report import Recent
-from jupyter_memory.types.search import EMPTY, NO_MATCH, OWN, UNANSWERED, address
+from jupyter_memory.types.search import EMPTY, NO_MATCH, OWN, UNANSWERED, address, parted
 
 if TYPE_CHECKING:
     from jupyter_memory.interface.running import StoreProvider
@@ -450,11 +450,11 @@ class Tools:
         from jupyter_memory.ingest.redaction.redactor import redact
 
         call.about = asked.title
-        space, given = self.bound.space or self.provider.settings.space, asked.model_dump()
+        space = self.bound.space or self.provider.settings.space
         if asked.space and space and asked.space != space:
             raise ToolError("space: you may not write to this one. Leave it out.")
-        window = period_of(
-            given, call.at, lambda name, why: ToolError(f"{name}: {why}."), ("valid_from", "valid_until")
+        window: dict[str, Any] = period_of(
+            vars(asked), call.at, lambda name, why: ToolError(f"{name}: {why}."), ("valid_from", "valid_until")
         )
         with self._one_write():
             memory = self._store(self._names[0], create=True).add(
@@ -465,8 +465,7 @@ class Tools:
                 source=source_of(call.client),
                 severity=asked.severity,
                 domain=asked.domain,
-                valid_from=window.get("valid_from"),
-                valid_until=window.get("valid_until"),
+                **window,
                 space=asked.space or space or None,
                 metadata={"client": call.client},
             )
@@ -481,14 +480,7 @@ class Tools:
         if not self.bound.forgetting_any:
             _refuse_others(memories, call.client, "forget")
         with self._one_write():
-            forgotten = 0
-            for name in self._names:
-                if ids := [id_ for of, id_ in map(_parted, (memory.id for memory in memories)) if of == name]:
-                    forgotten += self._store(name).forget(ids)
-            if others := [memory.id for memory in memories if ":" in memory.id]:
-                # The person's own store has the calls, and must not tell of it either.
-                with suppress(StoreError):
-                    self.provider.store().activity.forget_found(others)
+            forgotten = self._stores.forget([memory.id for memory in memories])
         return priced(results.ForgetResult(forgotten=forgotten, tokens=0), 999)
 
     def memory_pin(self, asked: PinArguments, call: Call) -> results.PinResult:
@@ -605,7 +597,6 @@ class Tools:
         return self._parts[client, name]
 
     def close(self) -> None:
-        """Close the stores, for good."""
         self.provider.close()
         self._stores.close()
 
@@ -619,8 +610,8 @@ def _refuse_others(memories: Sequence[Memory], client: str, what: str) -> None:
             )
 
 
-def _parted(address_: str) -> tuple[str, str]:
-    name, _, id_ = address_.rpartition(":")
+def _parted(address: str) -> tuple[str, str]:
+    name, id_ = parted(address)
     return name or OWN, id_
 
 

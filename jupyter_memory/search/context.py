@@ -284,7 +284,6 @@ class SearchContext:
 
     @property
     def corpus(self) -> Corpus:
-        """Return the statistics of the store's words."""
         return self._snapshot.corpus
 
     @cached_property

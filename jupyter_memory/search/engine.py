@@ -48,7 +48,6 @@ class Pooled:
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        """Return the terms that count in this search."""
         return self.profile.terms_for(self.scored.hybrid)
 
     def speaks(self, term: Term) -> bool:
@@ -136,7 +135,6 @@ class SearchEngine:
         self._samples = Samples()
 
     def answer(self, request: SearchRequest) -> Answer:
-        """Return the hits for a query."""
         begun = perf_counter()
         with self._search(request) as done:
             return self._answer(done, begun)
@@ -156,7 +154,6 @@ class SearchEngine:
         return Scale(model.fingerprint, chunks, 1.0 if measured is None else measured.value, background)
 
     def trace(self, request: SearchRequest) -> Trace:
-        """Return the hits for a query with every list that the search made."""
         begun = perf_counter()
         with self._search(request) as done:
             return traced(self._answer(done, begun), done.result, done.profile)

@@ -22,7 +22,6 @@ _MUST |= {"as_of": "it must have been stored by"}
 def why_not(
     memory: Memory, query: Query, profile: Profile, snapshot: Snapshot, key: int, asked: VectorQuery | None
 ) -> tuple[str, ...]:
-    """Return the reasons why no retriever found a memory."""
     filters, fetched = query.within, profile.fetch(query.limit)
     if query.left_out and key not in snapshot.keys(Filters(not_path=query.left_out)):
         return ("Its folder is hidden from searches that do not name its path.",)
@@ -112,7 +111,6 @@ def ranks_without(scored: Scored, profile: Profile, keys: Collection[int]) -> di
 
 
 def traced(answer: Answer, result: Result, profile: Profile) -> Trace:
-    """Return an answer with the lists that it was made of."""
     memories = {one.key: one.memory for one in result.scored.context}
     lists = {}
     for name, found in result.retrieved.items():

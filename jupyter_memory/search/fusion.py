@@ -88,12 +88,10 @@ class MinMax:
 
 
 def weights_of(terms: Iterable[Term]) -> dict[str, float]:
-    """Return the weights of the terms that have one, by the term's name."""
     return {term.name: float(term.weight) for term in terms if isinstance(term, WeightedTerm)}
 
 
 def with_weights(terms: Iterable[Term], weights: Mapping[str, float]) -> tuple[Term, ...]:
-    """Return the terms, those that are named in ``weights`` with another weight."""
     return tuple(
         replace(term, weight=weights[term.name]) if term.name in weights else term  # type: ignore[type-var]
         for term in terms

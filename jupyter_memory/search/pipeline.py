@@ -9,14 +9,7 @@ from itertools import chain, count, filterfalse, repeat
 from operator import attrgetter, itemgetter
 from time import perf_counter
 
-from jupyter_memory.search.context import (
-    RETRIEVERS,
-    Retrieved,
-    Samples,
-    SearchContext,
-    VectorQuery,
-    retrieve,
-)
+from jupyter_memory.search.context import RETRIEVERS, Retrieved, Samples, SearchContext, VectorQuery, retrieve
 from jupyter_memory.search.fusion import Column, Fused, Ranked, Table, best_first, normalised
 from jupyter_memory.search.profiles.profile import Profile
 from jupyter_memory.search.query.parser import missing_phrases

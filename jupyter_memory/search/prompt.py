@@ -147,7 +147,6 @@ class Quotes:
         return all(f"stored-{self.word}" not in seen(text).casefold() for text in texts)
 
     def text(self, text: str) -> str:
-        """Return a stored text within its borders."""
         return f"<stored-{self.word}>{seen(text)}</stored-{self.word}>"
 
     def line(self, text: str, longest: int = _LONGEST_LINE) -> str:
@@ -279,9 +278,6 @@ def prompt_text(answer: Answer, max_tokens: int = BUDGET) -> PromptText:
     first; one that has no room left is left out whole, unless it alone is longer than the budget: then the part around
     the hit is quoted. The same answer always gives the same text. Where its verdict is ``none``, nothing is quoted, and
     the text says what came closest.
-
-    Raises:
-        InputError: ``max_tokens`` is not a whole number of at least 200.
     """
     most = checked_budget(max_tokens)
     found = () if answer.verdict == "none" else answer.hits

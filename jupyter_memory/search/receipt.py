@@ -21,7 +21,6 @@ _FORMAT = 1
 
 
 def receipt_of(answer: Answer) -> dict[str, Any]:
-    """Return the receipt of an answer, as JSON values."""
     salt, as_of = secrets.token_hex(16), answer.query.filters.as_of
     told = {
         "receipt": _FORMAT,

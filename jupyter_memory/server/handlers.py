@@ -7,7 +7,7 @@ import atexit
 import json
 import os
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
@@ -30,6 +30,7 @@ from jupyter_memory.storage.journal import recording
 from jupyter_memory.text.unicode import json_text
 from jupyter_memory.types import Filters
 from jupyter_memory.types.memory import MOST_THUMBNAILS
+from jupyter_memory.types.search import parted
 
 if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
@@ -79,7 +80,7 @@ class _MemoryHandler(APIHandler):
 
     def store_of(self, memory_id: str) -> tuple[MemoryStore, str]:
         """Return the store that an id leads to, and the id there: of ``team:ID``, that of the list."""
-        name, _, there = memory_id.rpartition(":")
+        name, there = parted(memory_id)
         return self.service.stores.named(name), there
 
     def item(self, memory_id: str, do: Callable[[MemoryStore, str], Memory]) -> _Json:
@@ -424,24 +425,11 @@ def _forget(handler: _MemoryHandler, body: _Json) -> _Json:
     if not {"memory_ids", "source"} & set(body):
         raise invalid("", "Give one of memory_ids and source")
     if "memory_ids" in body:
-        return {"forgotten": _forget_by_id(handler, body["memory_ids"])}
+        return {"forgotten": handler.service.stores.forget(body["memory_ids"])}
     store = handler.store
     selection = store.selection(source=body["source"])
     check_count(len(selection), body.get("count"))
     return {"forgotten": store.forget(selection)}
-
-
-def _forget_by_id(handler: _MemoryHandler, memory_ids: Sequence[str]) -> int:
-    forgotten = 0
-    # Your own first: another may refuse.
-    for name in sorted({id_.rpartition(":")[0] for id_ in memory_ids}):
-        ids = [id_ for id_ in memory_ids if id_.rpartition(":")[0] == name]
-        forgotten += handler.store_of(ids[0])[0].forget([id_.rpartition(":")[2] for id_ in ids])
-        if name:
-            # Your own store keeps the searches of other stores: those that found one of these go, too.
-            with suppress(StoreError):
-                handler.store.activity.forget_found(ids)
-    return forgotten
 
 
 def _search_arguments(handler: _MemoryHandler, body: _Json) -> _Json:
@@ -507,7 +495,7 @@ def _explain(handler: _MemoryHandler, body: _Json) -> _Json:
 def _related(handler: _MemoryHandler, body: _Json) -> _Json:
     chosen = _search_arguments(handler, body)
     store, there = handler.store_of(body["memory_id"])
-    answer = store.related(there, **chosen).of_store(body["memory_id"].rpartition(":")[0])
+    answer = store.related(there, **chosen).of_store(parted(body["memory_id"])[0])
     return answered(answer, store, handler.service.root)
 
 

@@ -92,8 +92,7 @@ class JupyterMemoryServer(Configurable):  # type: ignore[misc,unused-ignore]
     """What the panel's server may do: ``c.JupyterMemoryServer.only_user = "ada"`` in ``jupyter_server_config.py``."""
 
     only_user = Unicode(
-        "",
-        help="The one user name that may use the memory through this server; empty: every user of the server.",
+        "", help="The one user name that may use the memory through this server; empty: every user of the server."
     ).tag(config=True)
     root = Unicode(
         "",
@@ -171,7 +170,6 @@ class Service:
         return [one.name for one in listed_stores(self.settings, projects=False)]
 
     def interrupt(self, thread: int) -> None:
-        """Stop what a thread is doing in a store."""
         self.provider.interrupt(thread)
         self.stores.interrupt(thread)
 

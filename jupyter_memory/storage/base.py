@@ -105,7 +105,6 @@ class EmbeddedParts(NamedTuple):
     text: str
 
     def head_and_text(self) -> tuple[str, str]:
-        """Return what is put in front of the text, and the text."""
         return embedded_head(self.kind, self.title, self.context), self.text
 
 
@@ -410,15 +409,11 @@ class NotedFolder(NamedTuple):
 
 
 class NotedFile(NamedTuple):
-    """What is known of a file, in a space."""
-
     space: str
     state: FileState
 
 
 class NotedSearch(NamedTuple):
-    """A recent search, with the ids of its hits."""
-
     search: Recent
     hits: tuple[str, ...]
 

@@ -45,12 +45,7 @@ def open_storage(
     """Open or create the store in a file, perhaps one that is open already, or on a server.
 
     With a ``space``, nothing else of a store on a server is seen or counted; a file is not divided so. With
-    ``read_only`` nothing is ever written.
-
-    Raises:
-        StoreDamaged, StoreTooNew, StoreReadOnly: the file is not a store, of a newer major version, or cannot be made.
-        MissingExtra: the store is on a server, and the package that speaks with it is not installed.
-        StoreError: the server does not answer, or does not let this user in.
+    ``read_only`` nothing is ever written. Raises ``StoreError`` or, where its package is missing, ``MissingExtra``.
     """
     if isinstance(path, DatabaseAddress):
         with _driver():

@@ -245,7 +245,6 @@ _OF_END = ("outcome", "seconds", "result")
 
 
 def note(run: Run) -> bytes:
-    """Return the record of a run that is about to begin."""
     return _framed({**asdict(run), "started": run.started.isoformat()})
 
 

@@ -249,8 +249,6 @@ def by_kind(sizes: Iterable[tuple[str, int]]) -> dict[str, int]:
 
 
 class Storage(Engine):
-    """A store of memories in a database."""
-
     database: Any  # has the connections
     forgotten = Forgotten()  # what can be taken back
 
@@ -313,5 +311,4 @@ class Storage(Engine):
     def backup(self, target: Path, /) -> None: ...
 
     def close(self) -> None:
-        """Close the store; closing it again does nothing."""
         self.database.close()

@@ -104,11 +104,9 @@ class SqliteDialect:
     newest_chunk = "select coalesce(max(id), 0) from chunks"  # returns the highest id of a chunk
 
     def among(self, column: str, name: str) -> str:
-        """Return the condition that a column has one of the values of a parameter."""
         return f"{column} in (select value from json_each(:{name}))"
 
     def raw(self, text: str) -> str:
-        """Return the bytes of a text."""
         return f"cast({text} as blob)"
 
     def each(self, name: str, **columns: str) -> str:
@@ -127,7 +125,6 @@ class SqliteDialect:
         return on
 
     def join(self, table: str, other: str, on: str) -> str:
-        """Return the join of a table with another one that is there already."""
         return f"join {table} on {on}"
 
     def unique(self, table: str) -> str:
@@ -388,8 +385,6 @@ def forkable_lock() -> threading.Lock:
 
 
 class Stoppable(Protocol):
-    """What a thread reads."""
-
     def stop(self) -> None: ...  # the current statement; the later ones of the same transaction are refused
 
 

@@ -95,7 +95,6 @@ class Contents:
         return iter(files.every(self._session, self._space))
 
     def folders(self) -> Iterator[NotedFolder]:
-        """Yield the folders on the list."""
         return iter(files.every_folder(self._session, self._space))
 
     def feedback(self) -> Iterator[Feedback]:

@@ -33,7 +33,6 @@ def _tokenized(text: str, reason: int, **options: bool) -> Any:
 
 
 def stems(text: str) -> list[str]:
-    """Return the words of a text as the index holds them."""
     found: list[str] = _tokenized(text, apsw.FTS5_TOKENIZE_QUERY, include_offsets=False)
     return found
 
@@ -94,7 +93,6 @@ def highlights(texts: Mapping[int, str], terms: Terms) -> dict[int, list[tuple[i
 
 
 def keyed(stem: str) -> str:
-    """Return a word as the tables have it."""
     if len(stem) <= _LONGEST:
         return stem
     return f"{stem[:_LONGEST]}\x01{blake2b(stem.encode(), digest_size=12).hexdigest()}"

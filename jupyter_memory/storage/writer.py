@@ -45,8 +45,6 @@ def _whole(engine: Engine, work: Callable[[Changes], Result], session: Session) 
 
 
 class Part:
-    """What a store does, by topic."""
-
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 

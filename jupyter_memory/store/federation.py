@@ -129,7 +129,9 @@ class Vaults:
             answers = self._ranked(together, query, limit, chosen, asked)
         else:  # nothing but filters, if anything, was typed
             chosen, asked["limit"] = None, limit
-            answers = together(self.vaults, lambda one: _browsed(one, query, asked))
+            answers = together(
+                self.vaults, lambda one: one.browsed(**asked) if query is None else one.hits(query, **asked)
+            )
         if not answers:
             alone = [told(error) for error in left_out.values()] if len(self.vaults) == 1 else []
             raise errors.StoreError("\n".join(alone or _missing(left_out, told)))
@@ -165,10 +167,7 @@ class Vaults:
 
 # The results of one thread for each store, in their order, until the deadline after the first.
 def _together(
-    vaults: Sequence[Vault],
-    work: Callable[[Searching], Done],
-    deadline: float | None,
-    left_out: dict[str, Exception],
+    vaults: Sequence[Vault], work: Callable[[Searching], Done], deadline: float | None, left_out: dict[str, Exception]
 ) -> dict[Vault, Done]:
     ended: Queue[tuple[Vault, Done | Exception]] = Queue()
     stores: dict[Vault, MemoryStore] = {}
@@ -204,10 +203,6 @@ def _together(
             # Interrupting a server that hangs may hang, too.
             Thread(target=stores[one].interrupt, args=(threads[one].ident,), daemon=True).start()
     return {one: done[one] for one in vaults if one in done}
-
-
-def _browsed(searching: Searching, query: str | None, asked: Mapping[str, Any]) -> Answer:
-    return searching.browsed(**asked) if query is None else searching.hits(query, **asked)
 
 
 # In the order of the profile that ranked them, else in that of a list (``storage/tables/memories``).

@@ -15,7 +15,7 @@ from jupyter_memory.config import ALL, PROJECT, JupyterMemory, ListedStore, chos
 from jupyter_memory.errors import StoreError, StoreLocked, UnknownStore
 from jupyter_memory.search.prompt import PromptText, prompt_text
 from jupyter_memory.types import Answer
-from jupyter_memory.types.search import OWN
+from jupyter_memory.types.search import OWN, address, parted
 
 if TYPE_CHECKING:
     from jupyter_memory.store.federation import Vaults
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 class Stores:
     """The stores of the list as one process uses them; each is opened when it is first needed, and kept.
 
-    ``own`` opens the store of the settings, or raises ``StoreError``. Without ``projects``, that of a project, which is
-    looked for from ``here`` upwards, is opened only if the list names it: a server does not run where a person works.
+    ``own`` opens the store of the settings, or raises ``StoreError``. Relative paths begin at ``here``, and from there
+    upwards a project's store is looked for; without ``projects``, it is opened only if the list names it: a server does
+    not run where a person works.
     """
 
     def __init__(
@@ -43,7 +44,7 @@ class Stores:
         from jupyter_memory.store.federation import Opened, Vaults  # imported late, as below
 
         stores: dict[str, tuple[Opened, float]] = {}
-        for one in chosen_stores(self._settings, names, projects=self._projects):
+        for one in self._chosen(names):
             store: Opened = partial(self._store, one)
             if one.name == OWN:
                 # In this thread: a notebook has its last runs stored first.
@@ -64,7 +65,22 @@ class Stores:
         """Return the open store of a name, your own for an empty one."""
         if name == ALL:
             raise UnknownStore(f"{ALL} is every store: name one of them.")
-        return self._store(chosen_stores(self._settings, [name or OWN], projects=self._projects)[0])
+        return self._store(self._chosen([name or OWN])[0])
+
+    def forget(self, addresses: Sequence[str]) -> int:
+        """Forget memories by their addresses, your own first: another may refuse; return the number removed."""
+        forgotten = 0
+        for name in sorted({parted(one)[0] for one in addresses}):
+            ids = [id_ for of, id_ in map(parted, addresses) if of == name]
+            forgotten += self.named(name).forget(ids)
+            self.forgot(name, ids)
+        return forgotten
+
+    def forgot(self, name: str, ids: Sequence[str]) -> None:
+        """Forget the searches that found what was forgotten in another store: your own keeps them."""
+        if name:
+            with suppress(StoreError):
+                self._own().activity.forget_found([address(name, id_) for id_ in ids])
 
     def context(self, answer: Answer, max_tokens: int) -> PromptText:
         """Return an answer of several stores as a text for a prompt; see ``MemoryStore.context``."""
@@ -84,6 +100,9 @@ class Stores:
         while self._opened:  # a search that is left behind may add another meanwhile
             self._opened.popitem()[1].close()
 
+    def _chosen(self, names: Sequence[str]) -> list[ListedStore]:
+        return chosen_stores(self._settings, names, projects=self._projects, here=self._here)
+
     def _store(self, one: ListedStore) -> MemoryStore:
         if one.name == OWN:
             return self._own()
@@ -101,7 +120,7 @@ class Stores:
                 # Imported late: help, completion and wrong usage need not wait for it.
                 from jupyter_memory.store.store import opened
 
-                known = self._opened[key] = opened(one, self._settings)
+                known = self._opened[key] = opened(one, self._settings, self._here)
             return known
         finally:
             lock.release()

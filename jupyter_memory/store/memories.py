@@ -37,8 +37,6 @@ class Get(Protocol):
 
 
 class Memories(Part):
-    """The memories of one store."""
-
     def add(
         self,
         text: str,
@@ -210,8 +208,6 @@ _NOT_BOTH = "Name ids, or choose by source and filters, not both."
 
 
 class Forgetting(Part):
-    """What is forgotten in one store."""
-
     _timer: Timer | None = None
 
     def selection(
@@ -271,10 +267,7 @@ class Forgetting(Part):
         return self._forget(self._selected(ids, source, filters, everything), None, everything, now)
 
     def undo(self) -> int:
-        """Take the last ``forget`` back, with ids, pins, tags, vectors, feedback and pictures; return how many.
-
-        What was remembered again meanwhile stays one memory. Raises ``InputError`` if there is nothing to take back.
-        """
+        """Do what ``MemoryStore.undo`` does, but for the other store of a move."""
         self.expire()
         if back := self._storage.forgotten.undo(self._scope.space):
             return back
@@ -355,13 +348,15 @@ class Forgetting(Part):
         paths = dict.fromkeys(name for scope in scopes for name in scope.bound(written, every_name=True).path)
         return replace(chosen, path=tuple(paths))
 
-    def moved(self, ids: _Ids, to: str, new: _Ids) -> int:
-        """Forget memories that another store has by now, the ``new`` ones since then; return the number removed."""
-        return self._forget(Filters(), ids, False, not self.can_undo, (to, *new))
+    def moved(self, ids: _Ids, begun: datetime, to: str, new: _Ids) -> int:
+        """Forget what another store has by now, the ``new`` ones since it was ``begun``; return the number removed.
+
+        What has got another text meanwhile is kept.
+        """
+        return self._forget(Filters(as_of=begun), ids, False, not self.can_undo, (to, *new))
 
     @property
     def can_undo(self) -> bool:
-        """Return whether what is forgotten can be brought back."""
         return bool(self._settings.undo_minutes) and isinstance(self._storage.path, Path)
 
     def _forget(self, chosen: _Ids | Filters, among: _Ids | None, everything: bool, now: bool, moved: _Ids = ()) -> int:

@@ -443,7 +443,6 @@ class ExportedFolder:
             yield NotedFolder(*place, False, indexed_at, _text(record, "description"), _flag(record, "hidden"))
 
     def feedback(self) -> Iterator[Feedback]:
-        """Yield the feedback on hits."""
         for record in _lines(self._path, _FEEDBACKS):
             yield Feedback(**_read(record, _FEEDBACK))
 

@@ -139,8 +139,6 @@ class SearchOptions(BrowseOptions, total=False):
 
 
 class Searching:
-    """The searches of one store."""
-
     def __init__(
         self,
         storage: SearchStorage,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
 from weakref import WeakValueDictionary
@@ -277,14 +278,14 @@ class MemoryStore:
         only with ``history``. A memory whose id is known there is replaced only with ``update``. After an
         interruption, the same call continues.
         """
-        chosen = (ids if isinstance(ids, Selection) else self.selection(ids)).ids
+        chosen, begun = (ids if isinstance(ids, Selection) else self.selection(ids)).ids, datetime.now(UTC)
         self.transfer.leaving(chosen, to.transfer, history=history, move=move)
         report, became = self.transfer.give(chosen, to.transfer, history=history, update=update, progress=progress)
         if not move:
             return report
         whole = {*self.transfer.held_by(to.transfer, list(became)), *(one for one in became if became[one] == "merged")}
         new = [one for one in became if became[one] == "added"]
-        removed = self.forgetting.moved(sorted(whole), str(to.path), new) if whole else 0
+        removed = self.forgetting.moved(sorted(whole), begun, str(to.path), new) if whole else 0
         return replace(report, removed=removed, stayed=len(became) - removed)
 
     def undo(self) -> int:
@@ -339,12 +340,13 @@ def open_store(path: str | Path | None = None, *, settings: JupyterMemory | None
     return known
 
 
-def opened(listed: ListedStore, settings: JupyterMemory) -> MemoryStore:
+def opened(listed: ListedStore, settings: JupyterMemory, folder: str | None = None) -> MemoryStore:
     """Open a store of the list; by its own model, whatever the settings choose for yours."""
     if listed.place is None or not may_exist(listed.place):
         make = "jupyter-memory --store PATH index FOLDER"
         raise NoStore(f"There is no store at {listed.place}. Check the path, or make one: {make}")
-    return MemoryStore(listed.place, space=settings.space or None, settings=settings, read_only=listed.read_only)
+    space, read_only = settings.space or None, listed.read_only
+    return MemoryStore(listed.place, space=space, settings=settings, folder=folder, read_only=read_only)
 
 
 def _store_of(path: str) -> MemoryStore:

@@ -36,8 +36,6 @@ _Ids = Sequence[str]
 
 
 class StoreTransfer(Part):
-    """Export, import and copies of one store, in its space."""
-
     def export(self, folder: str | Path) -> ExportReport:
         """Write the store, or its space if it has one, into a new folder, readable by you alone; return what it holds.
 
@@ -197,10 +195,7 @@ def _masked(some: _Some) -> int:
 
 
 def _arriving(
-    target: Storage,
-    some: _Some,
-    update: bool,
-    prepared: Callable[[_Some], Sequence[Prepared]],
+    target: Storage, some: _Some, update: bool, prepared: Callable[[_Some], Sequence[Prepared]]
 ) -> tuple[list[Arriving], dict[str, Memory], int]:
     # With the memories that the target knows, by id, and the number left out: it has read their files itself.
     with target.snapshot() as snapshot:

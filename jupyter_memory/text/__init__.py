@@ -35,7 +35,8 @@ __getattr__, __dir__, __all__ = exports(
         "outlines": "Block around outline stretches",
         "paths": (
             "DatabaseAddress StorePath absolute called_before database_address inside is_address is_at_or_below "
-            "is_from_root is_missing make_private may_exist normal path_forms plain_path pure store_at"
+            "is_from_root is_missing make_private may_exist normal path_forms plain_path pure store_at write_new "
+            "write_private"
         ),
         "runnable": "Runnable Step made_runnable",
         "unicode": "clean encodable json_text marked storable uncoloured without_data",

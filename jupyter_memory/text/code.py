@@ -369,7 +369,6 @@ def origins(statement: ast.stmt, earlier: Sequence[ast.stmt], quoted: Set[str] =
 
 
 def words_of(nodes: Iterable[ast.AST]) -> Words:
-    """Return the words of some nodes."""
     own: set[str] = set()
     within: set[str] = set()
     interface: set[str] = set()

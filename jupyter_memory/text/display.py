@@ -167,8 +167,6 @@ _COLOURS = {"KW": BY_WORDS, "SEM": BY_MEANING}
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is shown of a hit."""
-
     rank: str
     title: str
     snippet: str

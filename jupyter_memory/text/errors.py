@@ -207,7 +207,6 @@ class Signature:
 
 
 def signature(name: str, message: str, raised: Raised | None, words: Words) -> Signature:
-    """Return the signature of an error; ``words`` are those of the code that failed."""
     # What a group itself says is seldom more than their number.
     inner = raised.inner if raised else ()
     told = [_told(message), *(f"{one.name.rpartition('.')[2]} {_told(one.message)}" for one in inner)]
@@ -240,7 +239,6 @@ def fixed(words: Set[str], other: Set[str], own: Set[str]) -> frozenset[str]:
 
 
 def quoted(message: str) -> list[str]:
-    """Return what a message quotes."""
     return [text for one in _QUOTED.finditer(_told(message)) if (text := next(filter(None, one.groups()), ""))]
 
 

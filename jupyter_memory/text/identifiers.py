@@ -69,7 +69,6 @@ _MOST_SPELLED = 50_000
 
 
 def parts(identifier: str) -> list[str]:
-    """Return the parts of an identifier, lower-cased."""
     if identifier.isascii():
         return [part.lower() for part in _PART.findall(identifier)]
     # The pattern knows ASCII letters only, so every other letter is replaced by one of its kind.
@@ -81,7 +80,6 @@ def parts(identifier: str) -> list[str]:
 
 
 def is_compound(word: str) -> bool:
-    """Return whether a word is an identifier of several parts."""
     return len(parts(word)) > 1
 
 

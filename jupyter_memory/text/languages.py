@@ -133,7 +133,6 @@ def forms(word: str, language: Prose) -> tuple[str, ...]:
 
 
 def is_form(form: str, word: str, language: Prose) -> bool:
-    """Return whether two words are forms of one."""
     return not stems(form, language).isdisjoint(stems(word, language))
 
 

@@ -220,7 +220,6 @@ def under(document: str, headings: Sequence[str], about: str = "") -> str:
 
 
 def embedding_text(kind: str, title: str, prefix: str, text: str) -> str:
-    """Return what is embedded for a chunk: its head and its text."""
     head = embedded_head(kind, title, prefix)
     return f"{head}\n{text}" if head else text
 
@@ -236,7 +235,6 @@ def with_outputs(source: str, outputs: str) -> str:
 
 
 def source_of(text: str) -> str:
-    """Return the source of a cell by its text."""
     return text.split(_OUTPUTS, 1)[0]
 
 

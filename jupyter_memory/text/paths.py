@@ -124,6 +124,25 @@ def make_private(folder: Path) -> None:
         folder.mkdir(mode=0o700, exist_ok=True)
 
 
+def write_private(file: Path, content: bytes) -> None:
+    """Write a file whole or not at all, for its owner alone, with the folders above it that are missing."""
+    make_private(file.parent)
+    temporary = file.with_name(f".{file.name}.{os.getpid()}")
+    # Created with its permissions rather than given them afterwards: no other user can open it in between.
+    with os.fdopen(os.open(temporary, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "wb") as written:
+        written.write(content)
+    temporary.replace(file)
+
+
+def write_new(file: Path, text: str) -> None:
+    """Write a text into a new file; raise ``InputError`` if there is one of this name."""
+    try:
+        with file.open("x", encoding="utf-8") as written:
+            written.write(text)
+    except FileExistsError:
+        raise InputError(f"{file} already exists: name a new one.") from None
+
+
 def called_before(path: Path, known: Iterable[str]) -> Path:
     """Return a path below the known name of its folder, so that a folder with two names, by a link, is indexed once."""
     names = list(known)

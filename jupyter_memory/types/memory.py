@@ -45,7 +45,6 @@ class Pictures:
 
     @property
     def size(self) -> int:
-        """Return the bytes of the thumbnails."""
         return sum(len(one.image) for one in self.thumbnails)
 
 
@@ -191,7 +190,6 @@ class ChunkTokens:
 
     @property
     def places(self) -> NDArray[np.integer]:
-        """Return ``order`` as numbers."""
         import numpy as np
 
         return np.frombuffer(self.order, np.uint8 if len(self.different) <= FEW else "<u2")
@@ -205,7 +203,6 @@ class ChunkTokens:
 
     @staticmethod
     def from_bytes(data: bytes) -> ChunkTokens:
-        """Return the tokens of which ``to_bytes`` made these bytes."""
         import numpy as np
 
         count = int.from_bytes(data[2:4], "little")

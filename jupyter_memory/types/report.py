@@ -29,7 +29,6 @@ class PictureReport:
     removed: int = 0
 
     def parts(self) -> list[str]:
-        """Return the counts in words."""
         parts = [f"{count_of(self.kept, 'picture')} kept"] if self.kept else []
         if self.left_out:
             parts.append(f"{count_of(sum(number for _, number in self.left_out), 'picture')} left out")
@@ -127,7 +126,6 @@ class Selection:
 
     @property
     def parts(self) -> str:
-        """Return what they are: ``12 cell, 3 note; 1 pinned, 4 with tags``."""
         kinds = ", ".join(f"{number:,} {kind}" for kind, number in self.kinds.items())
         return f"{kinds}; {self.pinned:,} pinned, {self.tagged:,} with tags"
 

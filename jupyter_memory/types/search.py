@@ -60,7 +60,6 @@ class Filters:
         return self != Filters()
 
     def names(self, facet: str) -> bool:
-        """Return whether a facet is filtered, here or in ``also``."""
         return getattr(self, facet) not in ((), None) or (self.also is not None and self.also.names(facet))
 
     def meaning(self, facets: Iterable[str], of: Callable[[str, str], Iterable[str]]) -> Filters:
@@ -183,6 +182,12 @@ class Query:
 def address(store: str, memory_id: str) -> str:
     """Return how a memory of a store on the list is named: ``team:ID``, the id alone if the store is your own."""
     return memory_id if store in ("", OWN) else f"{store}:{memory_id}"
+
+
+def parted(address: str) -> tuple[str, str]:
+    """Return the store, empty for your own, and the id there that an address names."""
+    store, _, memory_id = address.rpartition(":")
+    return store, memory_id
 
 
 def as_tuple(value: str | Sequence[str] | None) -> tuple[str, ...]:
@@ -475,8 +480,6 @@ def _number(value: float) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A memory's place in one list."""
-
     memory_id: str
     title: str
     rank: int

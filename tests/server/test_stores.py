@@ -124,3 +124,18 @@ async def test_a_project_that_is_listed_and_trusted(ask, listed, papers, jp_root
     assert refused.code == 409 and "store trust" in refused.json["message"]
     trust(project)
     assert "Prices" in found(await ask("search", {"query": "prices", "stores": ["project"]}))
+    assert {"Rates", "Prices"} <= set(found(await ask("search", {"query": "prices", "stores": ["all"]})))
+
+
+async def test_relative_paths_in_other_stores(ask, listed, papers, jp_root_dir):
+    """A relative path means one below Lab's folder in each store."""
+    note, other = jp_root_dir / "reports" / "tax.md", jp_root_dir / "sub" / "reports" / "tax.md"
+    for file in (note, other):
+        file.parent.mkdir(parents=True)
+        file.write_text(f"The tax of {file.parent.parent.name}.")
+    with MemoryStore(papers) as store:
+        store.index(jp_root_dir, progress=False)
+    await ask("status")
+    asked = {"query": "tax", "stores": ["own", "papers"], "filters": {"path": ["./reports"]}}
+    answer = await ask("search", asked)
+    assert [hit["source"] for hit in answer.json["hits"]] == [str(note)]

@@ -143,6 +143,17 @@ def test_what_is_not_whole_there_is_kept(two):
     assert b.get(same.id).tags == ("here",) and a.count() == 0
 
 
+def test_what_is_changed_meanwhile_is_kept(pair):
+    """Another program may give a memory another text after it was copied: only what was copied is forgotten."""
+    a, b = pair
+    first, second = (a.add(text).id for text in ("Prices are net of tax.", "We scaled the table."))
+    begun = datetime.now(UTC)
+    give(a, [first, second], b)
+    a.update(first, text="Prices are gross.")
+    assert a.forgetting.moved([first, second], begun, str(b.path), []) == 1
+    assert a.get(first).text == "Prices are gross."
+
+
 def test_cells_with_their_pictures(store, tmp_path):
     """A cell takes its pictures along; where there is no room for them it stays, and where its file is indexed, too."""
     saved(tmp_path / "work" / "plots.ipynb", plotting("c1", plot()))

@@ -75,7 +75,7 @@ def test_a_receipt_tells_no_word(week, tmp_path):
     assert [hit["score"] for hit in hits] == found["score"].tolist() and hits[0]["rank"] == 1
     assert not {hit["text"] for hit in hits} & {hit["text"] for hit in again["hits"]}
     assert receipt["query"] != again["query"] and len({hit["source"] for hit in hits}) == 5
-    with pytest.raises(FileExistsError):
+    with pytest.raises(InputError, match="already exists"):
         found.memory.receipt(tmp_path / "r.json")
     assert len(found.head(2).memory.receipt()["hits"]) == 2
 

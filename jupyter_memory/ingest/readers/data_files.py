@@ -262,7 +262,6 @@ _ARCHIVES = {
 
 
 def read_workbook(path: Path, /) -> Document:
-    """Return a part for each sheet that has cells."""
     from python_calamine import CalamineWorkbook, PasswordError, SheetTypeEnum
 
     suffix = path.suffix.lower()
@@ -319,11 +318,6 @@ DATA_FILES: tuple[Reader, ...] = (
     IsolatedReader((".xls", ".xlsb", ".ods"), "workbook", f"{__name__}:read_workbook"),
     IsolatedReader((".sqlite", ".sqlite3", ".db", ".db3"), "database", f"{__name__}:read_database", unopened=True),
     IsolatedReader(
-        (".duckdb",),
-        "DuckDB database",
-        f"{__name__}:read_database",
-        needs=("duckdb",),
-        extra="data",
-        unopened=True,
+        (".duckdb",), "DuckDB database", f"{__name__}:read_database", needs=("duckdb",), extra="data", unopened=True
     ),
 )

@@ -216,7 +216,6 @@ _DEPTH = 10
 
 
 def read_slides(path: Path, /) -> Document:
-    """Return a part for each slide that has text."""
     import pptx
 
     with archive(path, "ppt/presentation.xml", "PowerPoint presentation"):

@@ -266,7 +266,6 @@ def can_draw() -> bool:
 
 
 def is_svg(picture: bytes) -> bool:
-    """Return whether a picture begins as one in SVG does."""
     return _START.match(picture) is not None
 
 

@@ -53,8 +53,6 @@ _MOST = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell as its file has it."""
-
     is_code: bool
     source: str
     language: str = ""
@@ -130,8 +128,6 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 @dataclass(frozen=True, slots=True)
 class NotebookReader:
-    """Reads notebooks, a part for each cell."""
-
     suffixes: tuple[str, ...] = (".ipynb", ".irnb", ".zpln")
 
     @property

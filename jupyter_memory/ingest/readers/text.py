@@ -63,7 +63,6 @@ class TextReader:
 
 
 def plain(text: str, path: Path, *, language: str) -> Document:
-    """Return a text as one part."""
     return Document((Part(text),) if text.strip() else (), language)
 
 

@@ -86,7 +86,6 @@ class Client:
         return {"command": command, "args": arguments, **self.extra}
 
     def is_here(self, places: Places) -> bool:
-        """Return whether it seems to be installed."""
         file = self.file(places)
         if file.exists() or (self.mark and (places.home / self.mark).exists()):
             return True

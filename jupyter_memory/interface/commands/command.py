@@ -83,7 +83,6 @@ class Argument:
 
     @property
     def takes_all(self) -> bool:
-        """Return whether it takes every word that is left."""
         return self.many or self.kind != "word"
 
 
@@ -149,7 +148,6 @@ class Command(Generic[F]):
 
 
 def offered(commands: Sequence[Command[F]], side: Side) -> dict[str, Command[F]]:
-    """Return the commands that a notebook or a terminal has, by name."""
     return {one.name: one for one in commands if one.offered in ("both", side)}
 
 

@@ -25,7 +25,7 @@ from jupyter_memory.text.code import PYTHON
 from jupyter_memory.text.display import WholeText, columns, count_of, placed
 from jupyter_memory.text.unicode import json_text
 from jupyter_memory.types import Answer, Filters, Hit, IndexReport, Memory
-from jupyter_memory.types.search import address
+from jupyter_memory.types.search import address, parted
 
 if TYPE_CHECKING:
     from jupyter_memory.store.store import MemoryStore
@@ -73,7 +73,7 @@ def picked(front: Front, words: Sequence[str]) -> list[Pick]:
 
 def _memory(front: Front, word: str, shown: Sequence[str]) -> Pick:
     rank = shown.index(word) + 1 if word in shown else None
-    of, _, memory_id = word.rpartition(":")
+    of, memory_id = parted(word)
     store = _store_of(front, of)
     try:
         return Pick(store.get(memory_id), rank, store, of)
@@ -189,7 +189,7 @@ def tag(front: Front, call: Call) -> None:
         %memory tag 3 decision --remove
     """
     # The words that name hits; the tag behind them may be a year or have several words.
-    words = list(takewhile(lambda word: _is_rank(word) or _ID.fullmatch(word.rpartition(":")[2]), call.words))
+    words = list(takewhile(lambda word: _is_rank(word) or _ID.fullmatch(parted(word)[1]), call.words))
     if len(words) == len(call.words) > 1 and words[-1].isdecimal() and len(words[-1]) == 4:
         words.pop()
     given = " ".join(call.words[len(words) :])
@@ -421,7 +421,7 @@ def explain(front: Front, call: Call) -> None:
     # Without quotes, the query is all but the last word.
     asked, profile = " ".join(query), profile or front.settings.profile
     if rank is None:
-        of, _, memory_id = word.rpartition(":")
+        of, memory_id = parted(word)
         why = _store_of(front, of).explain(asked, memory_id, profile=profile)
     else:
         most = max(front.settings.limit, min(rank, _LOOKED_AT))
@@ -594,19 +594,16 @@ def forget(front: Front, call: Call) -> object:
     forgotten = store.forget(selection, now=call.values["now"])
     front.say(f"forgot {count_of(forgotten, 'memory', 'memories')}")
     if of:
-        # Your own store keeps the searches of other stores: those that found a forgotten memory go, too.
-        with suppress(StoreError):
-            front.store.activity.forget_found([address(of, memory_id) for memory_id in words])
+        front.stores.forgot(of, words)
     _say_after_forgetting(front, store, chosen, forgotten, of=of, now=call.values["now"])
     return None
 
 
 # The store that the ids name (empty for your own), and the ids without it.
 def _of_one_store(words: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    parts = [word.rpartition(":") for word in words]
-    if len(names := {of for of, _, _ in parts}) > 1:
+    if len(names := {parted(word)[0] for word in words}) > 1:
         raise WrongUsage("Name the memories of one store at a time.")
-    return next(iter(names), ""), tuple(id_ for _, _, id_ in parts)
+    return next(iter(names), ""), tuple(parted(word)[1] for word in words)
 
 
 def _say_after_forgetting(

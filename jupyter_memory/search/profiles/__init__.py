@@ -18,28 +18,13 @@ from jupyter_memory.search.profiles.profile import (
 from jupyter_memory.search.profiles.toml import read_profile
 
 __all__ = [
-    "PROFILES",
-    "OverFetch",
-    "Profile",
-    "alike",
-    "auto",
-    "covalence",
-    "memini",
-    "memini_rrf",
-    "profile_named",
-    "read_profile",
-    "trovella",
-    "vault",
-]
+    "PROFILES", "OverFetch", "Profile", "alike", "auto", "covalence", "memini", "memini_rrf", "profile_named",
+    "read_profile", "trovella", "vault",
+]  # fmt: skip
 
 
 def profile_named(name: str | Profile) -> Profile:
-    """Return a profile by its name, from its file (a name that ends in ``.toml``), or the profile itself.
-
-    Raises:
-        UnknownProfile: no profile has this name, or there is no such file.
-        InputError: the file describes no profile.
-    """
+    """Return a profile by its name, from its file (a name that ends in ``.toml``), or the profile itself."""
     if isinstance(name, Profile):
         return name
     if isinstance(name, str) and name.endswith(".toml"):

@@ -76,9 +76,6 @@ def fuse(lists: Iterable[Sequence[InList]], limit: int | None = None, *, k: floa
     """Fuse lists by reciprocal rank: a memory's score is the sum over the lists of ``1 / (k + rank)``, ranks from 0.
 
     The scores of the lists are not read, their order is. A memory that is in a list twice counts where it is first.
-
-    Raises:
-        InputError: ``k`` is not above 0.
     """
     if not k > 0:
         raise InputError(f"k must be above 0, so that the first rank has a value; it was {k!r}.")

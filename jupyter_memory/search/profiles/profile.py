@@ -31,6 +31,7 @@ from jupyter_memory.search.fusion import (
 from jupyter_memory.search.profiles.own_lists import ALPHA, RRF_K, TEMPORAL_BOOST, RerankWeights
 from jupyter_memory.search.signals import lexical, metadata, semantic, weights
 from jupyter_memory.text.identifiers import COLUMNS
+from jupyter_memory.text.paths import write_new
 from jupyter_memory.text.unicode import json_text
 from jupyter_memory.types.protocols import Term
 
@@ -178,11 +179,7 @@ class Profile:
         )
 
     def to_toml(self) -> str:
-        """Return the profile as the text of a TOML file, which ``profile_named("./mine.toml")`` reads.
-
-        Raises:
-            InputError: a signal or a term is of a class of one's own, which a file cannot hold.
-        """
+        """Return the profile as the text of a TOML file, which cannot hold signals and terms of one's own classes."""
         plain, tables = [], []
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
@@ -203,9 +200,7 @@ class Profile:
         file = Path(name).expanduser()
         if file.suffix != ".toml" or file.stem in PROFILES:
             raise InputError(f"Name a new file that ends in .toml, such as my-{self.name}.toml")
-        if file.exists():
-            raise InputError(f"{file} already exists: name a new one.")
-        file.write_text(self.replace(name=file.stem).to_toml(), encoding="utf-8")
+        write_new(file, self.replace(name=file.stem).to_toml())
         return file
 
     def replace(self, **changes: Any) -> Profile:

@@ -23,10 +23,6 @@ def read_profile(path: str | Path) -> Profile:
     ``base`` names the profile that it changes; without one the file says everything. ``without`` lists terms to leave
     out, ``[terms.NAME]`` and ``[signals.NAME]`` change one or add one (``is = "Weighted"``), ``[columns]`` replaces the
     columns.
-
-    Raises:
-        UnknownProfile: there is no such file, or its base is no profile.
-        InputError: the file is not TOML, or a key or value cannot be understood.
     """
     file = Path(path).expanduser()
     try:

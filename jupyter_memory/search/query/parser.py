@@ -32,11 +32,7 @@ _MOST_PATHS = 1_000
 def filters_from(
     filters: Filters | Mapping[str, Any] | None, since: Any, until: Any, now: datetime, as_of: Any = None
 ) -> Filters:
-    """Return filters from a mapping or ``Filters``, with the times given beside it; others are read as of ``as_of``.
-
-    Raises:
-        QueryError: a filter that does not exist, a kind or tier that is not known, a time that cannot be read.
-    """
+    """Return filters from a mapping or ``Filters``, with the times given beside it; others are read as of ``as_of``."""
     if isinstance(filters, Filters):
         given = {name: getattr(filters, name) for name in _NAMES}
     elif filters is None or isinstance(filters, Mapping):
@@ -199,9 +195,6 @@ def parse(
     Filters typed in the text are taken out of it and hold together with ``filters``; where they are all there is,
     the query has no text, and so it is where the words ask but what was done in a time. With ``prefix`` the last word
     may be unfinished, unless white space follows it. Without ``time`` the words name no time.
-
-    Raises:
-        QueryError: the text is empty or too long, a filter in it cannot be read, or ``limit`` is not a positive number.
     """
     if not isinstance(text, str):
         raise QueryError(f"A query is a string, not {type(text).__name__}.")

@@ -32,11 +32,7 @@ _HINTS = {
 
 
 def expression(written: str) -> Any:
-    """Return an expression that takes linear time: RE2's, in any case of letters, ``^`` and ``$`` at each line.
-
-    Raises:
-        QueryError: it cannot be read, or is too long.
-    """
+    """Return an expression that takes linear time: RE2's, in any case of letters, ``^`` and ``$`` at each line."""
     # Imported where it is used: most searches have none.
     import re2
 

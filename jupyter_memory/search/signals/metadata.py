@@ -159,7 +159,6 @@ def closeness(age: float, target: float, tolerance: float) -> float:
 
 
 def days_between(now: datetime, moment: datetime) -> float:
-    """Return how many days before now a moment was."""
     return (now - moment).total_seconds() / 86_400
 
 

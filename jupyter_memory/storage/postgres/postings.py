@@ -35,7 +35,6 @@ class _Posting(NamedTuple):
 
 
 def put_in(session: Session, written: Iterable[ChunkWords]) -> None:
-    """Index chunks that are not in the index."""
     by_space: dict[str, list[ChunkWords]] = {}
     for one in written:
         by_space.setdefault(one.space, []).append(one)
@@ -271,9 +270,7 @@ class Statistics:
     def beginning(self, letters: str, /) -> Sequence[str]:
         after = letters[:-1] + chr(ord(letters[-1]) + 1)
         return self._cache.vocabulary.of(
-            self._version,
-            letters,
-            self._reader("term >= :letters and term < :after", letters=letters, after=after),
+            self._version, letters, self._reader("term >= :letters and term < :after", letters=letters, after=after)
         )
 
     def ending(self, letters: tuple[str, ...], /) -> Sequence[str]:
@@ -354,5 +351,4 @@ def of_column(weights: Mapping[str, float]) -> str:
 
 
 def bits_of(columns: Collection[str]) -> int:
-    """Return a set of columns as the table has it."""
     return sum(1 << place for place, column in enumerate(COLUMNS) if column in columns)

@@ -265,7 +265,6 @@ class Database:
 
     @property
     def connection(self) -> Session:
-        """Return this thread's connection, opened on first use."""
         self._leave_parent()
         if not hasattr(self._local, "connection") or self._closed:
             with ExitStack() as unless_ready:

@@ -311,7 +311,6 @@ class Session(apsw.Connection):
         scrubbing.note_removal(self)
 
     def check(self, pragma: str) -> list[str]:
-        """Return what one of SQLite's own checks finds."""
         # It compares the index with the list of its pages that FTS5 read last; a query makes FTS5 read it anew.
         with suppress(apsw.Error):
             self.value("select 1 from keyword where rowid = 0")

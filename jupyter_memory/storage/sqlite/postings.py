@@ -71,7 +71,6 @@ class Postings(NamedTuple):
     kinds: Counts
 
     def within(self, columns: Collection[str]) -> NDArray[np.bool_]:
-        """Return which of the chunks hold the word in one of these columns."""
         of_kind = np.asarray(self.kinds[:, [name in columns for name in COLUMNS]].any(axis=1))
         return of_kind[self.codes]
 
@@ -105,7 +104,6 @@ class Lengths:
 
     @_readable()
     def scores(self, postings: Postings, weights: Mapping[str, float], columns: Collection[str]) -> ScoredChunks:
-        """Return the BM25 of a word in some columns by chunk."""
         held = postings.within(columns)
         chunks = postings.chunks[held]
         weight = np.array([weights[name] if name in columns else 0.0 for name in COLUMNS])
@@ -158,7 +156,6 @@ def _joined_postings(
 
 
 def count(session: Session) -> int:
-    """Return how many chunks there are."""
     # SQLite reads no more of a value than its length.
     return int(session.value("select coalesce(sum(length(chunks)), 0) / 2 from word_segments"))
 
@@ -186,7 +183,6 @@ _EMPTY = _Batch((), _NONE.chunks, _NONE.chunks.astype(np.uint16), _NONE.codes, _
 
 
 def put(session: Session, words: Sequence[ChunkWords]) -> None:
-    """Index chunks that are not in the index."""
     for block, some in groupby(sorted(words, key=lambda one: one.chunk), lambda one: one.chunk // BLOCK):
         new, lengths = _tokenized(list(some))
         of_block = "select id, length(chunks) / 2 from word_segments where block = :block order by id"
@@ -268,7 +264,6 @@ def _remove_from(session: Session, segment: int, gone: NDArray[np.bool_]) -> Non
 
 
 def rebuild(session: Session) -> None:
-    """Index all chunks anew."""
     session.changed("delete from word_segments")
     last = int(session.value("select coalesce(max(id), 0) from chunks"))
     for begin in range(0, last + 1, _SMALL):

@@ -108,8 +108,6 @@ _LOW = 8 * _RESERVE
 
 
 class SqliteStorage(Storage):
-    """A store in one SQLite file."""
-
     database: Database
     path: Path
 

@@ -24,8 +24,6 @@ _LEFT_OUT = ("keyword", "word_", "counters", "query_", "forgotten")
 
 
 class SqliteForgotten(Forgotten):
-    """What can be taken back in one store."""
-
     def __init__(self, database: Database, engine: Engine) -> None:
         self._database = database
         self._engine = engine

@@ -241,7 +241,6 @@ def clear_query_vectors(session: Session) -> int:
 
 
 def has_query_vectors(session: Session) -> bool:
-    """Return whether the vector of any question is stored."""
     kept = f"select 1 from query_vectors where {session.dialect.own('query_vectors')}"
     return bool(session.value(f"select exists ({kept})"))
 

@@ -31,7 +31,6 @@ def of_paths(dialect: Dialect) -> str:
 
 
 def under(session: Session, root: str, space: str) -> dict[str, FileState]:
-    """Return what is known of the files at or below a path, by path."""
     there, places = session.dialect.below("files.path", "root", [root])
     rows = session.rows(
         f"select {_STATE}, dated from files where {_of(session, 'files')} and {there} order by path",
@@ -102,7 +101,6 @@ def drop(session: Session, paths: Sequence[str], space: str) -> None:
 
 
 def memories_of_paths(session: Session, paths: Sequence[str], space: str) -> list[int]:
-    """Return the keys of the memories that files hold."""
     return session.column(
         f"select memories.key from memories where {of_paths(session.dialect)} order by memories.key",
         paths=list(paths),
@@ -111,7 +109,6 @@ def memories_of_paths(session: Session, paths: Sequence[str], space: str) -> lis
 
 
 def texts(session: Session, paths: Sequence[str], space: str) -> dict[str, list[tuple[str, str]]]:
-    """Return the texts that files hold, each with its location, by path."""
     found: dict[str, list[tuple[str, str]]] = {}
     joined = session.dialect.join("texts", "memories", "texts.memory = memories.key")
     read = f"select source, location, text from memories {joined} where {of_paths(session.dialect)}"
@@ -200,7 +197,6 @@ def describe_folder(session: Session, path: str, space: str, said: Mapping[str, 
 
 
 def described(session: Session, space: str) -> list[NotedFolder]:
-    """Return the folders of a space, or of all of them, that have a description or are hidden."""
     return [folder for folder in every_folder(session, space) if folder.description or folder.hidden]
 
 
@@ -281,7 +277,6 @@ def _above(path: str, folders: Iterable[NotedFolder]) -> list[NotedFolder]:
 
 
 def drop_below(session: Session, table: str, path: str, space: str, further: str = "") -> None:
-    """Remove a file or folder, and those below it, from a table."""
     there, places = session.dialect.below(f"{table}.path", "path", [path])
     session.changed(f"delete from {table} where {_of(session, table)} and {there} {further}", space=space, **places)
 

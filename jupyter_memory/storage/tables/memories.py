@@ -185,7 +185,6 @@ def load(session: Session, keys: Sequence[int]) -> dict[int, Memory]:
 
 
 def whole(session: Session, keys: Sequence[int]) -> dict[int, Memory]:
-    """Return those of the memories that have their text."""
     dialect = session.dialect
     where = f"{dialect.of('memories')} and {dialect.among('memories.key', 'keys')} order by memories.key"
     return _read(session, where, keys=keys)
@@ -305,13 +304,11 @@ def keys_where(session: Session, filters: Filters, among: Sequence[str] | None =
 
 
 def chunks_where(session: Session, filters: Filters) -> list[int]:
-    """Return the ids of the chunks of the memories that match filters."""
     joined = session.dialect.join("chunks", "memories", "chunks.memory = memories.key")
     return [chunk for (chunk,) in _matching(session, filters, "chunks.id", "order by 1", joined=joined)]
 
 
 def selection(session: Session, filters: Filters) -> Selection:
-    """Return which memories match filters, and what they are."""
     tagged = f"select 1 from tags where {session.dialect.linked('tags', 'memories', 'tags.memory = memories.key')}"
     rows = _matching(session, filters, f"id, kind, pinned, exists ({tagged})", "order by key")
     return Selection(
@@ -324,12 +321,10 @@ def selection(session: Session, filters: Filters) -> Selection:
 
 
 def exists(session: Session, filters: Filters) -> bool:
-    """Return whether any memory matches filters."""
     return bool(_matching(session, filters, "1", "limit 1"))
 
 
 def covers(session: Session, within: Filters) -> bool:
-    """Return whether every memory matches filters."""
     where, parameters = condition(session.dialect, within)
     other = f"select 1 from memories where {session.dialect.of('memories')} and not coalesce({where}, false)"
     return not session.value(f"select exists ({other})", **parameters)
@@ -388,7 +383,6 @@ def event_span(session: Session, within: Filters) -> tuple[datetime, datetime]:
 
 
 def texts(session: Session, keys: Sequence[int]) -> dict[int, str]:
-    """Return the whole texts of memories, by key."""
     return dict(_chosen(session, "memory, text", "texts", "memory", keys))
 
 
@@ -488,7 +482,6 @@ def evenly(ids: Sequence[int], count: int) -> list[int]:
 
 
 def chunks_by_memory(session: Session, keys: Sequence[int]) -> dict[int, dict[int, Chunk]]:
-    """Return the chunks of memories by their ids."""
     found: dict[int, dict[int, Chunk]] = {key: {} for key in keys}
     columns = "memory, id, start, stop, context, line"
     for memory, id_, *chunk in _chosen(session, columns, "chunks", "memory", keys, order="id"):
@@ -546,7 +539,6 @@ def damaged_tokens(session: Session) -> list[int]:
 
 
 def tokens_of(session: Session, chunks: Sequence[int]) -> dict[int, ChunkTokens]:
-    """Return the tokens of those of these chunks for which they are stored."""
     of, among = session.dialect.of("chunk_tokens"), session.dialect.among("chunk", "chunks")
     rows = session.rows(
         f"select chunk, ids from chunk_tokens where {of} and {among} and substr(ids, 1, 2) = :mark order by chunk",

@@ -25,7 +25,6 @@ _ERRORS, _TOLD = 3, 200  # errors of one text by which it is found, the newest, 
 
 
 def key(run: Run) -> RunKey:
-    """Return what a run is known by."""
     return (run.session, run.number, to_micros(run.started))
 
 
