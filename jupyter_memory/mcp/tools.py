@@ -18,7 +18,7 @@ from uuid import uuid4
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from jupyter_memory.errors import InputError, JupyterMemoryError
+from jupyter_memory.errors import InputError, JupyterMemoryError, StoreError
 from jupyter_memory.interface.commands.history import NOTHING_ALIKE
 from jupyter_memory.interface.options import period_of
 from jupyter_memory.mcp import results
