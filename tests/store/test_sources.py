@@ -186,7 +186,7 @@ def test_a_hidden_folder(filled, week_folder, monkeypatch):
     said = f"Below {notes}, 1 memory is hidden from searches that do not name the path."
     assert said in filled.hits(hidden.text[:40] + " zebra").notices and said in filled.hits("xyzzy").notices
     assert said not in filled.hits("xyzzy", filters={"kind": "note"}).notices
-    assert any("path must not be" in one for one in filled.explain("λ Zürich", hidden.id).reasons)
+    assert any("folder is hidden" in one for one in filled.explain("λ Zürich", hidden.id).reasons)
     filled.index(week_folder, progress=False)
     assert filled.get(hidden.id) == hidden  # still indexed
     filled.describe_folder(notes, hidden=False)
