@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
-from jupyter_memory.errors import InputError, StoreError, UnknownMemory
+from jupyter_memory.errors import InputError, StoreError, UnknownMemory, UnknownStore
 from jupyter_memory.interface.commands.command import Call, Front, Halted, SeveralErrors, WrongUsage, named, usage
 from jupyter_memory.interface.options import SEARCH, filters_of, forget_of, memory_of, search_of, switch_among
 from jupyter_memory.search.prompt import BUDGET, PromptText, checked_budget
@@ -468,11 +468,16 @@ def verify(front: Front, call: Call) -> None:
         raise InputError(f"{file} cannot be read: {error.strerror}.") from None
     if receipt is None:
         raise InputError(f"{file} is not a receipt, or it has been damaged or changed.")
-    rows = []
+    rows, away = [], dict[str, str]()
     for hit in receipt.hits:
-        state, memory = _store_of(front, hit["store"]).searching.became(hit, receipt)
+        try:
+            state, memory = _store_of(front, hit["store"]).searching.became(hit, receipt)
+        except (StoreError, UnknownStore) as error:
+            state, memory, away[hit["store"]] = "not checked", None, str(error)
         title = "" if memory is None else memory.headline
         rows.append((str(hit["rank"]), address(hit["store"], hit["memory_id"]), state, title))
+    for why in away.values():
+        front.note(why)
     front.say(columns(rows))
     counts = Counter(state for _, _, state, _ in rows)
     told = ", ".join(f"{number} {state}" for state, number in counts.items()) or "no memories"
