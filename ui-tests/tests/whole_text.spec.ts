@@ -71,6 +71,8 @@ test.describe('The whole text of a result', () => {
     await expect.poll(inserted).toEqual([true, true, true, true]);
     await page.getByRole('button', { name: 'Undo' }).click();
     await expect.poll(() => cells(page)).toEqual(['first = 1']);
+    // The mouse has left it for that button.
+    await panel.hits.first().hover();
     await beside.locator('.jp-Memory-nearby').last().getByRole('button', { name: 'Insert' }).click();
     await expect.poll(inserted).toEqual([true, false]);
     await page.mouse.move(1000, 700);
