@@ -56,6 +56,14 @@ export function Chips({ model, trans }: IProps<SearchModel>): JSX.Element | null
           event.currentTarget.scrollLeft += event.deltaX ? 0 : event.deltaY;
         }}
       >
+        {model.question.asOf && (
+          <RemovableChip
+            isTime
+            label={trans.__('as of %1', day(`${model.question.asOf}T00:00`))}
+            title={trans.__('Only what was stored by then. Click to search what is stored now.')}
+            onRemove={() => model.answers.narrow({ asOf: null })}
+          />
+        )}
         {[
           ...(stores.length > 1 ? ['store' as const] : []),
           ...menus.slice(0, 2),
@@ -193,14 +201,6 @@ function Removable({ model, trans }: IProps<SearchModel>): JSX.Element {
           onRemove={() => model.answers.setQuery(withoutTypedFilter(model.question.query, filter))}
         />
       ))}
-      {model.question.asOf && (
-        <RemovableChip
-          isTime
-          label={trans.__('as of %1', day(`${model.question.asOf}T00:00`))}
-          title={trans.__('Only what was stored by then. Click to search what is stored now.')}
-          onRemove={() => model.answers.narrow({ asOf: null })}
-        />
-      )}
       {model.question.aboutTags.map(tag => (
         <RemovableChip
           key={`about ${tag}`}
