@@ -19,7 +19,7 @@ export interface IActions {
   insertCells(cells: readonly ICellNearby[]): Promise<void>;
   /** Start to drag a hit, to be dropped into a notebook. */
   drag(hit: IHit, event: MouseEvent): Promise<void>;
-  /** Put `%memsearch …` for this query into the notebook in front. */
+  /** Put `%memsearch …` for this query, which options may precede, into the notebook in front. */
   toNotebook(query: string): Promise<void>;
   /** Render Markdown as Lab does, or null where Lab has no renderer. */
   readonly render: ((text: string) => Promise<IRendered>) | null;

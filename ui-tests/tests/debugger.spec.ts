@@ -99,7 +99,10 @@ test.describe('Why this order', () => {
     await expect(debug.getByRole('status').getByRole('listitem')).toHaveText(reasons);
   });
 
-  test('Another profile ranks anew; it is behind Advanced, which this session keeps open', async ({ page, panel }) => {
+  test('Another profile ranks anew, vault by tags, too; it is behind Advanced, which this session keeps open', async ({
+    page,
+    panel
+  }) => {
     const debug = panel.root.getByRole('region', { name: 'Why this order' });
     const choice = debug.getByRole('combobox', { name: 'Profile' });
     await expect(choice).toBeHidden();
@@ -108,10 +111,16 @@ test.describe('Why this order', () => {
     expect(answer.profile).toBe('covalence');
     await panel.shows(answer);
     await expect(debug.getByLabel('Formula of the score')).not.toBeEmpty();
+    const tags = debug.getByLabel(/^Tags in favour/);
+    await expect(tags).toBeDisabled();
+    await panel.answered(() => choice.selectOption('vault'));
+    await tags.fill('forecast');
+    await panel.answered(() => tags.press('Enter'));
     await page.reload();
     await panel.show();
     await panel.section('Why this order');
     await expect(choice).toBeVisible();
+    await expect(tags).toHaveValue('forecast');
   });
 
   test('The section opens at its top, with the first result', async ({ panel }) => {

@@ -296,6 +296,7 @@ export interface IProfile {
   name: string;
   summary: string;
   formula: string;
+  terms: string[];
   default: boolean;
 }
 

@@ -17,6 +17,7 @@ import {
 
 import { canRun } from '../components/shared/labels';
 import { firstIcon, pinIcon, relatedIcon, tagsIcon, usefulIcon, uselessIcon } from '../components/shared/icons';
+import { asTyped } from '../models/cells';
 import type { IPlacedHit, Verdict } from '../models/hits';
 import type { SearchModel } from '../models/searchModel';
 import type { LabActions } from './actions';
@@ -112,7 +113,7 @@ export function addCommands(options: ICommandOptions): void {
     icon: notebookIcon,
     describedBy: args(query),
     isEnabled: given => actions.hasNotebook && !!(text(given.query) ?? model.question.query).trim(),
-    execute: given => actions.toNotebook(text(given.query) ?? model.question.query)
+    execute: given => actions.toNotebook(text(given.query) ?? asTyped(model.question))
   });
   commands.addCommand(CommandIDs.insertBelow, {
     label: trans.__('Insert as a New Cell'),

@@ -10,7 +10,7 @@ import { canonical, withValues } from './filters';
 /** No server returns more hits. */
 const MAX_HITS = 500;
 
-const EVERYWHERE = { filters: {}, since: null, asOf: null, scope: null, stores: [] };
+const EVERYWHERE = { filters: {}, since: null, asOf: null, aboutTags: [], scope: null, stores: [] };
 const BLANK: IQuestion = {
   query: '',
   ...EVERYWHERE,
@@ -108,7 +108,9 @@ export class Answers {
 
   /** Change what is searched besides the words, and ask again if that made a difference. */
   narrow(
-    change: Partial<Pick<IQuestion, 'filters' | 'scope' | 'profile' | 'useTime' | 'since' | 'asOf' | 'stores'>>
+    change: Partial<
+      Pick<IQuestion, 'filters' | 'scope' | 'profile' | 'useTime' | 'since' | 'asOf' | 'aboutTags' | 'stores'>
+    >
   ): void {
     const before = narrowed(this.question);
     this.assign(change);
@@ -307,6 +309,8 @@ export interface IQuestion {
   readonly since: string | null;
   /** The day of which the state of the store is searched, ISO, or null. */
   readonly asOf: string | null;
+  /** Tags that count in favour, where the profile reads them. */
+  readonly aboutTags: readonly string[];
   readonly scope: IScope | null;
   /** Names of the stores to ask; none: the own one. */
   readonly stores: readonly string[];
@@ -316,13 +320,15 @@ export interface IQuestion {
   readonly lists: boolean;
 }
 
-function narrowed({ filters, scope, profile, useTime, since, asOf, stores }: IQuestion): string {
-  return JSON.stringify([canonical(filters), scope, profile, useTime, since, asOf, stores]);
+function narrowed({ filters, ...question }: IQuestion): string {
+  const { scope, profile, useTime, since, asOf, aboutTags, stores } = question;
+  return JSON.stringify([canonical(filters), scope, profile, useTime, since, asOf, aboutTags, stores]);
 }
 
 function request(question: IQuestion): ISearch {
-  const { query, useTime, typed, lists } = question;
-  return { query: query.trim(), ...ranked(question), ...among(question), prefix: typed, time: useTime, lists };
+  const { query, useTime, typed, lists, aboutTags } = question;
+  const tags = aboutTags.length ? { about_tags: [...aboutTags] } : {};
+  return { query: query.trim(), ...ranked(question), ...among(question), ...tags, prefix: typed, time: useTime, lists };
 }
 
 function ranked(question: IQuestion): Within & { profile?: string } {
@@ -346,9 +352,10 @@ function isLongEnough({ query, typed }: IQuestion): boolean {
 }
 
 /** A key that is the same for questions that differ in their filters only: their facet counts belong together. */
-export function subject({ query, profile, useTime, since, asOf, scope, stores }: IQuestion, showing: Showing): string {
+export function subject({ query, ...question }: IQuestion, showing: Showing): string {
+  const { profile, useTime, since, asOf, aboutTags, scope, stores } = question;
   const { what } = showing;
   const about =
     what === 'search' ? query.trim() : what === 'related' ? showing.id : what === 'cell' ? showing.text : '';
-  return JSON.stringify([what, about, profile, useTime, since, asOf, scope, stores]);
+  return JSON.stringify([what, about, profile, useTime, since, asOf, aboutTags, scope, stores]);
 }

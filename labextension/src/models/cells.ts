@@ -3,6 +3,7 @@
 import type { ICell } from '@jupyterlab/nbformat';
 
 import type { IItem } from '../api/types';
+import type { IQuestion } from './answers';
 
 const PROSE = /^(|markdown|md|text|txt|plain|rst|restructuredtext|html|latex|org)$/i;
 
@@ -50,6 +51,15 @@ export function fenced(source: string, language: string): string {
   return `${fence}${language}\n${source.replace(/\n$/, '')}\n${fence}`;
 }
 
+/** A question as `%memsearch` reads it: stores, day, tags and profile are options before the words. */
+export function asTyped({ query, stores, asOf, aboutTags, profile }: IQuestion): string {
+  const given = { in: stores, 'as-of': [asOf], 'about-tag': aboutTags, profile: [profile] };
+  const options = Object.entries(given).flatMap(([name, values]) =>
+    values.flatMap(value => (value ? `--${name} ${quoted(value)}` : []))
+  );
+  return [...options, query.trim()].join(' ');
+}
+
 /** A line of a notebook that asks the same question; it loads the extension too unless the notebook already does. */
 export function magicLine(query: string, isLoaded: boolean): string {
   // Without the space, IPython would take a question mark as a request for help.
@@ -58,6 +68,10 @@ export function magicLine(query: string, isLoaded: boolean): string {
     .replace(/\s+/g, ' ')
     .replace(/\s*(\?{1,2})$/, ' $1');
   return `${isLoaded ? '' : '%load_ext jupyter_memory\n'}%memsearch ${asked}`;
+}
+
+function quoted(value: string): string {
+  return /[\s"']/.test(value) ? (value.includes('"') ? `'${value}'` : `"${value}"`) : value;
 }
 
 function normalized(language: string): string {

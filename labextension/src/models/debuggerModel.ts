@@ -217,6 +217,7 @@ export class DebuggerModel extends VDomModel {
       search.question.profile,
       search.question.useTime,
       search.question.asOf,
+      search.question.aboutTags,
       search.status?.log_searches
     ];
     if (this._shown.some((one, i) => one !== before[i])) {

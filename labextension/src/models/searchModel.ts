@@ -18,7 +18,7 @@ export interface IPersistedState {
 }
 
 /** What narrows the search: it is kept for the session. */
-export type Narrowing = Pick<IQuestion, 'filters' | 'since' | 'scope' | 'stores'>;
+export type Narrowing = Pick<IQuestion, 'filters' | 'since' | 'asOf' | 'aboutTags' | 'scope' | 'stores'>;
 
 /**
  * What the panel knows: the question and its answer, what a person does to hits, and the status of the store.
@@ -73,8 +73,8 @@ export class SearchModel extends VDomModel {
     return this.answers.question;
   }
   get narrowing(): Narrowing {
-    const { filters, since, scope, stores } = this.question;
-    return { filters, since, scope, stores };
+    const { filters, since, asOf, aboutTags, scope, stores } = this.question;
+    return { filters, since, asOf, aboutTags, scope, stores };
   }
   get answer(): IAnswer | null {
     return this.answers.answer;

@@ -112,13 +112,15 @@ function parseState(kept: unknown): Partial<IPersistedState & Narrowing> | null 
   if (typeof kept !== 'object' || kept === null) {
     return null;
   }
-  const { query, filters, profile, grouped, since, scope, stores } = kept as Record<string, unknown>;
+  const { query, filters, profile, grouped, since, asOf, aboutTags, scope, stores } = kept as Record<string, unknown>;
   return {
     ...(typeof query === 'string' && { query }),
     ...(isFilters(filters) && { filters }),
     ...(typeof profile === 'string' && { profile }),
     ...(typeof grouped === 'boolean' && { grouped }),
     ...(typeof since === 'string' && { since }),
+    ...(typeof asOf === 'string' && { asOf }),
+    ...(isTexts(aboutTags) && { aboutTags }),
     ...(isScope(scope) && { scope }),
     ...(isTexts(stores) && { stores })
   };

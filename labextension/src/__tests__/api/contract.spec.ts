@@ -55,7 +55,7 @@ describe('the contract', () => {
     model.answers.setQuery('λ in Zürich');
     model.answers.narrow({ filters: { kind: ['cell'], path: ['notes/'] } });
     model.answers.narrow({ since: '2026-10-01' });
-    model.answers.narrow({ asOf: '2026-11-15' });
+    model.answers.narrow({ asOf: '2026-11-15', aboutTags: ['λ'] });
     model.answers.narrow({ profile: 'trovella' });
     model.answers.lists = true;
     await model.answers.search({ now: true });

@@ -17,7 +17,7 @@ describe('the api', () => {
 
   it('unwraps lists', async () => {
     const server = new Server();
-    expect((await server.api.profiles()).map(one => one.name)).toEqual(['auto', 'trovella']);
+    expect((await server.api.profiles()).map(one => one.name)).toEqual(['auto', 'trovella', 'vault']);
   });
 
   it('rejects with the words of the server', async () => {

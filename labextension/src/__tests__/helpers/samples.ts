@@ -136,12 +136,21 @@ export const profiles: IProfile[] = [
     name: 'auto',
     summary: 'The default: words and meaning.',
     formula: '0.05*keyword + 0.006*semantic_margin + 0.06/(0 + tier)',
+    terms: ['keyword', 'semantic_margin', 'tier'],
     default: true
   },
   {
     name: 'trovella',
     summary: 'Two signals by reciprocal ranks.',
     formula: '1/(60 + keyword_rank) + 1/(60 + vector_rank)',
+    terms: ['keyword', 'vector'],
+    default: false
+  },
+  {
+    name: 'vault',
+    summary: 'Many signals, tags among them.',
+    formula: '0.25*vector + 0.2*keyword + 0.15*tags',
+    terms: ['vector', 'keyword', 'tags'],
     default: false
   }
 ];

@@ -1,5 +1,6 @@
 import { CELLS, dragged } from '../../integrations/insert';
 import {
+  asTyped,
   codeCell,
   fenced,
   isProse,
@@ -9,7 +10,8 @@ import {
   sourceOf,
   supportsLanguage
 } from '../../models/cells';
-import { item } from '../helpers/server';
+import { SearchModel } from '../../models/searchModel';
+import { item, Server } from '../helpers/server';
 
 describe('what a memory becomes in a notebook', () => {
   it('is what was written, without the outputs that were kept with it', () => {
@@ -62,6 +64,16 @@ describe('a question as a line of a notebook', () => {
   it('loads the magic where the notebook does not', () => {
     expect(magicLine('prices in Zürich', false)).toBe('%load_ext jupyter_memory\n%memsearch prices in Zürich');
     expect(magicLine('prices in Zürich', true)).toBe('%memsearch prices in Zürich');
+  });
+
+  it('has what the panel asks besides the words', () => {
+    const { answers } = new SearchModel({ api: new Server().api });
+    answers.setQuery(' prices in Zürich ');
+    expect(asTyped(answers.question)).toBe('prices in Zürich');
+    answers.assign({ stores: ['own', 'papers'], asOf: '2026-03-01', aboutTags: ['λ', 'ridge 2'], profile: 'vault' });
+    expect(asTyped(answers.question)).toBe(
+      '--in own --in papers --as-of 2026-03-01 --about-tag λ --about-tag "ridge 2" --profile vault prices in Zürich'
+    );
   });
 
   it('keeps a question from being taken for a call for help, and a line a line', () => {

@@ -33,20 +33,22 @@ describe('the question of last time', () => {
     const before = await session(new StateDB(), false);
     before.answers.setHere({ notebook: 'zürich/a.ipynb', folder: 'zürich', root: '/home/ada/' });
     before.answers.setScope('folder');
-    before.answers.narrow({ since: '2026-11-01' });
+    before.answers.narrow({ since: '2026-11-01', asOf: '2026-11-15', aboutTags: ['Zürich'] });
     before.answers.narrow({ filters: { kind: ['cell'] }, stores: ['papers'] });
     const scope = { what: 'folder', path: '/home/ada/zürich' };
     expect((await session(new StateDB(), false)).narrowing).toEqual({
       filters: { kind: ['cell'] },
       since: '2026-11-01',
+      asOf: '2026-11-15',
+      aboutTags: ['Zürich'],
       scope,
       stores: ['papers']
     });
     sessionStorage.setItem(
       'jupyter-memory:narrowing',
-      JSON.stringify({ scope: { what: 'planet', path: 7 }, since: 3, stores: 'papers' })
+      JSON.stringify({ scope: { what: 'planet', path: 7 }, since: 3, asOf: 3, aboutTags: 'λ', stores: 'papers' })
     );
-    const nothing = { filters: {}, since: null, scope: null, stores: [] };
+    const nothing = { filters: {}, since: null, asOf: null, aboutTags: [], scope: null, stores: [] };
     expect((await session(new StateDB())).narrowing).toEqual(nothing);
   });
 

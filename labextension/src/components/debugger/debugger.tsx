@@ -3,12 +3,13 @@
 import { Time } from '@jupyterlab/coreutils';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { HTMLSelect } from '@jupyterlab/ui-components';
-import React, { useState } from 'react';
+import React, { useEffect, useRef, useState } from 'react';
 
 import type { IAnswer, IRecent } from '../../api/types';
 import { type DebuggerApi, DebuggerModel } from '../../models/debuggerModel';
 import type { SearchModel } from '../../models/searchModel';
 import type { ISection } from '../../tokens';
+import { parseTags } from '../results/hitActions';
 import { ErrorMessage, type IProps, KeepFocus, TextButton } from '../shared/elements';
 import { count, milliseconds, percent, period } from '../shared/format';
 import { classTexts, verdictTexts } from '../shared/labels';
@@ -69,6 +70,7 @@ export function Debugger({ model, trans, pickFile }: IProps<DebuggerModel> & IPi
               onChange={event => model.search.answers.narrow({ asOf: event.target.value || null })}
             />
           </label>
+          <AboutTags model={model} trans={trans} />
           <ProfileSwitch model={model} trans={trans} />
         </Advanced>
         <RecentSearches model={model} trans={trans} />
@@ -159,6 +161,38 @@ function Timings({ answer, trans }: { answer: IAnswer; trans: TranslationBundle 
         ))}
       </dl>
     </div>
+  );
+}
+
+/** Tags that count in favour, in the profiles that have a term for them. */
+function AboutTags({ model, trans }: IProps<DebuggerModel>): React.JSX.Element | null {
+  const { answers, question } = model.search;
+  const readers = model.profiles.filter(one => one.terms.includes('tags')).map(one => one.name);
+  const isRead = readers.includes(model.profile?.name ?? '');
+  const line = question.aboutTags.join(', ');
+  const input = useRef<HTMLInputElement>(null);
+  const take = (): void => answers.narrow({ aboutTags: parseTags(input.current!.value) });
+  useEffect(() => {
+    if (input.current) {
+      input.current.value = line;
+    }
+  }, [line, readers.length]);
+  if (!readers.length) {
+    return null;
+  }
+  return (
+    <label className="jp-Memory-asOf jp-Memory-aboutTags">
+      {trans.__('Tags in favour')}
+      <input
+        ref={input}
+        dir="auto"
+        disabled={!isRead && !line}
+        placeholder={trans.__('Tags, with commas')}
+        onBlur={take}
+        onKeyDown={event => event.key === 'Enter' && take()}
+      />
+      {!isRead && <span className="jp-Memory-dim">{trans.__('count in the profile %1', readers.join(', '))}</span>}
+    </label>
   );
 }
 

@@ -14,7 +14,7 @@ import {
   withoutTypedFilter
 } from '../../models/filters';
 import type { SearchModel } from '../../models/searchModel';
-import { count, daysAgo, period } from '../shared/format';
+import { count, day, daysAgo, period } from '../shared/format';
 import { basename, facetName, valueName } from '../shared/labels';
 import { type IProps, RemovableChip } from '../shared/elements';
 import { withMarks } from '../shared/text';
@@ -56,6 +56,14 @@ export function Chips({ model, trans }: IProps<SearchModel>): JSX.Element | null
           event.currentTarget.scrollLeft += event.deltaX ? 0 : event.deltaY;
         }}
       >
+        {model.question.asOf && (
+          <RemovableChip
+            isTime
+            label={trans.__('as of %1', day(`${model.question.asOf}T00:00`))}
+            title={trans.__('Only what was stored by then. Click to search what is stored now.')}
+            onRemove={() => model.answers.narrow({ asOf: null })}
+          />
+        )}
         {[
           ...(stores.length > 1 ? ['store' as const] : []),
           ...menus.slice(0, 2),
@@ -191,6 +199,14 @@ function Removable({ model, trans }: IProps<SearchModel>): JSX.Element {
           label={filter}
           title={trans.__('Found in the query. Click to remove it.')}
           onRemove={() => model.answers.setQuery(withoutTypedFilter(model.question.query, filter))}
+        />
+      ))}
+      {model.question.aboutTags.map(tag => (
+        <RemovableChip
+          key={`about ${tag}`}
+          label={trans.__('in favour: %1', tag)}
+          title={trans.__('Counts in favour where the profile reads tags. Click to remove it.')}
+          onRemove={() => model.answers.narrow({ aboutTags: model.question.aboutTags.filter(one => one !== tag) })}
         />
       ))}
       {model.question.profile && (

@@ -197,7 +197,11 @@ function Location({ found, grouped, isPart, trans }: ILocationProps): JSX.Elemen
           {trans.__('gone')}
         </span>
       )}
-      {hit.validity && <span className="jp-Memory-changed">{hit.validity}</span>}
+      {hit.validity && (
+        <span className="jp-Memory-changed" title={hit.validity}>
+          {hit.validity}
+        </span>
+      )}
       {hit.store && hit.memory_id.startsWith(`${hit.store}:`) && (
         <span className="jp-Memory-store" title={trans.__('From the store %1', hit.store)}>
           {hit.store}

@@ -14,6 +14,7 @@ import {
 import { useEffect, useReducer, useRef, useState } from 'react';
 
 import { NO_STORE } from '../../api/memoryApi';
+import { asTyped } from '../../models/cells';
 import type { IDeletion } from '../../models/hits';
 import type { RelatedCells } from '../../models/relatedCells';
 import type { SearchModel } from '../../models/searchModel';
@@ -75,7 +76,7 @@ export function ToolbarButtons(props: IProps<SearchModel> & { actions: IActions 
           label={trans.__('Insert the search as %memsearch')}
           title={actions.hasNotebook ? undefined : trans.__('Open a notebook to insert into')}
           disabled={!actions.hasNotebook}
-          run={() => void actions.toNotebook(question)}
+          run={() => void actions.toNotebook(asTyped(model.question))}
         />
       )}
       {model.selection.grouped && (

@@ -275,6 +275,34 @@ describe('the debugger', () => {
     }
   });
 
+  it('lets tags count in favour where the profile reads them, and says which one does', async () => {
+    const { api, search, model } = await searched();
+    shown(model);
+    const field = screen.getByLabelText(/^Tags in favour/) as HTMLInputElement;
+    expect([field.disabled, field.parentElement!.textContent]).toEqual([
+      true,
+      'Tags in favourcount in the profile vault'
+    ]);
+    await act(async () => {
+      search.answers.narrow({ profile: 'vault' });
+      await settle();
+    });
+    expect([field.disabled, field.parentElement!.textContent]).toEqual([false, 'Tags in favour']);
+    field.focus();
+    for (const [line, tags, text] of [
+      ['#λ,Zürich, λ', ['λ', 'Zürich'], 'λ, Zürich'],
+      [' ', undefined, '']
+    ] as const) {
+      await act(async () => {
+        fireEvent.change(field, { target: { value: line } });
+        fireEvent.keyDown(field, { key: 'Enter' });
+        await settle();
+      });
+      expect([api.search.mock.lastCall![0].about_tags, field.value]).toEqual([tags, text]);
+    }
+    expect(document.activeElement).toBe(field);
+  });
+
   it('lists recent searches, also those of %memsearch, and runs one as it was run', async () => {
     const { api, search, model } = await searched();
     shown(model);

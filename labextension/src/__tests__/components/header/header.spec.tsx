@@ -131,8 +131,16 @@ describe('the search box', () => {
   });
 });
 
-describe('a profile that was chosen under Advanced', () => {
-  it('is a chip that a click takes out', async () => {
+describe('what was chosen under Advanced', () => {
+  it('is a chip that a click takes out: the day as of which is searched, each tag in favour', async () => {
+    const { model } = await shown();
+    act(() => model.restore({ asOf: '2025-03-01', aboutTags: ['λ', 'ridge'] }));
+    await click('as of Mar 1, 2025');
+    await click('in favour: λ');
+    expect([model.question.asOf, model.question.aboutTags]).toEqual([null, ['ridge']]);
+  });
+
+  it('is a chip that a click takes out: the profile', async () => {
     const { model } = await shown();
     act(() => model.restore({ profile: 'my λ' }));
     await click('profile my λ');

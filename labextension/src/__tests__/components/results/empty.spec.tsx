@@ -113,7 +113,7 @@ describe('where there are no results', () => {
     await click('Only in a.ipynb: search everywhere');
     await click('Ignore the time in the query');
     expect(server.bodies('POST search').at(-1)).toMatchObject({ filters: {}, time: false });
-    expect(model.narrowing).toEqual({ filters: {}, since: null, scope: null, stores: [] });
+    expect(model.narrowing).toEqual({ filters: {}, since: null, asOf: null, aboutTags: [], scope: null, stores: [] });
   });
 
   it('nothing matches a few words: more of them may', async () => {
