@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from jupyter_memory.types import Memory
 
 _DOT = " · "
+_LEAST_SAID = 12  # cells in which the description of a folder says something
 
 
 def results(answer: Answer, cells: int, paint: display.Paint = display.unpainted) -> str:
@@ -49,6 +50,9 @@ def results(answer: Answer, cells: int, paint: display.Paint = display.unpainted
             left = cells - 4 - sum(display.width(part) + len(_DOT) for part in about if part)
             shown = f"~{path[len(home) :]}" if path != home and is_at_or_below(path, home) else path
             about.insert(2, display.fit_end(memory.placed(shown, hit.location), left))
+        left = cells - 4 - sum(display.width(part) + len(_DOT) for part in about if part)
+        if left >= _LEAST_SAID:
+            about.append(display.fit(hit.folder_description, left))
         snippet, marks = hit.plain_snippet()
         facts = (display.percent(hit.strength), age(memory.event_at, now))
         title = without_file(hit.title, memory.source)

@@ -45,6 +45,7 @@ def test_folders_and_the_golden_set(run: Run, home: Path) -> None:
     assert f"described {folder}" in run("folders", "describe", str(folder), "drafts,", "superseded").out
     [hit, _] = json.loads(run("search", "--json", "ridge", "model").out)["hits"]
     assert hit["folder_description"] == "drafts, superseded"
+    assert " · drafts, superseded" in run("search", hit["title"]).out
     run("folders", "hide", str(folder))
     assert "hidden  drafts, superseded" in run("folders", "list").out
     assert "2 memories are hidden" in run("search", "ridge").err
