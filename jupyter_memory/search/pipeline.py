@@ -96,9 +96,9 @@ def search(
     query, notices = rewrite(query, snapshot, profile)
     begun, by_vector = perf_counter(), 0.0
     depth, wanted = profile.fetch(query.limit), profile.fetches(query.limit)
-    searched, apart = [query.within], query.within & Filters(kind=(profile.apart,))
+    searched, apart = [within := query.within], within & Filters(kind=(profile.apart,))
     if profile.apart and snapshot.exists(apart):
-        searched = [query.within & Filters(not_kind=(profile.apart,)), apart]
+        searched = [within & Filters(not_kind=(profile.apart,)), apart]
     by_words = retrieve(profile.columns, query, searched, snapshot, wanted, exclude)
     by_keyword = perf_counter() - begun
     matches = sum(map(len, by_words))

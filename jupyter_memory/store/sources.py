@@ -284,8 +284,10 @@ class Scope:
         # A glob may match files of a hidden folder, but does not name it.
         globs = any(_GLOB.search(path) for one in all_of(typed) for path in one.path)
         named = [] if globs else [path for one in all_of(meant) for path in (*one.path, *one.source)]
-        if isinstance(self.storage, PartOfStore):
-            named += self.storage.within.path
+        if isinstance(self.storage, PartOfStore) and (bounds := self.storage.within.path):
+            named += bounds
+            # Whoever sees only these paths is told nothing of what is above them.
+            folders = [one for one in folders if any(is_at_or_below(one.path, path) for path in bounds)]
         named = [form for path in named for form in spellings(path)]
         hidden = [one.path for one in folders if one.hidden and one.space == self.space]
         left_out = [path for path in hidden if not any(is_at_or_below(name, path) for name in named)]

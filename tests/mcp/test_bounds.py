@@ -132,6 +132,10 @@ def test_what_a_person_said_of_a_folder(filled, week_folder, tools_over, ask):
     assert "1 memory is hidden" in ask(tools, "search", query="Zürich Genève quartz")["note"]
     for one, filters in ((tools, {"path": str(notes)}), (tools_over(filled, path=(str(notes),)), {})):
         assert [hit["title"] for hit in ask(one, "search", query="Zürich", filters=filters)["hits"]]
+    # What is said of a folder above its own paths stays closed to it.
+    filled.describe_folder(notes, "")
+    inside = ask(tools_over(filled, path=(str(notes),)), "search", query="Zürich")["hits"]
+    assert inside and not any("folder_description" in hit for hit in inside)
 
 
 def test_a_failed_run_is_marked(tmp_path, tools_over, ask):

@@ -463,10 +463,10 @@ def verify(front: Front, call: Call) -> None:
 
     file = Path(call.words[0]).expanduser()
     try:
-        receipt = Receipt.read(file.read_bytes())
+        written = file.read_bytes()
     except OSError as error:
         raise InputError(f"{file} cannot be read: {error.strerror}.") from None
-    if receipt is None:
+    if (receipt := Receipt.read(written)) is None:
         raise InputError(f"{file} is not a receipt, or it has been damaged or changed.")
     rows, away = [], dict[str, str]()
     for hit in receipt.hits:
