@@ -240,23 +240,27 @@ class _Scoring:
 
     def _without_common(self, words: Sequence[str]) -> Sequence[str]:
         # BM25 gives no weight to words that more than half of the chunks hold.
-        total = self._lengths.ids.size
+        total = self._lengths.chunks
         if total < SMALL or len(words) < 2:
             return words
         of_word = {word: stems(word) for word in words}
         often = {
             word
             for word, of_it in of_word.items()
-            if len(of_it) == 1 and self._read[of_it[0]].most(self._columns) * 2 > total
+            if len(of_it) == 1 and self._is_common(self._read[of_it[0]])
         }
         return [word for word in words if word not in often] or words
+
+    def _is_common(self, found: Postings) -> bool:
+        most = self._lengths.chunks // 2
+        return found.chunks.size > most and found.most(self._columns) > most
 
     def _as_one(self, forms: Sequence[str]) -> ScoredChunks:
         # The idf is that of holding any of them: else the rarest form of a word would count most.
         found = [one for form in forms if (one := self._of(form, self._columns)).chunks.size]
         if len(found) < 2:
             return _added(found)
-        total = self._lengths.ids.size
+        total = self._lengths.chunks
         held = np.bincount(np.concatenate([one.chunks for one in found]))  # np.unique imports numpy.ma
         together = idf_of(int(np.count_nonzero(held)), total)
         return _added(
@@ -282,11 +286,10 @@ class _Scoring:
 
 def _added(scored: Sequence[ScoredChunks]) -> ScoredChunks:
     # By ascending chunk.
-    sums = np.zeros(max((int(one.chunks.max(initial=-1)) + 1 for one in scored), default=0))
+    chunks = np.concatenate([np.zeros(0, np.int64), *(one.chunks for one in scored)])
+    sums = np.bincount(chunks, np.concatenate([np.zeros(0), *(one.scores for one in scored)]))
     matched = np.zeros(sums.size, np.bool_)
-    for one in scored:
-        sums[one.chunks] += one.scores
-        matched[one.chunks] = True
+    matched[chunks] = True
     chunks = np.flatnonzero(matched)
     return ScoredChunks(chunks, sums[chunks])
 

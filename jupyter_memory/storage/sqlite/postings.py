@@ -11,14 +11,14 @@ written a few times only. Small segments are merged when there are many, and all
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property
-from itertools import groupby
+from itertools import accumulate, chain, groupby
+from itertools import count as counting
 from math import log
+from struct import Struct, error
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -33,11 +33,10 @@ from jupyter_memory.storage.tables import memories
 from jupyter_memory.storage.words import stems
 from jupyter_memory.text.identifiers import COLUMNS
 
-# Postings of a page.
-_PAGE = 2_048
-# Chunks up to which new ones are merged with the newest segments; chunks below which a segment is small, and how many
-# such segments a block may have.
-_NEWEST, _SMALL, _MOST = 512, 4_096, 16
+# Postings of a page, and of one that is all of a single word.
+_PAGE, _OF_ONE = 2_048, 16_384
+# Chunks that are indexed at once when all are.
+_TOGETHER = 4_096
 # The highest frequency that is counted.
 _OFTEN = 0xFFFF
 # As in FTS5's bm25().
@@ -51,7 +50,7 @@ def _readable() -> Iterator[None]:
     # SQLite does not notice damage within a value.
     try:
         yield
-    except (ValueError, IndexError, TypeError):
+    except (ValueError, IndexError, TypeError, error):
         raise UnreadableRow("a page of the keyword index is damaged") from None
 
 
@@ -70,10 +69,6 @@ class Postings(NamedTuple):
     codes: NDArray[np.int64]
     kinds: Counts
 
-    def within(self, columns: Collection[str]) -> NDArray[np.bool_]:
-        of_kind = np.asarray(self.kinds[:, [name in columns for name in COLUMNS]].any(axis=1))
-        return of_kind[self.codes]
-
     def most(self, columns: Collection[str]) -> int:
         """Return how many chunks hold the word in that of these columns where most do."""
         held = np.bincount(self.codes, minlength=len(self.kinds)) @ (self.kinds > 0)
@@ -84,33 +79,32 @@ _NONE = Postings(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros((0, len(
 
 
 class Lengths:
-    """How many words each chunk has, as BM25 needs it."""
+    """How many words each chunk has, as BM25 needs it: ``norms`` is what it adds to a frequency, by chunk id."""
 
     def __init__(self, session: Session) -> None:
-        rows = session.rows("select block, chunks, lengths from word_segments")
-        places = [_array(chunks, np.uint16).astype(np.int64) + block * BLOCK for block, chunks, _ in rows]
-        lengths = [_array(lengths, np.uint32) for *_, lengths in rows]
-        self.ids = np.concatenate([np.zeros(0, np.int64), *places])
-        self._lengths = np.concatenate([np.zeros(0, np.uint32), *lengths])
-
-    @cached_property
-    def norms(self) -> NDArray[np.float64]:
-        """Return what BM25 adds to a frequency, by chunk id."""
-        norms = np.zeros(int(self.ids.max(initial=0)) + 1)
-        if self.ids.size:
-            mean = float(self._lengths.sum(dtype=np.int64)) / self.ids.size
-            norms[self.ids] = _K1 * (1 - _B + _B * self._lengths / (mean or 1.0))
-        return norms
+        ids, lengths = _chunks(session)
+        self.chunks = ids.size
+        self.norms = np.zeros(int(ids.max(initial=0)) + 1)
+        if ids.size:
+            mean = float(lengths.sum(dtype=np.int64)) / ids.size
+            self.norms[ids] = _K1 * (1 - _B + _B * lengths / (mean or 1.0))
 
     @_readable()
     def scores(self, postings: Postings, weights: Mapping[str, float], columns: Collection[str]) -> ScoredChunks:
-        held = postings.within(columns)
-        chunks = postings.chunks[held]
-        weight = np.array([weights[name] if name in columns else 0.0 for name in COLUMNS])
-        frequencies = (postings.kinds @ weight)[postings.codes[held]]
-        norms = self.norms[chunks]
-        idf = idf_of(chunks.size, self.ids.size)
-        return ScoredChunks(chunks, idf * (frequencies * (_K1 + 1) / (frequencies + norms)))
+        chunks, codes, kinds = postings
+        searched = [name in columns for name in COLUMNS]
+        held = kinds[:, searched].any(axis=1)
+        if not held.all():
+            of_each = held[codes]
+            chunks, codes = chunks[of_each], codes[of_each]
+        # In place: new arrays of that size take as long as what is computed.
+        scores = (kinds @ np.array([weights[name] if name in columns else 0.0 for name in COLUMNS]))[codes]
+        below = self.norms[chunks]
+        below += scores
+        scores *= _K1 + 1
+        scores /= below
+        scores *= idf_of(chunks.size, self.chunks)
+        return ScoredChunks(chunks, scores)
 
 
 def idf_of(count: int, total: int) -> float:
@@ -118,52 +112,55 @@ def idf_of(count: int, total: int) -> float:
     return max(log((total - count + 0.5) / (count + 0.5)), 1e-6) if count < total else 1e-6
 
 
+@_readable()
+def _chunks(session: Session) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+    # The ids of all chunks, and the length of each.
+    rows = session.rows("select block, chunks, lengths from word_segments")
+    places = [np.frombuffer(chunks, np.uint16).astype(np.int64) + block * BLOCK for block, chunks, _ in rows]
+    lengths = [np.frombuffer(lengths, np.uint32) for *_, lengths in rows]
+    return np.concatenate([_NONE.chunks, *places]), np.concatenate([np.zeros(0, np.uint32), *lengths])
+
+
 # The cross joins keep SQLite from walking all pages.
 _FIND = """
-    select words.value, block, terms, counts, kinds, body
+    select words.value, block, terms, bounds, kinds, body
     from json_each(:words) as words cross join word_segments cross join word_pages
     on segment = word_segments.id
         and first = (select max(first) from word_pages where segment = word_segments.id and first <= words.value)
 """
-
-
-def read(session: Session, words: Iterable[str]) -> dict[str, Postings]:
-    found: dict[str, list[tuple[int, bytes, bytes, bytes]]] = {word: [] for word in words}
-    rows = session.rows(_FIND, words=json.dumps(list(found)))
-    for word, block, terms, counts, kinds, body in rows:
-        number = _place_of(word, terms)
-        if number < 0:
-            continue
-        begin, size = 0, len(body) // 3
-        end = size
-        if len(counts) > 2:
-            ends = _array(counts, np.uint16)[: number + 1]
-            end = int(ends.sum())
-            begin = end - int(ends[-1])
-        found[word].append((block, body[begin:end], body[size + 2 * begin : size + 2 * end], kinds))
-    return {word: _joined_postings(*zip(*parts, strict=True)) if parts else _NONE for word, parts in found.items()}
+_BOUNDS = Struct("=2H")
 
 
 @_readable()
-def _joined_postings(
-    blocks: Sequence[int], codes: Sequence[bytes], places: Sequence[bytes], kinds: Sequence[bytes]
-) -> Postings:
-    ns = np.fromiter(map(len, codes), np.int64, len(codes))
-    sizes = np.fromiter(map(len, kinds), np.int64, len(kinds)) // (2 * len(COLUMNS))
-    chunks = np.repeat(np.array(blocks, np.int64) * BLOCK, ns) + np.frombuffer(b"".join(places), np.uint16)
-    rows = np.repeat(np.cumsum(sizes) - sizes, ns) + np.frombuffer(b"".join(codes), np.uint8)
-    return Postings(chunks, rows, np.frombuffer(b"".join(kinds), np.uint16).reshape(-1, len(COLUMNS)))
+def read(session: Session, words: Iterable[str]) -> dict[str, Postings]:
+    found: dict[str, list[tuple[int, bytes, bytes, bytes]]] = {word: [] for word in words}
+    for word, block, terms, bounds, kinds, body in session.rows(_FIND, words=json.dumps(list(found))):
+        # Each of the words of a page is between two line feeds.
+        if (at := terms.find(f"\n{word}\n".encode())) >= 0:
+            begin, end = _BOUNDS.unpack_from(bounds, 2 * terms.count(b"\n", 0, at))
+            size = len(body) // 3
+            found[word].append((block * BLOCK, body[begin:end], body[size + 2 * begin : size + 2 * end], kinds))
+    # Joined at once: NumPy takes as long to begin with an array as for a thousand numbers.
+    parts = [(0, b"", b"", b""), *chain.from_iterable(found.values())]
+    bases, codes, places, kinds = (list(one) for one in zip(*parts, strict=True))
+    sizes, ends = list(map(len, codes)), list(accumulate(map(len, codes)))
+    tops = list(accumulate(len(one) // (2 * len(COLUMNS)) for one in kinds))
+    all_kinds = np.frombuffer(b"".join(kinds), np.uint16).reshape(-1, len(COLUMNS))
+    first, rows, slices = 0, [0], {}
+    for word, of_word in found.items():
+        last = first + len(of_word)
+        rows += [top - tops[first] for top in tops[first:last]]
+        slices[word] = slice(ends[first], ends[last]), slice(tops[first], tops[last])
+        first = last
+    chunks, numbers = np.repeat(np.array(bases, np.int64), sizes), np.repeat(np.array(rows, np.int64), sizes)
+    chunks += np.frombuffer(b"".join(places), np.uint16)
+    numbers += np.frombuffer(b"".join(codes), np.uint8)
+    return {word: Postings(chunks[of], numbers[of], all_kinds[its]) for word, (of, its) in slices.items()}
 
 
 def count(session: Session) -> int:
     # SQLite reads no more of a value than its length.
     return int(session.value("select coalesce(sum(length(chunks)), 0) / 2 from word_segments"))
-
-
-def _place_of(word: str, terms: bytes) -> int:
-    # Which of the words of a page it is, -1 for none of them; each is between two line feeds.
-    at = terms.find(f"\n{word}\n".encode())
-    return at if at < 0 else terms.count(b"\n", 0, at)
 
 
 # What is written.
@@ -190,20 +187,18 @@ def put(session: Session, words: Sequence[ChunkWords]) -> None:
         before = session.value("select max(block) from word_segments where block < :block", block=block)
         if not known and before is not None and len(full := session.rows(of_block, block=before)) > 1:
             _merge(session, before, [id_ for id_, _ in full])
-        together = [id_ for id_, size in known if size < _SMALL]
-        if len(together) < _MOST:
-            together, total = [], len(lengths)
-            for id_, size in reversed(known):
-                if size > total or total + size > _NEWEST:
-                    break
-                together.append(id_)
-                total += size
+        together, total = [], len(lengths)
+        for id_, size in reversed(known):
+            if size > total:
+                break
+            together.append(id_)
+            total += size
         _merge(session, block, together, new, lengths)
 
 
 def _tokenized(words: Sequence[ChunkWords]) -> tuple[_Batch, dict[int, int]]:
     # The postings of chunks of one block, and the length of each by its place.
-    numbers: defaultdict[str, int] = defaultdict(itertools.count().__next__)
+    numbers: defaultdict[str, int] = defaultdict(counting().__next__)
     tokens: list[int] = []
     sizes: list[int] = []
     for _, _, *texts in words:
@@ -252,7 +247,7 @@ def remove(session: Session, chunks: Iterable[int]) -> None:
 def _remove_from(session: Session, segment: int, gone: NDArray[np.bool_]) -> None:
     changed: list[tuple[int, _Batch]] = []
     for id_, *page in session.execute(
-        "select id, terms, counts, kinds, body from word_pages where segment = ?", (segment,)
+        "select id, terms, bounds, kinds, body from word_pages where segment = ?", (segment,)
     ):
         if gone[_places(page[-1])].any():
             terms, owners, places, codes, kinds = _decoded(*page)
@@ -266,8 +261,8 @@ def _remove_from(session: Session, segment: int, gone: NDArray[np.bool_]) -> Non
 def rebuild(session: Session) -> None:
     session.changed("delete from word_segments")
     last = int(session.value("select coalesce(max(id), 0) from chunks"))
-    for begin in range(0, last + 1, _SMALL):
-        ids = session.rows("select id from chunks where id >= :begin and id < :end", begin=begin, end=begin + _SMALL)
+    for begin in range(0, last + 1, _TOGETHER):
+        ids = session.rows("select id from chunks where id >= :begin and id < :end", begin=begin, end=begin + _TOGETHER)
         put(session, memories.words_of(session, [id_ for (id_,) in ids]))
 
 
@@ -281,7 +276,7 @@ def _merge(
     # One segment takes the place of some of a block, and of new postings.
     of, of_pages = session.dialect.among("id", "segments"), session.dialect.among("segment", "segments")
     held = session.rows(f"select chunks, lengths from word_segments where {of}", segments=list(segments))
-    pages = session.rows(f"select terms, counts, kinds, body from word_pages where {of_pages}", segments=list(segments))
+    pages = session.rows(f"select terms, bounds, kinds, body from word_pages where {of_pages}", segments=list(segments))
     session.changed(f"delete from word_segments where {of}", segments=list(segments))
     session.changed(
         "insert into word_segments (block, chunks, lengths) values (:block, :chunks, :lengths)",
@@ -298,7 +293,7 @@ _Page = tuple[str, int, bytes, bytes, bytes, bytes]
 
 def _insert(session: Session, segment: int, pages: Iterable[_Page]) -> None:
     session.executemany(
-        "insert into word_pages (segment, first, place, terms, counts, kinds, body) values (?, ?, ?, ?, ?, ?, ?)",
+        "insert into word_pages (segment, first, place, terms, bounds, kinds, body) values (?, ?, ?, ?, ?, ?, ?)",
         ((segment, *page) for page in pages),
     )
 
@@ -310,11 +305,11 @@ def _places(body: bytes) -> NDArray[np.uint16]:
 
 
 @_readable()
-def _decoded(terms: bytes, counts: bytes, kinds: bytes, body: bytes) -> _Batch:
+def _decoded(terms: bytes, bounds: bytes, kinds: bytes, body: bytes) -> _Batch:
     held, size = terms[1:-1].decode().split("\n"), len(body) // 3
     return _Batch(
         held,
-        np.repeat(np.arange(len(held)), np.frombuffer(counts, np.uint16)),
+        np.repeat(np.arange(len(held)), np.diff(np.frombuffer(bounds, np.uint16))),
         _places(body),
         np.frombuffer(body, np.uint8, size).astype(np.int64),
         np.frombuffer(kinds, np.uint16).reshape(-1, len(COLUMNS)),
@@ -354,47 +349,34 @@ def _encoded(batch: _Batch) -> Iterator[_Page]:
     held = np.flatnonzero(counts)
     names, counts = [batch.terms[order[rank]] for rank in held.tolist()], counts[held]
     ends = np.cumsum(counts)
-    frequent = [*np.flatnonzero(counts > _PAGE // 2).tolist(), len(names)]
     code_on_page = np.zeros(len(kinds), np.uint8)
 
-    def page(first: int, stop: int, begin: int, end: int) -> Iterator[_Page]:
+    def pages(first: int, stop: int, begin: int, end: int) -> Iterator[_Page]:
         # The postings of some words, or some of the postings of one.
-        used = np.flatnonzero(np.bincount(codes[begin:end]))
-        if len(used) > 256:
+        is_large = end - begin > (_PAGE if stop - first > 1 else _OF_ONE)
+        used = [] if is_large else np.flatnonzero(np.bincount(codes[begin:end]))
+        if is_large or len(used) > 256:
+            middle, half, after = (begin + end) // 2, stop, first
             if stop - first > 1:
-                half = (first + stop) // 2
+                half = after = min(max(int(np.searchsorted(ends, middle)), first + 1), stop - 1)
                 middle = int(ends[half - 1])
-                yield from page(first, half, begin, middle)
-                yield from page(half, stop, middle, end)
-            else:
-                middle = (begin + end) // 2
-                yield from page(first, stop, begin, middle)
-                yield from page(first, stop, middle, end)
+            yield from pages(first, half, begin, middle)
+            yield from pages(after, stop, middle, end)
             return
-        of_each = counts[first:stop] if stop - first > 1 else np.array([end - begin])
+        bounds = np.array([begin, end] if stop - first == 1 else [begin, *ends[first:stop]]) - begin
         text = "\n".join(("", *names[first:stop], "")).encode()
         code_on_page[used] = np.arange(len(used))
         body = code_on_page[codes[begin:end]].tobytes() + places[begin:end].tobytes()
-        yield names[first], int(places[begin]), text, of_each.astype(np.uint16).tobytes(), kinds[used].tobytes(), body
+        yield names[first], int(places[begin]), text, bounds.astype(np.uint16).tobytes(), kinds[used].tobytes(), body
 
-    first = 0
-    while first < len(names):
-        begin, following = int(ends[first] - counts[first]), next(one for one in frequent if one >= first)
-        if following == first:
-            stop, end = first + 1, int(ends[first])
-            for start in range(begin, end, _PAGE):
-                yield from page(first, stop, start, min(start + _PAGE, end))
-        else:
-            stop = min(max(int(np.searchsorted(ends, begin + _PAGE, "right")), first + 1), following)
-            yield from page(first, stop, begin, int(ends[stop - 1]))
-        first = stop
+    return pages(0, len(names), 0, len(codes)) if names else iter(())
 
 
 @_readable()
 def check(session: Session, expected: Mapping[str, int]) -> None:
     """Raise ``UnreadableRow`` if a page is damaged, or words are not in as many chunks as expected."""
     found: Counter[str] = Counter()
-    for first, place, *page in session.execute("select first, place, terms, counts, kinds, body from word_pages"):
+    for first, place, *page in session.execute("select first, place, terms, bounds, kinds, body from word_pages"):
         batch = _decoded(*page)
         sound = batch.owners.size == batch.places.size > 0 and int(batch.codes.max()) < len(batch.kinds)
         if not sound or first != batch.terms[0] or place != batch.places[0] or not batch.kinds.any(axis=1).all():
@@ -402,5 +384,5 @@ def check(session: Session, expected: Mapping[str, int]) -> None:
         for term, count in zip(batch.terms, np.bincount(batch.owners).tolist(), strict=True):
             found[term] += count
     chunks = [id_ for (id_,) in session.rows("select id from chunks order by id")]
-    if found != expected or np.sort(Lengths(session).ids).tolist() != chunks:
+    if found != expected or np.sort(_chunks(session)[0]).tolist() != chunks:
         raise ValueError

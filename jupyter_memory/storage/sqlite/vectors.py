@@ -107,10 +107,8 @@ class ScoredChunks:
 
     def top(self, count: int) -> dict[int, float]:
         """Return the scores of the best ``count``, best first; where the cut meets equal scores, any of them."""
-        best = np.arange(self.chunks.size)
-        if count < best.size:
-            best = np.argpartition(-self.scores, count)[:count]
-        best = best[np.argsort(-self.scores[best])]
+        best = nearest(-self.scores, count)
+        best = best[np.argsort(-self.scores[best])][:count]
         return dict(zip(self.chunks[best].tolist(), self.scores[best].tolist(), strict=True))
 
 
@@ -126,7 +124,7 @@ def _extended(known: NDArray[Any], new: NDArray[Any], most: int = 0) -> NDArray[
 
 
 # Chunk ids of a block of the keyword index. A page has a place as uint16.
-BLOCK = 16_384
+BLOCK = 65_536
 # Filters whose chunks are kept: a search has up to four, a kind apart and a time.
 _MOST_FILTERS = 5
 

@@ -64,7 +64,7 @@ def test_bm25_of_1000_questions(sqlite, remember):
     assert worst(storage) < 1e-12
 
     # Ids of chunks are never used twice: the next ones are of other blocks.
-    for last, counts in ((16_380, (1, 1, 1, 1, 1, 700, *[60] * 20)), (90_000, (5, 70))):
+    for last, counts in ((65_530, (1, 1, 1, 1, 1, 700, *[60] * 20)), (200_000, (5, 70))):
         with storage.database.write() as session:
             session.execute("update sqlite_sequence set seq = ? where name = 'chunks'", (last,))
         for count in counts:
@@ -91,9 +91,9 @@ def test_bm25_of_1000_questions(sqlite, remember):
 @pytest.mark.parametrize(
     "damage",
     [
-        "delete from word_pages where id = 1", "update word_pages set counts = zeroblob(length(counts)) where id = 1",
+        "delete from word_pages where id = 1", "update word_pages set bounds = zeroblob(length(bounds)) where id = 1",
         "update word_pages set body = zeroblob(3) where id = 1", "update word_pages set kinds = x'00' where id = 1",
-        "update word_pages set kinds = zeroblob(10) where id = 1",
+        "update word_pages set kinds = zeroblob(10) where id = 1", "update word_pages set bounds = x'00' where id = 1",
         "update word_pages set terms = x'0aff0a' where id = 1", "update word_pages set first = 'aaa' where id = 1",
         "update word_segments set lengths = x'000000'", "update word_segments set chunks = zeroblob(length(chunks))",
         "delete from word_segments",
