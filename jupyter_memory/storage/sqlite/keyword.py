@@ -223,7 +223,7 @@ class _Scoring:
         sums = []
         for less, others in ((RESPELLED, terms.respelled), (COMPOUND, terms.compounded)):
             if others:
-                found = _added([self._of_stem(stem, self._columns) for stem in others])
+                found = self._lengths.added([self._of_stem(stem, self._columns) for stem in others])
                 sums.append(ScoredChunks(found.chunks, less * found.scores))
         inflected = {one.word: one.inflected for one in terms.forms if one.inflected}
         sums += [self._as_one((word, *forms)) for word, forms in inflected.items()]
@@ -236,34 +236,31 @@ class _Scoring:
             # A single character is looked for as the first of any pair.
             alone = len(pair) == 1
             rest.append(self._by_fts5(_match(pair, ["ident"], begins=True)) if alone else self._of(pair, ["ident"]))
-        return _added([*sums, _added(rest)]) if sums else _added(rest)
+        return self._lengths.added([*sums, self._lengths.added(rest)]) if sums else self._lengths.added(rest)
 
     def _without_common(self, words: Sequence[str]) -> Sequence[str]:
         # BM25 gives no weight to words that more than half of the chunks hold.
-        total = self._lengths.chunks
-        if total < SMALL or len(words) < 2:
+        half = self._lengths.chunks // 2
+        if self._lengths.chunks < SMALL or len(words) < 2:
             return words
-        of_word = {word: stems(word) for word in words}
         often = {
             word
-            for word, of_it in of_word.items()
-            if len(of_it) == 1 and self._is_common(self._read[of_it[0]])
+            for word, of_it in zip(words, map(stems, words), strict=True)
+            if len(of_it) == 1
+            and (found := self._read[of_it[0]]).chunks.size > half
+            and found.most(self._columns) > half
         }
         return [word for word in words if word not in often] or words
-
-    def _is_common(self, found: Postings) -> bool:
-        most = self._lengths.chunks // 2
-        return found.chunks.size > most and found.most(self._columns) > most
 
     def _as_one(self, forms: Sequence[str]) -> ScoredChunks:
         # The idf is that of holding any of them: else the rarest form of a word would count most.
         found = [one for form in forms if (one := self._of(form, self._columns)).chunks.size]
         if len(found) < 2:
-            return _added(found)
+            return self._lengths.added(found)
         total = self._lengths.chunks
         held = np.bincount(np.concatenate([one.chunks for one in found]))  # np.unique imports numpy.ma
         together = idf_of(int(np.count_nonzero(held)), total)
-        return _added(
+        return self._lengths.added(
             [ScoredChunks(one.chunks, one.scores * (together / idf_of(one.chunks.size, total))) for one in found]
         )
 
@@ -271,7 +268,7 @@ class _Scoring:
         found = stems(text)
         if len(found) == 1:
             return self._of_stem(found[0], columns)
-        return self._by_fts5(_match(text, columns)) if found else _added(())
+        return self._by_fts5(_match(text, columns)) if found else self._lengths.added(())
 
     def _of_stem(self, stem: str, columns: Sequence[str]) -> ScoredChunks:
         return self._lengths.scores(self._read[stem], self._weights, columns)
@@ -282,16 +279,6 @@ class _Scoring:
             f"select rowid, -bm25(keyword, {listed}) from keyword where keyword match ?", (match,)
         )
         return ScoredChunks.read(rows)
-
-
-def _added(scored: Sequence[ScoredChunks]) -> ScoredChunks:
-    # By ascending chunk.
-    chunks = np.concatenate([np.zeros(0, np.int64), *(one.chunks for one in scored)])
-    sums = np.bincount(chunks, np.concatenate([np.zeros(0), *(one.scores for one in scored)]))
-    matched = np.zeros(sums.size, np.bool_)
-    matched[chunks] = True
-    chunks = np.flatnonzero(matched)
-    return ScoredChunks(chunks, sums[chunks])
 
 
 # The words of a store, and of a part of it.

@@ -88,6 +88,7 @@ class Lengths:
         if ids.size:
             mean = float(lengths.sum(dtype=np.int64)) / ids.size
             self.norms[ids] = _K1 * (1 - _B + _B * lengths / (mean or 1.0))
+        self._room: dict[str, tuple[NDArray[np.float64], NDArray[np.bool_]]] = {}
 
     @_readable()
     def scores(self, postings: Postings, weights: Mapping[str, float], columns: Collection[str]) -> ScoredChunks:
@@ -98,13 +99,28 @@ class Lengths:
             of_each = held[codes]
             chunks, codes = chunks[of_each], codes[of_each]
         # In place: new arrays of that size take as long as what is computed.
-        scores = (kinds @ np.array([weights[name] if name in columns else 0.0 for name in COLUMNS]))[codes]
-        below = self.norms[chunks]
+        scores = (kinds @ np.array([weights[name] if name in columns else 0.0 for name in COLUMNS])).take(codes)
+        below = self.norms.take(chunks)
         below += scores
         scores *= _K1 + 1
         scores /= below
         scores *= idf_of(chunks.size, self.chunks)
         return ScoredChunks(chunks, scores)
+
+    @_readable()
+    def added(self, scored: Iterable[ScoredChunks]) -> ScoredChunks:
+        """Return the sums of scores, by ascending chunk."""
+        # Fresh memory for all chunks would take as long as the sums. Each thread takes what is there, or makes it.
+        room = self._room.pop("", None) or (np.zeros(self.norms.size), np.zeros(self.norms.size, np.bool_))
+        sums, matched = room
+        for one in scored:
+            np.add.at(sums, one.chunks, one.scores)
+            matched[one.chunks] = True
+        chunks = np.flatnonzero(matched)
+        found = ScoredChunks(chunks, sums.take(chunks))
+        sums[chunks], matched[chunks] = 0.0, False
+        self._room[""] = room
+        return found
 
 
 def idf_of(count: int, total: int) -> float:
