@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise, repeat
 from math import nan
-from operator import attrgetter, mul
+from operator import add, attrgetter, mul
 from pathlib import PurePath
 from typing import NamedTuple, Protocol
 
@@ -170,17 +170,13 @@ class Fused:
 
     def totals(self, terms: Iterable[str] = ()) -> dict[int, float]:
         """Return the sum for each candidate that is left, of all terms or of those named."""
-        sums = dict.fromkeys(map(attrgetter("key"), self.candidates), 0.0)
-        for name in terms or self.contributions:
-            values = self.contributions.get(name, {})
+        keys = list(map(attrgetter("key"), self.candidates))
+        sums = [0.0] * len(keys)
+        for values in map(self.contributions.get, terms or self.contributions, repeat({})):
             # Most of what signals say of most queries is 0.
             if any(values.values()):
-                for key, value in values.items():
-                    if key in sums:
-                        sums[key] += value
-        if not self.duplicates:
-            return sums
-        return {key: total for key, total in sums.items() if key not in self.duplicates}
+                sums = list(map(add, sums, map(values.get, keys, repeat(0.0))))
+        return {key: total for key, total in zip(keys, sums, strict=True) if key not in self.duplicates}
 
 
 class PostProcessor(Protocol):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
@@ -148,6 +149,7 @@ def micros(moment: datetime | None) -> int | None:
     return None if moment is None else to_micros(moment)
 
 
+@lru_cache(4_096)  # many memories are stored at one moment
 def from_micros(micros: int) -> datetime:
     return _EPOCH + timedelta(0, 0, micros)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from difflib import unified_diff
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from jupyter_memory.text.dates import UNKNOWN, iso_day
 from jupyter_memory.text.display import placed, preview
@@ -56,8 +56,7 @@ SEVERITIES = ("critical", "warning", "suggestion")
 PINNED_BY = "pinned_by"  # in the metadata of a memory that a program pinned, and no person: its name
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(NamedTuple):
     """A note, a file, a history entry or one notebook cell; its times are aware and in UTC."""
 
     id: str
@@ -170,17 +169,34 @@ _VOCABULARY = 30_522
 FEW = 256  # up to so many different tokens, the place of one takes a byte
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class ChunkTokens:
-    """The tokens of a chunk: with its head, a title or prefix, and the order of those of its text.
+    """The tokens of a chunk as bytes: the mark, how many different ones there are, these, and the order of its text's.
 
     >>> import numpy as np
-    >>> ChunkTokens(np.array([3, 5, 9], np.uint16), bytes([2, 1, 2])).text.tolist()
+    >>> ChunkTokens.of(np.array([3, 5, 9], np.uint16), bytes([2, 1, 2])).text.tolist()
     [9, 5, 9]
     """
 
-    different: NDArray[np.uint16]  # ascending, each once, ``(d,)``
-    order: bytes  # places in ``different``, of 8 bits or 16
+    data: bytes
+
+    @staticmethod
+    def of(different: NDArray[np.uint16], order: bytes) -> ChunkTokens:
+        """Return those of ascending tokens, each once, with the places among them, of 8 bits or 16, of the text's."""
+        import numpy as np
+
+        return ChunkTokens(MARK + np.append(len(different), different).astype("<u2").tobytes() + order)
+
+    @property
+    def count(self) -> int:
+        """Return how many different tokens there are, those of the head, a title or prefix, among them."""
+        return int.from_bytes(self.data[2:4], "little")
+
+    @property
+    def different(self) -> NDArray[np.uint16]:
+        import numpy as np
+
+        return np.frombuffer(self.data, "<u2", self.count, 4)
 
     @property
     def text(self) -> NDArray[np.uint16]:
@@ -192,21 +208,7 @@ class ChunkTokens:
     def places(self) -> NDArray[np.integer]:
         import numpy as np
 
-        return np.frombuffer(self.order, np.uint8 if len(self.different) <= FEW else "<u2")
-
-    def to_bytes(self) -> bytes:
-        """Return the mark, how many different tokens there are, these, and the order."""
-        import numpy as np
-
-        numbers = np.concatenate(([len(self.different)], self.different)).astype("<u2")
-        return MARK + numbers.tobytes() + self.order
-
-    @staticmethod
-    def from_bytes(data: bytes) -> ChunkTokens:
-        import numpy as np
-
-        count = int.from_bytes(data[2:4], "little")
-        return ChunkTokens(np.frombuffer(data, "<u2", count, 4), data[4 + 2 * count :])
+        return np.frombuffer(self.data, np.uint8 if self.count <= FEW else "<u2", offset=4 + 2 * self.count)
 
 
 def is_damaged(data: object) -> bool:
@@ -215,10 +217,10 @@ def is_damaged(data: object) -> bool:
 
     if not isinstance(data, bytes) or not data.startswith(MARK):
         return True
-    count = int.from_bytes(data[2:4], "little")
+    found = ChunkTokens(data)
+    count = found.count
     if len(data) < 4 + 2 * count or (count > FEW and len(data) % 2):
         return True
-    found = ChunkTokens.from_bytes(data)
     ascending = (np.diff(found.different.astype(np.int64), append=_VOCABULARY) > 0).all()
     return bool(not ascending or (found.places >= count).any())
 

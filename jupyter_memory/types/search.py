@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from functools import cached_property
 from math import nan
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from jupyter_memory.text.display import count_of, preview
 from jupyter_memory.text.languages import Prose
@@ -233,8 +233,7 @@ class Ranking(Generic[Key]):
         return iter(self.scores)
 
 
-@dataclass(frozen=True, slots=True)
-class ScoredChunk:
+class ScoredChunk(NamedTuple):
     """A memory that a retriever found by its best chunk, by their keys; a higher score is better."""
 
     memory: int
@@ -242,8 +241,7 @@ class ScoredChunk:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A memory of the pool with its best chunk, as signals and the answer see it."""
 
     key: int
@@ -252,8 +250,7 @@ class Candidate:
     cosine: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(NamedTuple):
     """What one signal or retriever says of a hit, and what it adds to the score."""
 
     value: float
@@ -403,7 +400,7 @@ class Answer:
 
     def addressed(self) -> Answer:
         """Return it with ids that lead to their stores: ``team:ID``, for those who know a memory by one word."""
-        hits = tuple(replace(hit, memory=replace(hit.memory, id=hit.address)) for hit in self.hits)
+        hits = tuple(replace(hit, memory=hit.memory._replace(id=hit.address)) for hit in self.hits)
         return replace(self, hits=hits)
 
     @property

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from jupyter_memory import embedders
 from jupyter_memory.embedders import WordPiece, chunk_tokens, token_vectors, tokens
-from jupyter_memory.types import ChunkTokens, is_damaged
+from jupyter_memory.types import is_damaged
 
 ROOT = Path(__file__).parents[2]
 VOCABULARY = (Path(embedders.__file__).parent / "bundled" / "vocabulary.txt").read_text("utf-8").splitlines()
@@ -158,21 +158,19 @@ def test_tokens_of_a_chunk(chunks):
     parts = np.split(whole.ids, whole.ends)[:-1]
     assert len(kept) == len(chunks)
     for one, part, (_, text) in zip(kept, parts, chunks, strict=True):
-        back = ChunkTokens.from_bytes(one.to_bytes())
-        assert back.different.tolist() == sorted(set(part.tolist()))
-        assert back.text.tolist() == tokens([text.replace("\0", "")]).ids.tolist()
-        assert not is_damaged(one.to_bytes())
+        assert one.different.tolist() == sorted(set(part.tolist())) and one.count == len(set(part.tolist()))
+        assert one.text.tolist() == tokens([text.replace("\0", "")]).ids.tolist()
+        assert not is_damaged(one.data)
 
 
 def test_many_different_tokens():
     text = " ".join(f"{number}" for number in range(100, 900))
     whole, [few, many] = chunk_tokens([("", text[:400]), ("Numbers", text)])
-    back = ChunkTokens.from_bytes(many.to_bytes())
-    assert len(many.different) > 256 > len(few.different)
-    assert len(few.order) == whole.counts[0]
-    assert back.text.tolist() == many.text.tolist() == tokens([text]).ids.tolist()
-    assert not is_damaged(many.to_bytes())
-    assert is_damaged(many.to_bytes()[:-1]) and is_damaged(many.to_bytes() + b"\xff\xff")
+    assert many.count > 256 > few.count
+    assert len(few.data) == 4 + 2 * few.count + whole.counts[0]
+    assert many.text.tolist() == tokens([text]).ids.tolist()
+    assert not is_damaged(many.data)
+    assert is_damaged(many.data[:-1]) and is_damaged(many.data + b"\xff\xff")
 
 
 TokenVectors = type(token_vectors())

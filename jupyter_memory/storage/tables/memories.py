@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from itertools import chain
 from typing import Any, TypeVar
 
 import numpy as np
@@ -176,6 +177,21 @@ def rewrite(session: Session, key: int, draft: Draft) -> None:
     set_tags(session, key, draft.tags)
 
 
+def _metadata(text: str) -> Any:
+    if text[:1] != "{":
+        raise UnreadableRow("metadata are no object")
+    return {} if text == "{}" else json.loads(text)
+
+
+_READ: Mapping[str, Callable[[Any], Any]] = {
+    "pinned": bool,
+    "tags": lambda text: () if text == "[]" else tuple(json.loads(text)),
+    **dict.fromkeys(("event_at", "indexed_at", "stored_at"), from_micros),
+    **dict.fromkeys(("valid_from", "valid_until"), lambda time: None if time is None else from_micros(time)),
+    "metadata": _metadata,
+}
+
+
 def load(session: Session, keys: Sequence[int]) -> dict[int, Memory]:
     """Return the memories with these keys, all of which must be there."""
     memories = whole(session, keys)
@@ -210,43 +226,16 @@ def _read(session: Session, where: str, **parameters: Any) -> dict[int, Memory]:
         """,
         **parameters,
     )
-    found = {}
-    for row in rows:
-        if bytes in map(type, row):
-            raise UnreadableRow("a text is not text")
-        # Field by field, since a search reads hundreds: by their names, they would take three times as long.
-        (
-            key, id_, text, title, kind, tier, pinned, space, source, location, lang, tags_, severity, domain, event_at,
-            indexed_at, stored_at, valid_from, valid_until, session_, hash_, metadata, accessed, thumbnails_,
-        ) = row  # fmt: skip
-        if metadata[:1] != "{":
-            raise UnreadableRow("metadata are no object")
-        found[key] = Memory(
-            id_,
-            text,
-            title,
-            kind,
-            tier,
-            bool(pinned),
-            space,
-            source,
-            location,
-            lang,
-            () if tags_ == "[]" else tuple(json.loads(tags_)),
-            severity,
-            domain,
-            from_micros(event_at),
-            from_micros(indexed_at),
-            from_micros(stored_at),
-            None if valid_from is None else from_micros(valid_from),
-            None if valid_until is None else from_micros(valid_until),
-            session_,
-            hash_,
-            {} if metadata == "{}" else json.loads(metadata),
-            accessed,
-            thumbnails_,
-        )
-    return found
+    if bytes in map(type, chain.from_iterable(rows)):
+        raise UnreadableRow("a text is not text")
+    if not rows:
+        return {}
+    # Column by column, in the order of the fields, since a search reads hundreds.
+    keys, *columns = zip(*rows, strict=True)
+    fields = (
+        map(_READ[name], one) if name in _READ else one for name, one in zip(Memory._fields, columns, strict=True)
+    )
+    return dict(zip(keys, map(Memory, *fields), strict=True))
 
 
 def chunk_size(session: Session) -> tuple[int, int]:
@@ -522,7 +511,7 @@ def first_contexts(session: Session, ids: Sequence[str]) -> dict[str, str]:
 def keep_tokens(session: Session, tokens: Mapping[int, ChunkTokens]) -> int:
     """Store the tokens of those of these chunks that are there; return how many that are."""
     there = _chosen(session, "space, id", "chunk_texts", "id", list(tokens))
-    rows = [{"space": space, "chunk": chunk, "ids": tokens[chunk].to_bytes()} for space, chunk in there]
+    rows = [{"space": space, "chunk": chunk, "ids": tokens[chunk].data} for space, chunk in there]
     session.insert("chunk_tokens", rows, known="do update set ids = excluded.ids")
     return len(rows)
 
@@ -545,7 +534,7 @@ def tokens_of(session: Session, chunks: Sequence[int]) -> dict[int, ChunkTokens]
         chunks=chunks,
         mark=MARK,
     )
-    return {chunk: ChunkTokens.from_bytes(data) for chunk, data in rows}
+    return {chunk: ChunkTokens(data) for chunk, data in rows}
 
 
 def without_tokens(session: Session, count: int, after: int = 0) -> list[int]:

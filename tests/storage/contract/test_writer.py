@@ -199,7 +199,7 @@ def test_described_folders(storage):
 
 
 def chunk_tokens(different, order):
-    return ChunkTokens(np.array(different, np.uint16), bytes(order))
+    return ChunkTokens.of(np.array(different, np.uint16), bytes(order))
 
 
 def test_changing_the_model(storage):
