@@ -477,6 +477,7 @@ class StoreFile:
     def _make_first_page(target: Path) -> None:
         # Whole or not at all, so that an empty file is never a store that was just begun.
         with closing(apsw.Connection(":memory:")) as empty:
+            empty.pragma("auto_vacuum", "incremental")
             empty.pragma("application_id", APPLICATION_ID)
             page = empty.serialize("main")
         partial = target.with_name(f".jupyter-memory-{os.getpid()}-{secrets.token_hex(8)}.copy")

@@ -23,8 +23,8 @@ from jupyter_memory.types import Filters, ScoredChunk, Terms
 
 # If at least one chunk in so many is removed, FTS5 is rebuilt.
 _REBUILD_AT = 200
-# Scores that are cached, 16 bytes each, and words that are cached by their first letters, 100 bytes each.
-_MOST_SCORES, _MOST_WORDS = 2_000_000, 100_000
+# Words that are cached by their first letters, 100 bytes each.
+_MOST_WORDS = 100_000
 _VOCABULARY = "create virtual table if not exists temp.vocabulary using fts5vocab(main, keyword, row)"
 # Words that are counted from their postings.
 _FEW = 20
@@ -38,10 +38,8 @@ class KeywordIndex:
     def __init__(self, owners: ChunkOwners) -> None:
         self._owners = owners
         self._lengths: Cache[str, Lengths] = Cache(1)
-        # Ranking asks for the same scores again, for other memories.
-        self._scores: Cache[tuple[Terms, tuple[tuple[str, float], ...]], ScoredChunks] = Cache(
-            _MOST_SCORES, lambda scored: scored.chunks.size + 1
-        )
+        # Ranking asks for the same scores again, for other memories; two searches may take turns.
+        self._scores: Cache[tuple[Terms, tuple[tuple[str, float], ...]], ScoredChunks] = Cache(2)
         # A search first counts words, to find misspelled ones, and then reads the same words.
         self._ahead: Cache[str, dict[str, Postings]] = Cache(1)
         self._counted: Cache[str, _Counted] = Cache(1)

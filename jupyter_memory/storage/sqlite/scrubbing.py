@@ -156,15 +156,17 @@ def _overwrite(pages: apsw.VFSFile, among: NDArray[np.int64] | None, begin: int,
     if count >= _MOST_PAGES:
         raise StoreError("The store has too many pages to overwrite what is left in them.")
     numbers = np.arange(begin, count) if among is None else among[among < count]
+    # Each page that says where others are referred to, for `incremental_vacuum`, has so many others behind it.
+    mapped = usable // 5 if any(header[52:56]) else 0
     for place in range(0, numbers.size, _TOGETHER):
         some = numbers[place : place + _TOGETHER]
-        _clean(pages, some, size, usable)
+        _clean(pages, some, size, usable, mapped)
         if monotonic() >= until and place + _TOGETHER < numbers.size:
             return int(some[-1]) + 1
     return None
 
 
-def _clean(pages: apsw.VFSFile, numbers: NDArray[np.int64], size: int, usable: int) -> None:
+def _clean(pages: apsw.VFSFile, numbers: NDArray[np.int64], size: int, usable: int, mapped: int) -> None:
     places = (numbers * size).tolist()
     if places[-1] - places[0] == (len(places) - 1) * size:
         block = pages.xRead(len(places) * size, places[0])
@@ -176,6 +178,8 @@ def _clean(pages: apsw.VFSFile, numbers: NDArray[np.int64], size: int, usable: i
     stops = 256 * headers[:, 5] + headers[:, 6]
     # A damaged header is left to the check of the store. The first page has another: it holds no rows of tables.
     sound = (of_header > 0) & (starts < stops) & (stops <= usable)
+    if mapped:
+        sound &= (numbers - 1) % (mapped + 1) > 0
     for page in np.flatnonzero(sound).tolist():
         start, stop = int(starts[page]), int(stops[page])
         if not _ZEROS.startswith(block[page * size + start : page * size + stop]):

@@ -105,6 +105,8 @@ def _errors_of(target: Path) -> Iterator[None]:
 _RESERVE = 8_000_000
 # With less than this free, a reserve is made; with twice as much, it goes.
 _LOW = 8 * _RESERVE
+# Free pages that one transaction takes off the file, with as many moved to where they were.
+_GIVEN_BACK = 2_000
 
 
 class SqliteStorage(Storage):
@@ -157,13 +159,13 @@ class SqliteStorage(Storage):
             if database.traces_may_remain and reserve_of(self.path).exists():
                 self._make_room()
                 database.scrub()
-            connection = database.connection
-            if int(connection.pragma("freelist_count")) > compact_at * int(connection.pragma("page_count")):
-                with suppress(StoreError, MemoryError), translate_errors(self.path):
-                    # In memory, although that takes as much as the store has: with a connection of its own and a
-                    # temporary file in the store's folder, writes of other threads failed as busy.
-                    connection.execute("vacuum")
-                self._empty_log()
+            free, pages = map(int, map(database.connection.pragma, ("freelist_count", "page_count")))
+            if free > compact_at * pages:
+                with suppress(StoreError):
+                    for _ in range(0, free, _GIVEN_BACK):
+                        with database.write(yielding=True) as session:
+                            session.execute(f"pragma incremental_vacuum({_GIVEN_BACK})").fetchall()
+                database.scrub()
 
     kept = staticmethod(undo.kept)
 

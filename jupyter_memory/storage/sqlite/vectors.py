@@ -169,15 +169,20 @@ class ChunkOwners:
             keys = np.where(_held(connection, keys.size), keys, 0)
             self._known.put(state, "", (removed, keys))
         # All of them are quicker to read from the index by memory.
-        newer, first = ("where ? = 0", 0) if keys is None else ("where id >= ?", keys.size)
+        by, begin = ("memory", 0) if keys is None else ("id", keys.size)
         keys = np.zeros(1, np.int64) if keys is None else keys
-        row: Any = connection.execute(
-            f"select group_concat(id), group_concat(memory) from chunks {newer}", (first,)
+        last: Any = connection.execute(
+            f"select id, (select max({by}) from chunks) from chunks order by id desc"
         ).fetchone()
-        if row[0] is not None:
-            chunks = np.fromstring(row[0], np.int64, sep=",") - keys.size
-            of_new = np.zeros(int(chunks.max()) + 1, np.int64)
-            of_new[chunks] = np.fromstring(row[1], np.int64, sep=",")
+        if last is not None and last[0] >= keys.size:
+            of_new = np.zeros(last[0] + 1 - keys.size, np.int64)
+            some = f"select group_concat(id), group_concat(memory) from chunks where {by} >= ? and {by} < ?"
+            for first in range(begin, last[1] + 1, _READ_TOGETHER):
+                row: Any = connection.execute(some, (first, first + _READ_TOGETHER)).fetchone()
+                if row[0] is not None:
+                    of_new[np.fromstring(row[0], np.int64, sep=",") - keys.size] = np.fromstring(
+                        row[1], np.int64, sep=","
+                    )
             keys = _extended(keys, of_new)
             self._known.put(state, "", (removed, keys))
         return keys
