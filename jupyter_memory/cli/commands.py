@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jupyter_memory.config import chosen_stores, companion, default_path, store_path
+from jupyter_memory.config import chosen_stores, default_path, store_path
 from jupyter_memory.errors import ClientConfigError, JupyterMemoryError
 from jupyter_memory.interface.commands.command import Argument, Call, Command, Front, SeveralErrors, WrongUsage, usage
 from jupyter_memory.interface.options import BOUNDS, VERDICTS, Option, yes
@@ -156,9 +156,6 @@ _CONNECT = (
 
 def eval_(front: Front, call: Call) -> None:
     """Measure profiles on judged sets: folders with corpus.jsonl, queries.jsonl and qrels.tsv."""
-    if call.words[0] in ("pool", "tune"):
-        _of_golden_set(front, call)
-        return
     names = ("json", "profile", "by", "baseline", "notebooks", "files", "embedder")
     out, profiles, by, baseline, notebooks, files, embedder = (call.values[name] for name in names)
     work = None if call.values["work"] is None else Path(call.values["work"])
@@ -204,23 +201,27 @@ def eval_(front: Front, call: Call) -> None:
     _write(front, out, [row.to_json() for row in found], "rows")
 
 
-def _of_golden_set(front: Front, call: Call) -> None:
+def _pool(front: Front, call: Call) -> None:
+    """List what profiles show first for the questions that you judged before; judge what is new, row by row."""
     from jupyter_memory.evaluation import golden
     from jupyter_memory.evaluation.runner import arms
     from jupyter_memory.search.profiles import PROFILES
 
-    name, *file = call.words
-    if len(file) > (name == "tune"):
-        raise WrongUsage(f"Nothing follows pool, and one file tune: {front.command('eval tune mine.toml')}")
-    path, used = golden.golden_path(companion(store_path(front.settings))), arms([front.settings.profile])
-    if name == "pool":
-        named = call.values["profile"]
-        front.say(golden.pool(front.store, path, arms(named) if named else {**PROFILES, **used}, call.values))
-        return
-    tuned, said = golden.tune(front.store, golden.load(path), used[front.settings.profile])
+    named = call.values["profile"]
+    profiles = arms(named) if named else {**PROFILES, **arms([front.settings.profile])}
+    front.say(golden.pool(front.store, front.golden_file, profiles, call.values))
+
+
+def _tune(front: Front, call: Call) -> None:
+    """Propose changes of weights that lift right answers of the golden set and lower none; FILE saves them."""
+    from jupyter_memory.evaluation import golden
+    from jupyter_memory.evaluation.runner import arms
+
+    used = arms([front.settings.profile])[front.settings.profile]
+    tuned, said = golden.tune(front.store, golden.load(front.golden_file), used)
     front.say(said)
-    if file:
-        saved = shlex.quote(str(tuned.save(file[0])))
+    if call.words:
+        saved = shlex.quote(str(tuned.save(call.words[0])))
         front.say(f"saved; search with it: --profile {saved}. To go back, leave that out.")
 
 
@@ -267,19 +268,12 @@ _PROFILES = Option(
     ("-p", "--profile"), "profile, TOML file, keyword, vector or auto-TERM, repeatable; default: all", "NAME", many=True
 )
 _EMBEDDER = Option(("--embedder",), "the model", "NAME", default="static")
-_EVAL_HELP = """Measure profiles on judged sets: folders with corpus.jsonl, queries.jsonl and qrels.tsv.
-
-With the golden set of your own questions: `eval pool` lists what you have not judged yet; judge it with --right,
---wrong and --first. `eval tune [FILE]` proposes the smallest change of one weight that lifts right answers; with FILE,
-it saves it.
-"""
 _EVAL = (
     Option(
         ("--notebooks",), "notebooks that DIR judges; with --strength, one for each", "FOLDER", many=True, path="folder"
     ),
     Option(("--files",), "the folders whose files DIR judges, a question file each", "FOLDER", path="folder"),
     _PROFILES,
-    *VERDICTS,
     _EMBEDDER,
     Option(("--by",), "a row for each type of question too", "[type]", choices=("type",)),
     Option(
@@ -316,6 +310,8 @@ def mcp(front: Front, call: Call) -> None:
 COMMANDS: tuple[Command[Front], ...] = (
     Command("connect", connect, (Argument("CLIENT", many=True, required=False),), _CONNECT),
     Command("mcp", mcp, options=BOUNDS),
-    Command("eval", eval_, (Argument("DIR", many=True),), _EVAL, terminal_help=_EVAL_HELP),
+    Command("eval", eval_, (Argument("DIR", many=True),), _EVAL),
+    Command("eval pool", _pool, options=(_PROFILES, *VERDICTS)),
+    Command("eval tune", _tune, (Argument("FILE", required=False),)),
     Command("bench", bench, options=_BENCH),
 )

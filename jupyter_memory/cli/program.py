@@ -165,6 +165,8 @@ class _Commands(_Rows):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        if (two := " ".join(args[:2])) in self._rows:
+            args = [two, *args[2:]]
         found = super().resolve_command(ctx, args)
         # The shell has taken the quotes away: what was quoted is one word here.
         refuse_unquoted_times(args[1 : args.index("--") if "--" in args else None], datetime.now(UTC))

@@ -12,7 +12,7 @@ __getattr__, __dir__, __all__ = exports(
         "bench": "bench scores",
         "datasets": "HALVES Document JudgedSet Question read_set",
         "golden": "GoldenQuestion GoldenRun add answerable asked forget golden_chart golden_path judge load "
-        "other_model pool run score tune",
+        "other_model pool run score take_back tune",
         "metrics": "METRICS calibration_error interval p_value",
         "runner": "Bed arms beds evaluate",
     },

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from hashlib import blake2b
 from itertools import product
 from operator import itemgetter
 from pathlib import Path
 from statistics import fmean
 from tempfile import TemporaryDirectory
-from threading import Lock
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -26,10 +25,11 @@ from jupyter_memory.evaluation.metrics import DEPTH, METRICS
 from jupyter_memory.evaluation.runner import Measured, Row, rows
 from jupyter_memory.search.fusion import weights_of, with_weights
 from jupyter_memory.search.profiles import Profile
+from jupyter_memory.search.query.parser import parse
 from jupyter_memory.store.searching import SearchOptions
 from jupyter_memory.store.store import MemoryStore
 from jupyter_memory.text.display import columns, count_of, fit
-from jupyter_memory.text.paths import write_private
+from jupyter_memory.text.paths import make_private, write_private
 from jupyter_memory.types import Answer, Filters, Hit, Memory, Query
 from jupyter_memory.types.search import OWN
 
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
 # they were asked; of the answers it holds only ids and content hashes.
 
 Verdict = Literal["right", "wrong", "first"]  # the last: right, and it should have been the first
-# One at a time: each reads the whole file and writes it anew.
-_JUDGING = Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +66,11 @@ class GoldenQuestion:
     def grades(self) -> dict[str, float]:
         """Return what each right answer counts: the one that should be the first, twice as much."""
         return {one: 2.0 if one == self.first else 1.0 for one in self.right}
+
+    def without(self, ids: Container[str]) -> GoldenQuestion:
+        """Return the question with nothing said of these answers."""
+        right, wrong = ({one: of for one, of in kept.items() if one not in ids} for kept in (self.right, self.wrong))
+        return replace(self, right=right, wrong=wrong, first=self.first if self.first in right else "")
 
     @property
     def id(self) -> str:
@@ -121,6 +124,18 @@ def _save(path: Path, questions: Sequence[GoldenQuestion]) -> None:
     write_private(path, "".join(lines).encode())
 
 
+@contextmanager
+def _changed(path: Path) -> Iterator[list[GoldenQuestion]]:
+    # The questions, to be changed in place. One program at a time: each reads the whole file and writes it anew.
+    from filelock import FileLock
+
+    make_private(path.parent)
+    with FileLock(path.with_name(f".{path.stem}.lock"), mode=0o600):
+        questions = load(path)
+        yield questions
+        _save(path, questions)
+
+
 def asked(query: Query) -> GoldenQuestion:
     """Return a query as a question of which nothing was judged yet."""
     return GoldenQuestion(query.text, query.now, {}, query.filters, query.tags, query.domain)
@@ -129,15 +144,27 @@ def asked(query: Query) -> GoldenQuestion:
 def judge(path: Path, question: GoldenQuestion, memories: Sequence[Memory], verdict: Verdict) -> GoldenQuestion:
     """Keep what a person says of answers to a question, in place of what was said of them before."""
     said = {memory.id: memory.content_hash for memory in memories}
-    with _JUDGING:
-        known = load(path)
+    with _changed(path) as known:
         held = next((one for one in known if one.id == question.id), question)
-        right, wrong = ({one: of for one, of in kept.items() if one not in said} for kept in (held.right, held.wrong))
+        rest = held.without(said)
+        right, wrong = dict(rest.right), dict(rest.wrong)
         (wrong if verdict == "wrong" else right).update(said)
         first = memories[0].id if verdict == "first" else held.first if held.first in right else ""
         question = replace(held, right=right, wrong=wrong, first=first)
-        _save(path, [*(one for one in known if one.id != question.id), question])
+        known[:] = [*(one for one in known if one.id != question.id), question]
     return question
+
+
+def take_back(path: Path, written: str, memory_id: str) -> None:
+    """Let go of what was said of an answer to a question, with whatever filters it was asked.
+
+    A question goes with its last answer.
+    """
+    text = parse(written, now=datetime.now(UTC)).text
+    if path.exists():
+        with _changed(path) as known:
+            left = [one.without((memory_id,)) if one.text == text else one for one in known]
+            known[:] = [one for one in left if one.right or one.wrong]
 
 
 def add(path: Path, answer: Answer, ranks: Sequence[int]) -> GoldenQuestion:
@@ -155,12 +182,11 @@ def add(path: Path, answer: Answer, ranks: Sequence[int]) -> GoldenQuestion:
 
 def forget(path: Path, ids: Sequence[str]) -> int:
     """Remove questions from the set and return how many were removed."""
-    known = load(path)
-    if missing := sorted(set(ids) - {one.id for one in known}):
-        raise InputError(f"There is no question {missing[0]} in the golden set. %memeval list shows the ids.")
-    left = [one for one in known if one.id not in ids]
-    _save(path, left)
-    return len(known) - len(left)
+    with _changed(path) as known:
+        if missing := sorted(set(ids) - {one.id for one in known}):
+            raise InputError(f"There is no question {missing[0]} in the golden set. %memeval list shows the ids.")
+        known[:] = [one for one in known if one.id not in ids]
+    return len(set(ids))
 
 
 def _plain(filters: Filters) -> dict[str, Any]:
@@ -296,7 +322,7 @@ _MOST = 50
 _OF_EACH = 5  # hits of a profile that are worth a judgement
 _SIZES = (1.1, 1.25, 1.5, 2.0, 3.0)  # how many times as much or as little a weight may count, the smallest change first
 _EQUAL = 1e-9
-_Tried = tuple[float, str, Profile]  # nDCG@10 of the golden set by a profile, and what is said of it
+_Tried = tuple[float, str, Profile, list[float]]  # nDCG@10 of the golden set, a sentence, and that of each question
 
 
 def pool(store: MemoryStore, path: Path, profiles: Mapping[str, Profile], said: Mapping[str, Any]) -> str:
@@ -331,9 +357,10 @@ def pool(store: MemoryStore, path: Path, profiles: Mapping[str, Profile], said: 
 
 
 def tune(store: MemoryStore, golden: Sequence[GoldenQuestion], profile: Profile) -> tuple[Profile, str]:
-    """Return a profile with the smallest change of one weight that lifts answers that rank too low, and a sentence.
+    """Return a profile whose weights lift answers that rank too low, and a line for each weight that was changed.
 
-    Raises ``InputError`` if none ranks too low, no change lifts one, or each makes the golden set worse.
+    One weight after the other changes, as little as lifts an answer, until no change does so without lowering another.
+    Raises ``InputError`` if none ranks too low, or the first change is not to be found.
     """
     kept, _ = answerable(store, golden)
     pools = [(one, store.pooled(one.text, **one.options(profile))) for one in kept[-_MOST:]]
@@ -344,28 +371,44 @@ def tune(store: MemoryStore, golden: Sequence[GoldenQuestion], profile: Profile)
     def measured(tried: Profile) -> list[float]:
         return [METRICS["ndcg@10"](_named(one, of.weighed(tried).hits), one.grades) for one, of in pools]
 
-    before, weights = measured(base), weights_of(base.terms)
-    low, lifting = [place for place, value in enumerate(before) if value < 1 - _EQUAL], list[_Tried]()
-    if not low:
+    tuned, before, steps, lowering = base, measured(base), list[str](), list[_Tried]()
+    if min(before) > 1 - _EQUAL:
         raise InputError("Every right answer is at the top: there is nothing to lift.")
+    while True:
+        lifting, lowering = _changes(tuned, before, measured)
+        if not lifting:
+            break
+        _, said, tuned, before = max(lifting, key=itemgetter(0))
+        steps.append(said)
+    if not steps and lowering:
+        best = max(lowering, key=itemgetter(0))[1]
+        raise InputError(f"Each change that lifts one makes another worse, so none is proposed. At best: {best}")
+    if not steps:
+        raise InputError("No change of one weight, up to threefold either way, lifts an answer.")
+    return tuned, "\n".join(steps)
+
+
+def _changes(
+    base: Profile, before: Sequence[float], measured: Callable[[Profile], list[float]]
+) -> tuple[list[_Tried], list[_Tried]]:
+    # What lifts an answer: the smallest changes of one weight that lower no other, and those tried that lower some.
+    lifting, lowering = list[_Tried](), list[_Tried]()
     for size in _SIZES:
-        for name, factor in product(weights, (size, 1 / size)):
-            new = {name: float(f"{weights[name] * factor:.4g}")}
+        for (name, weight), factor in product(weights_of(base.terms).items(), (size, 1 / size)):
+            new = {name: float(f"{weight * factor:.4g}")}
             tried = base.replace(terms=with_weights(base.terms, new), keyword_only=with_weights(base.keyword_only, new))
             after = measured(tried)
-            if sum(after[place] - before[place] for place in low) > _EQUAL:
-                falling = sum(now < was - _EQUAL for was, now in zip(before, after, strict=True))
-                said = (
-                    f"{base.name} with the weight {name} {new[name]:g} instead of {weights[name]:g}: nDCG@10 of the "
-                    f"golden set {fmean(before):.3f} before, {fmean(after):.3f} after, "
-                    f"{count_of(falling, 'question')} worse."
-                )
-                lifting.append((fmean(after), said, tried))
-        if lifting and (best := max(lifting, key=itemgetter(0)))[0] > fmean(before) - _EQUAL:
-            return best[2], best[1]
-    if lifting:
-        raise InputError(f"Each change that lifts one makes the set worse, so none is proposed. At best: {best[1]}.")
-    raise InputError("No change of one weight, up to threefold either way, lifts an answer.")
+            if all(now < was + _EQUAL for was, now in zip(before, after, strict=True)):
+                continue
+            falling = sum(now < was - _EQUAL for was, now in zip(before, after, strict=True))
+            said = (
+                f"{base.name} with the weight {name} {new[name]:g} instead of {weight:g}: nDCG@10 of the golden set "
+                f"{fmean(before):.3f} before, {fmean(after):.3f} after, {count_of(falling, 'question')} worse."
+            )
+            (lowering if falling else lifting).append((fmean(after), said, tried, after))
+        if lifting:
+            break
+    return lifting, lowering
 
 
 _SHOWN = ("ndcg@10", "recall@5", "mrr@10", "success@1")

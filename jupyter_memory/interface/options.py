@@ -123,6 +123,7 @@ VERDICTS = (
     Option(("--wrong",), "this row does not answer it; again for one more", "ROW", many=True),
     Option(("--first",), "this row should be the first; again for one more", "ROW", many=True),
 )
+TAKE_BACK = Option(("--remove",), "take back what was noted")
 UNTOLD = Option(("--off",), "remove the description, or search the folder again")
 OFF = Option(("--off",), "no longer watch these folders; what was indexed stays")
 # What an agent may see and do: options of the server, which the entry of a client names.

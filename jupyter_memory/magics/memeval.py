@@ -150,10 +150,10 @@ def pool(session: Session, call: Call) -> None:
 
 
 def tune(session: Session, call: Call) -> None:
-    """Propose the smallest change of one weight that lifts right answers that rank too low.
+    """Propose changes of weights that lift right answers that rank too low, one by one.
 
-    A change that lowers nDCG@10 of the golden set is refused. With FILE, the change is saved as a profile, which ranks
-    in this session from then on. Repeat the command to go on from there.
+    Each is as small as lifts an answer and lowers no other. With FILE, they are saved as a profile, which ranks in this
+    session from then on.
 
     Examples::
 

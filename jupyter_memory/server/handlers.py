@@ -30,7 +30,7 @@ from jupyter_memory.storage.journal import recording
 from jupyter_memory.text.unicode import json_text
 from jupyter_memory.types import Filters
 from jupyter_memory.types.memory import MOST_THUMBNAILS
-from jupyter_memory.types.search import parted
+from jupyter_memory.types.search import OWN, parted
 
 if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
@@ -452,6 +452,7 @@ def _search(handler: _MemoryHandler, body: _Json) -> _Json:
     root = handler.service.root
     if names := body.get("stores"):
         answer, store = handler.service.stores.hits(names, body["query"], **chosen), None
+        handler.service.asked_together.append((answer.query_id, answer.query))
         with suppress(StoreError):  # others may have answered without it
             store = handler.store
             if body.get("log"):
@@ -531,15 +532,20 @@ def _forget_recent(handler: _MemoryHandler) -> _Json:
 
 @_route("feedback", "write")
 def _feedback(handler: _MemoryHandler, body: _Json) -> _Json:
-    (store, there), first = handler.store_of(body["memory_id"]), body.pop("first", False)
+    (of, there), first = parted(body["memory_id"]), body.pop("first", False)
+    store, accepted, query_id = handler.service.stores.named(of), body["accepted"], body.get("query_id", "")
     recorded = store.feedback(**body | {"memory_id": there})
-    query = store.searching.asked(body.get("query_id", ""))
-    if recorded and query is not None and query.text:
+    # The golden set measures the own store: of another, ratings are feedback alone.
+    if recorded and of in ("", OWN):
         from jupyter_memory.evaluation import golden
 
-        verdict: golden.Verdict = "first" if first else "right" if body["accepted"] else "wrong"
         path = golden.golden_path(companion(store_path(handler.service.settings)))
-        golden.judge(path, golden.asked(query), [store.get(there)], verdict)
+        query = store.searching.asked(query_id) or dict(handler.service.asked_together).get(query_id)
+        if accepted is None:
+            golden.take_back(path, query.written if query is not None else body.get("query", ""), there)
+        elif query is not None and query.text:
+            verdict: golden.Verdict = "first" if first else "right" if accepted else "wrong"
+            golden.judge(path, golden.asked(query), [store.get(there)], verdict)
     return {"recorded": recorded}
 
 

@@ -27,7 +27,7 @@ from jupyter_memory.text.paths import plain_path
 if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
 
-    from jupyter_memory.types import IndexReport
+    from jupyter_memory.types import IndexReport, Query
 
 SCHEMA = "https://events.jupyter.org/jupyter_server/contents_service/v1"
 # Seconds of quiet after which changes are applied, and seconds after which they are applied in any case.
@@ -140,6 +140,8 @@ class Service:
             self.root = replace(self.root, folder=folder, hidden=bool(manager.allow_hidden))
         self.provider = StoreProvider(settings, self.root.folder)
         self.stores = Stores(settings, self.provider.store, projects=False, here=self.root.folder)
+        # The last queries to several stores at once, by their ids: no store keeps them.
+        self.asked_together: deque[tuple[str, Query]] = deque(maxlen=64)
         self.search_pool = Pool(limits.threads, name="search")
         # Changes wait for other programs that write, and scans read a whole store or folder: no search waits for them.
         self.write_pool = Pool(2, name="change")

@@ -275,7 +275,7 @@ class Activity(Part):
     def feedback(
         self,
         memory_id: str,
-        accepted: bool,
+        accepted: bool | None,
         *,
         query: str | None = None,
         query_id: str | None = None,
@@ -284,14 +284,14 @@ class Activity(Part):
     ) -> bool:
         """Note whether a hit was what you looked for, in place of earlier feedback on it for the same question.
 
-        For a search that was noted, ``query_id`` is enough. Returns False where no searches are kept. Raises
-        ``UnknownMemory`` if no memory has this id.
+        None takes it back. For a search that was noted, ``query_id`` is enough. Returns False where no searches are
+        kept. Raises ``UnknownMemory`` if no memory has this id.
         """
         now = datetime.now(UTC)
         with self._storage.snapshot() as snapshot:
             snapshot.key_of(memory_id)
             asked = self._hidden(query) if query else snapshot.query_of(query_id or "")
-        if not self._settings.log_searches:
+        if accepted is not None and not self._settings.log_searches:
             return False
         self._storage.writer.judge(Feedback(memory_id, accepted, asked, query_id or "", profile or "", rank, now))
         return True

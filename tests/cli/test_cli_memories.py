@@ -60,6 +60,10 @@ def test_folders_and_the_golden_set(run: Run, home: Path) -> None:
     assert "first: “" in run("eval", "pool", "-p", "auto", "--first", row.split()[0]).out
     assert run("eval", "pool", "--right", "zzzzzz").code == 1
     assert "there is nothing to lift" in run("eval", "tune").err
+    for name, own, other in (("pool", "--first", "--notebooks"), ("tune", "[FILE]", "--right")):
+        told = run("eval", name, "--help").out
+        assert f"eval {name} [OPTIONS]" in told and own in told and other not in told
+    assert "--first" not in run("eval", "--help").out
     assert run("eval", "pool", "auto").code == run("eval", "tune", "a.toml", "b.toml").code == 2
 
 

@@ -2,6 +2,8 @@
 
 import os
 import stat
+import subprocess
+import sys
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -117,6 +119,49 @@ def test_judging(week_store, kept, now):
     assert [one.text for one in golden.answerable(week_store, golden.load(path))[0]] == [*QUESTIONS[1:], QUESTIONS[0]]
 
 
+def test_two_programs_judge_at_once(tmp_path, week_store, now):
+    """Each rating of each program is kept: none writes what it read before another wrote."""
+    path, hit = golden.golden_path(tmp_path / "memory.sqlite"), week_store.hits(QUESTIONS[0], now=now).hits[0]
+    program = f"""
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from jupyter_memory import MemoryStore, evaluation as golden
+with MemoryStore({str(week_store.path)!r}, read_only=True) as store:
+    memory = store.get({hit.memory.id!r})
+print("ready", flush=True)
+sys.stdin.readline()
+for number in range(150):
+    asked = golden.GoldenQuestion(f"{{sys.argv[1]}} {{number}}", datetime.now(UTC), {{}})
+    golden.judge(Path({str(path)!r}), asked, [memory], "right")
+"""
+    command = [sys.executable, "-c", program]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    programs = [subprocess.Popen([*command, name], **pipes) for name in ("panel", "kernel")]
+    assert [one.stdout.readline() for one in programs] == ["ready\n", "ready\n"]
+    for one in programs:
+        one.stdin.write("\n")
+        one.stdin.flush()
+    assert [one.wait() for one in programs] == [0, 0]
+    kept = {one.text for one in golden.load(path)}
+    assert kept == {f"{name} {number}" for name in ("panel", "kernel") for number in range(150)}
+
+
+def test_taking_back(week_store, kept, now):
+    """What was said of one answer goes, whatever the filters of the question; with its last answer the question goes."""
+    path, written = golden.golden_path(week_store.path), f"tag:prices {QUESTIONS[0]}"
+    answer = week_store.hits(written, now=now)
+    first, second = (hit.memory for hit in week_store.hits(QUESTIONS[0], now=now).hits[:2])
+    golden.judge(path, golden.asked(answer.query), [first], "wrong")
+    golden.judge(path, kept[0], [second], "first")
+    golden.take_back(path, written, first.id)
+    assert golden.load(path) == [*kept[1:], replace(kept[0], right={second.id: second.content_hash}, first=second.id)]
+    golden.take_back(path, QUESTIONS[0], second.id)
+    assert golden.load(path) == kept[1:]
+    golden.take_back(path, "never asked", second.id)
+    assert golden.load(path) == kept[1:]
+
+
 def test_the_pool_is_what_nobody_judged(week_store, kept, now):
     """What any profile shows for questions kept or answered with a thumb; a row keeps its name until it is judged."""
     path, profiles = golden.golden_path(week_store.path), {name: PROFILES[name] for name in ("auto", "vault")}
@@ -141,8 +186,9 @@ def test_the_pool_is_what_nobody_judged(week_store, kept, now):
 
 
 def test_tuning(week_store, kept, now):
-    """One weight changes as little as lifts what stands too low; what makes the whole worse, or nothing, is refused."""
+    """One weight changes as little as lifts what stands too low; what lowers another answer, or nothing, is refused."""
     auto, answer = PROFILES["auto"], week_store.hits("prices in the model", now=now)
+    of_scaling = week_store.hits(QUESTIONS[0], now=now)
     second = answer.hits[1].memory
     low = replace(golden.asked(answer.query), right={second.id: second.content_hash})
     tuned, said = golden.tune(week_store, [*kept, low], auto)
@@ -153,8 +199,18 @@ def test_tuning(week_store, kept, now):
         golden.tune(week_store, [*kept, low], tuned)
     first = answer.hits[0].memory
     against = [replace(low, right={first.id: first.content_hash}, tags=(tag,)) for tag in "ab"]
-    with pytest.raises(InputError, match="makes the set worse, so none is proposed"):
+    with pytest.raises(InputError, match="makes another worse, so none is proposed"):
         golden.tune(week_store, [low, *against], auto)
+    # The next change begins where the last one ended, until none lifts an answer without lowering another.
+    thirds = [replace(golden.asked(one.query), right={one.hits[2].memory.id: ""}) for one in (answer, of_scaling)]
+    tuned, said = golden.tune(week_store, thirds, auto)
+    assert [line.split(" weight ")[1].split()[0] for line in said.splitlines()] == ["max_sim", "length_penalty"]
+    assert all(line.endswith("0 questions worse.") for line in said.splitlines())
+    assert said.split(" after")[0].split()[-1] == said.splitlines()[1].split(" before")[0].split()[-1]
+    assert {one.name for one, was in zip(tuned.terms, auto.terms, strict=True) if one != was} == {
+        "max_sim",
+        "length_penalty",
+    }
     words = covalence.replace(terms=covalence.terms[1:2])
     with pytest.raises(InputError, match="No change of one weight"):
         golden.tune(week_store, [low, *kept], words)

@@ -167,6 +167,12 @@ async def test_a_rating_feeds_the_golden_set(ask, fits, week_in):
     # A rating of what is not known any more is noted, but without its filters it is no question.
     await ask("feedback", {"memory_id": first, "query_id": "gone", "query": "λ", "accepted": True})
     assert golden.load(path) == [kept] and len(week_in.feedbacks()) == 3
+    # A second press takes a rating back, and leaves the other.
+    assert (await ask("feedback", {"memory_id": first, **rated, "accepted": None})).json == {"recorded": True}
+    [left] = golden.load(path)
+    assert (list(left.right), list(left.wrong)) == ([second], []) and len(week_in.feedbacks()) == 2
+    await ask("feedback", {"memory_id": second, **rated, "accepted": None})
+    assert golden.load(path) == [] and [one.query for one in week_in.feedbacks()] == ["λ"]
 
 
 async def test_a_described_folder_in_an_answer(ask, fits, week_in, notebook):

@@ -7,6 +7,7 @@ import pytest
 from jupyter_core.paths import jupyter_config_path
 
 from jupyter_memory import MemoryStore, trust
+from jupyter_memory import evaluation as golden
 
 
 @pytest.fixture
@@ -75,6 +76,21 @@ async def test_what_is_done_to_a_hit_goes_to_its_store(ask, listed, papers):
         assert (memory.pinned, memory.tags, memory.accessed, len(store.feedbacks())) == (True, ("tax",), 1, 1)
     assert (await ask("forget", {"memory_ids": [id_]})).json == {"forgotten": 1}
     assert "Prices" not in found(await ask("search", asked))
+
+
+async def test_a_rating_of_an_answer_of_several_stores(ask, listed, papers):
+    """The golden set takes what is rated of the own store; of another one, a rating is feedback alone."""
+    path = golden.golden_path(Path((await ask("status")).json["store"]["path"]))
+    answer = (await ask("search", {"query": "prices", "stores": ["own", "papers"]})).json
+    ids = {hit["store"]: hit["memory_id"] for hit in answer["hits"]}
+    for id_ in ids.values():
+        rated = {"memory_id": id_, "accepted": True, "query_id": answer["query_id"], "query": "prices"}
+        assert (await ask("feedback", rated)).json == {"recorded": True}
+    assert [list(one.right) for one in golden.load(path)] == [[ids["own"]]]
+    await ask("feedback", rated | {"memory_id": ids["own"], "accepted": None})
+    assert golden.load(path) == []
+    with MemoryStore(papers) as store:
+        assert len(store.feedbacks()) == 1
 
 
 async def test_what_a_store_refuses(ask, listed, papers):

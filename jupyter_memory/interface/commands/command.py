@@ -10,7 +10,7 @@ from inspect import cleandoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
-from jupyter_memory.config import JupyterMemory, has_store, store_path
+from jupyter_memory.config import JupyterMemory, companion, has_store, store_path
 from jupyter_memory.errors import JupyterMemoryError, QueryError, UnknownProfile
 from jupyter_memory.interface.options import SHIELD, Option
 from jupyter_memory.text.display import WholeText, fit
@@ -199,6 +199,12 @@ class Front(Protocol):
         if self._stores is None:
             self._stores = Stores(self.settings, lambda: self.store)
         return self._stores
+
+    @property
+    def golden_file(self) -> Path:
+        from jupyter_memory.evaluation.golden import golden_path
+
+        return golden_path(companion(store_path(self.settings)))
 
     # What ranks stand for, and what to say of a rank where nothing was shown yet.
     @property

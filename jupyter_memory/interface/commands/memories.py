@@ -25,7 +25,7 @@ from jupyter_memory.text.code import PYTHON
 from jupyter_memory.text.display import WholeText, columns, count_of, placed
 from jupyter_memory.text.unicode import json_text
 from jupyter_memory.types import Answer, Filters, Hit, IndexReport, Memory
-from jupyter_memory.types.search import address, parted
+from jupyter_memory.types.search import OWN, address, parted
 
 if TYPE_CHECKING:
     from jupyter_memory.store.store import MemoryStore
@@ -252,13 +252,19 @@ def _judge(front: Front, call: Call, *, accepted: bool) -> None:
     picks = picked(front, call.words)
     if strange := next((one.memory.id for one in picks if one.rank is None), None):
         raise InputError(f"{strange} is not among the results of the last search, so it answers no question.")
+    said = None if call.values["remove"] else accepted
+    told = "taken back:" if said is None else "noted as right:" if accepted else "noted as wrong:"
     for memory, rank, store, of in picks:
         noted = store.feedback(
-            memory.id, accepted, query=shown.query, query_id=shown.query_id, rank=rank, profile=shown.profile
+            memory.id, said, query=shown.query, query_id=shown.query_id, rank=rank, profile=shown.profile
         )
         if not noted:
             raise InputError("Nothing was noted, since the setting log_searches is off.")
-        front.say(named(memory, "noted as right:" if accepted else "noted as wrong:", of))
+        if said is None and of in ("", OWN):
+            from jupyter_memory.evaluation.golden import take_back
+
+            take_back(front.golden_file, shown.query, memory.id)
+        front.say(named(memory, told, of))
 
 
 def add(front: Front, call: Call) -> None:

@@ -101,8 +101,8 @@ COMMANDS: tuple[Command[Front], ...] = (
     ),
     _of("versions", history.versions, _PICK, offered="notebook"),
     _of("runs", history.runs, _PICK, offered="notebook"),
-    _of("good", memories.good),
-    _of("bad", memories.bad),
+    _of("good", memories.good, options=(options.TAKE_BACK,)),
+    _of("bad", memories.bad, options=(options.TAKE_BACK,)),
     _of("related", memories.related, _PICK, options=(options.LIMIT,)),
     Command("context", memories.context, (Argument("TOKENS", required=False),), offered="notebook"),
     Command("verify", memories.verify, (Argument("FILE"),), values="path", missing="Name a file: %memory verify FILE"),
@@ -286,7 +286,7 @@ _GROUPS = {
         "model", "config", "doctor", "autoload", "store", "backup", "restore", "export", "import", "copy", "move",
     ),
     "Agents and teams": ("connect", "mcp", "team"),
-    "Measure": ("eval", "bench"),
+    "Measure": ("eval", "eval pool", "eval tune", "bench"),
 }  # fmt: skip
 
 

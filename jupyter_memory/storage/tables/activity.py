@@ -93,6 +93,10 @@ def judge(session: Session, said: Feedback) -> None:
     """Note feedback on a hit that is still there, in place of earlier feedback on it for the same question."""
     memories.known_key(session, said.memory_id)
     own = session.dialect.own("feedback")
+    if said.accepted is None:
+        asked = {"memory": said.memory_id, "query": storable(said.query)}
+        session.changed(f"delete from feedback where {own} and memory = :memory and query = :query", **asked)
+        return
     noted = {
         "space": session.space,
         "memory": said.memory_id,
