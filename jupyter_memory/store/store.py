@@ -9,16 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
 from weakref import WeakValueDictionary
 
-from jupyter_memory.config import (
-    PROJECT,
-    JupyterMemory,
-    ListedStore,
-    listed_stores,
-    load_config,
-    project_store,
-    store_path,
-    trusted_project,
-)
+from jupyter_memory.config import JupyterMemory, load_config, store_path
 from jupyter_memory.embedders import check_name
 from jupyter_memory.embedders.lifecycle import computing
 from jupyter_memory.errors import InputError, JupyterMemoryError, NoStore, QueryError, StoreError
@@ -35,6 +26,7 @@ from jupyter_memory.store.runnable import Runnables
 from jupyter_memory.store.searching import BrowseOptions, Searching, SearchOptions, keywords
 from jupyter_memory.store.sources import Scope, Sources
 from jupyter_memory.store.transfer import StoreTransfer
+from jupyter_memory.stores import PROJECT, ListedStore, listed_stores, project_store, trusted_project
 from jupyter_memory.text.paths import DatabaseAddress, StorePath, absolute, may_exist, store_at
 from jupyter_memory.types import Answer, Filters, Selection, as_tuple
 from jupyter_memory.types.protocols import Embedder
@@ -356,7 +348,7 @@ def _store_of(path: str) -> MemoryStore:
     if not may_exist(where):
         raise InputError(f"The store of this result, {path}, is not there any more.")
     chosen = load_config()
-    for one in listed_stores(chosen) if where != store_at(store_path(chosen)) else ():
+    for one in listed_stores(chosen.stores) if where != store_at(store_path(chosen)) else ():
         # Read only or trusted as the list has it, whatever is at that place by now.
         if where == (project_store() if one.name == PROJECT else one.place):
             return opened(one._replace(place=trusted_project()) if one.name == PROJECT else one, chosen)
