@@ -171,7 +171,7 @@ class MemoryStore:
         With ``prefix`` the last word may be unfinished, for a search while typing, unless white space follows it.
         With ``time=False`` words such as "last week" are only words.
         """
-        if not stores:
+        if not stores or query is None:  # which is no query: several stores would take it for a list
             return self.searching.hits(query, prefix=prefix, time=time, **options)
         # By its package: the stores of the list are opened by this module.
         from jupyter_memory.store import Stores

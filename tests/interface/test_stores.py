@@ -21,6 +21,7 @@ from jupyter_memory import (
     InputError,
     JupyterMemory,
     MemoryStore,
+    QueryError,
     StoreError,
     StoreLocked,
     StoreReadOnly,
@@ -135,6 +136,17 @@ def test_the_doctor_names_the_stores_that_cannot_be_opened(run, papers, tmp_path
     for name, why in (("gone", "There is no store at"), ("damaged", "not a readable store")):
         [line] = [line for line in done.out.splitlines() if f"The store {name} cannot be opened" in line]
         assert why in line and line.endswith(f"To take it off the list, type `jupyter-memory store remove {name}`.")
+
+
+def test_nothing_is_no_query_in_several_stores_either(tmp_path):
+    """Only the doors list memories without a question; filters alone are one."""
+    with MemoryStore(tmp_path / "own.sqlite") as store:
+        store.add("Prices are net of tax.")
+        for stores in ((), "all"):
+            for query, said in ((None, "A query is a string, not NoneType"), (" ", "There is nothing to search for")):
+                with pytest.raises(QueryError, match=said):
+                    store.search(query, stores=stores, filters={"kind": "note"})
+            assert len(store.search("kind:note", stores=stores)) == 1
 
 
 def test_a_newer_store(run, papers):
