@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
+from typing import TYPE_CHECKING, Literal, Self, Unpack
 from weakref import WeakValueDictionary
 
 from jupyter_memory.config import JupyterMemory, load_config, store_path
@@ -23,7 +23,7 @@ from jupyter_memory.store.maintenance import Activity, Maintenance
 from jupyter_memory.store.memories import Forgetting, Get, Memories
 from jupyter_memory.store.models import ModelChoice
 from jupyter_memory.store.runnable import Runnables
-from jupyter_memory.store.searching import BrowseOptions, Searching, SearchOptions, keywords
+from jupyter_memory.store.searching import BrowseOptions, QueryOptions, Searching, SearchOptions, keywords
 from jupyter_memory.store.sources import Scope, Sources
 from jupyter_memory.store.transfer import StoreTransfer
 from jupyter_memory.stores import PROJECT, ListedStore, listed_stores, project_store, trusted_project
@@ -156,30 +156,21 @@ class MemoryStore:
             raise QueryError(f"mode is 'full' or 'scan', not {mode!r}.")
         return frame_of(self.hits(query, stores=stores, **options), mode)
 
-    @keywords(SearchOptions)
-    def hits(
-        self,
-        query: str,
-        *,
-        prefix: bool = False,
-        time: bool = True,
-        stores: str | Sequence[str] = (),
-        **options: Unpack[SearchOptions],
-    ) -> Answer:
+    @keywords(QueryOptions)
+    def hits(self, query: str, *, stores: str | Sequence[str] = (), **options: Unpack[QueryOptions]) -> Answer:
         """Return what ``search`` finds, as ``Hit`` values.
 
         With ``prefix`` the last word may be unfinished, for a search while typing, unless white space follows it.
         With ``time=False`` words such as "last week" are only words.
         """
         if not stores or query is None:  # which is no query: several stores would take it for a list
-            return self.searching.hits(query, prefix=prefix, time=time, **options)
+            return self.searching.hits(query, **options)
         # By its package: the stores of the list are opened by this module.
         from jupyter_memory.store import Stores
 
         if self._stores is None:
             self._stores = Stores(self._settings, lambda: self)
-        asked: dict[str, Any] = {"profile": self.profile, "prefix": prefix, "time": time, **options}
-        answer: Answer = self._stores.hits(as_tuple(stores), query, **asked)
+        answer: Answer = self._stores.hits(as_tuple(stores), query, **{"profile": self.profile, **options})
         return answer
 
     @keywords(BrowseOptions)
