@@ -33,8 +33,9 @@ _lazily, _, __all__ = exports(
         ),
         "config": (
             "JupyterMemory Setting load_config store_path default_path has_store existing_path companion "
-            "models_folder budget settings ListedStore listed_stores chosen_stores project_store trust"
+            "models_folder budget settings"
         ),
+        "stores": "ListedStore listed_stores chosen_stores project_store trust",
         "types.protocols": "Embedder FileState Term WeightedTerm",
     },
 )

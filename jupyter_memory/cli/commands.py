@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from jupyter_memory.config import chosen_stores, default_path, store_path
+from jupyter_memory.config import default_path, store_path
 from jupyter_memory.errors import ClientConfigError, JupyterMemoryError
 from jupyter_memory.interface.commands.command import Argument, Call, Command, Front, SeveralErrors, WrongUsage, usage
 from jupyter_memory.interface.options import BOUNDS, VERDICTS, Option, yes
+from jupyter_memory.stores import chosen_stores
 from jupyter_memory.text.display import columns
 from jupyter_memory.text.paths import absolute, is_missing
 from jupyter_memory.text.unicode import json_text, marked
@@ -70,7 +71,7 @@ def _targets(front: Front, call: Call) -> list[Target]:
     project = None if values["project"] is None else absolute(values["project"])
     file = store_path(front.settings)
     # By their names: what is listed later stays closed to the agent.
-    stores = [one.name for one in chosen_stores(front.settings, values["in"], projects=False)]
+    stores = [one.name for one in chosen_stores(front.settings.stores, values["in"], projects=False)]
     command = command_of(None if file == default_path() else file, {**values, "in": stores})
     every = [Target.of_client(client, Places(), project, command, values["skill"]) for client in CLIENTS]
     jupyter = Target.of_jupyter()

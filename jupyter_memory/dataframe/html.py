@@ -83,7 +83,8 @@ class Row:
 
     @property
     def facts(self) -> str:
-        facts = (self.place.name if self.place else "", self.tags, self.tokens, self.address)
+        # The address first, since a line is cut at its end.
+        facts = (self.address, self.place.name if self.place else "", self.tags, self.tokens)
         return DOT.join(fact for fact in facts if fact)
 
     @property

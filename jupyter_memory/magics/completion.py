@@ -12,7 +12,7 @@ from typing import Any
 from IPython.core.completer import CompletionContext, SimpleCompletion, SimpleMatcherResult, context_matcher
 from IPython.core.interactiveshell import InteractiveShell
 
-from jupyter_memory.config import ALL, has_store, listed_stores
+from jupyter_memory.config import has_store
 from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.interface.commands.command import Command, offered
 from jupyter_memory.interface.options import ADD, SEARCH, Option
@@ -20,6 +20,7 @@ from jupyter_memory.magics.magics import FIX, IN_A_NOTEBOOK
 from jupyter_memory.magics.memeval import MEMEVAL
 from jupyter_memory.magics.parsing import MEMORY
 from jupyter_memory.magics.session import Session
+from jupyter_memory.stores import ALL, listed_stores
 
 IDENTIFIER = "jupyter_memory.magics"
 _LINE = re.compile(r"^\s*+(?:[\w.,\s]++=\s*+)?%{1,2}(memsearch|memadd|memfix|memory|memeval)\s++(.*)$")
@@ -83,7 +84,7 @@ def _values(session: Session, kind: str | tuple[str, ...], typed: str) -> Collec
 
             return _paths(typed) if "/" in typed else tuple(PROFILES)
         case "in" | "to":
-            return [*(one.name for one in listed_stores(session.settings)), *([ALL] if kind == "in" else [])]
+            return [*(one.name for one in listed_stores(session.settings.stores)), *([ALL] if kind == "in" else [])]
         case "id":
             return session.shown.ids if session.shown else ()
         case "path" | "source":

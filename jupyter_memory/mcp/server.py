@@ -22,11 +22,12 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 
-from jupyter_memory.config import JupyterMemory, chosen_stores
+from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import InputError
 from jupyter_memory.interface.running import StoreProvider
 from jupyter_memory.mcp.bound import Bound, bounded_path, client_name
 from jupyter_memory.mcp.tools import Tools, lean
+from jupyter_memory.stores import chosen_stores
 from jupyter_memory.text.paths import is_missing
 from jupyter_memory.text.unicode import encodable, json_text
 
@@ -160,7 +161,7 @@ def tools_of(
         history=history,
         writing=not read_only,
         forgetting_any=forget_any,
-        stores=tuple(one.name for one in chosen_stores(settings, stores, projects=False)),
+        stores=tuple(one.name for one in chosen_stores(settings.stores, stores, projects=False)),
     )
     for missing in filter(is_missing, bound.paths):
         # Its memories are still there, and a disk may be away for a while; but it may also be mistyped.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import json
+import os
 import secrets
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -11,8 +12,9 @@ from hashlib import blake2b
 from importlib.metadata import version
 from typing import Any, NamedTuple
 
-from jupyter_memory.config import receipt_key
+from jupyter_memory.config import default_path
 from jupyter_memory.storage.snapshot import Snapshot
+from jupyter_memory.text.paths import write_private
 from jupyter_memory.text.unicode import encodable
 from jupyter_memory.types import Answer, Filters, Memory
 from jupyter_memory.types.search import OWN
@@ -81,8 +83,15 @@ def _digest(salt: str, text: str) -> str:
     return blake2b(encodable(text).encode(), digest_size=16, key=bytes.fromhex(salt)).hexdigest()
 
 
+def _key() -> bytes:
+    file = default_path().with_name("receipt.key")
+    if not file.exists():
+        write_private(file, os.urandom(32))
+    return file.read_bytes()
+
+
 def _sealed(told: dict[str, Any]) -> dict[str, str]:
     # The digest finds damage, the seal forgery, where the person's key is.
     whole = json.dumps(told, sort_keys=True).encode()
     digest = blake2b(whole, digest_size=16).hexdigest()
-    return {"digest": digest, "seal": hmac.digest(receipt_key(), whole, "sha256").hex()}
+    return {"digest": digest, "seal": hmac.digest(_key(), whole, "sha256").hex()}

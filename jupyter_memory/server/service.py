@@ -16,12 +16,13 @@ from jupyter_server.services.contents.filemanager import FileContentsManager
 from traitlets import Bool, Bunch, Int, TraitError, Unicode, validate
 from traitlets.config import Configurable
 
-from jupyter_memory.config import listed_stores, load_config, models_folder
+from jupyter_memory.config import load_config, models_folder
 from jupyter_memory.errors import NoStore
 from jupyter_memory.interface.running import Change, FolderWatch, StoreProvider, apply_changes
 from jupyter_memory.server.exchange import ClientError, Root
 from jupyter_memory.server.threads import Job, Jobs, Pool, Progress
 from jupyter_memory.store.listed import Stores
+from jupyter_memory.stores import listed_stores
 from jupyter_memory.text.paths import plain_path
 
 if TYPE_CHECKING:
@@ -169,7 +170,7 @@ class Service:
     def store_names(self) -> list[str]:
         """Return the names of the stores as the list is by now: notebooks and terminals change it."""
         self.settings.stores = load_config(more=self._more, on_problem=lambda problem: None).stores
-        return [one.name for one in listed_stores(self.settings, projects=False)]
+        return [one.name for one in listed_stores(self.settings.stores, projects=False)]
 
     def interrupt(self, thread: int) -> None:
         self.provider.interrupt(thread)

@@ -42,6 +42,7 @@ class Contents:
         self._space = space
 
     model = delegated("_session", models.active)
+    chunk_size = delegated("_session", rows.chunk_size)
     searches = delegated("_session", activity.searches)  # of the whole store: they belong to no space
 
     def calibration(self) -> Calibration | None:

@@ -11,9 +11,10 @@ from operator import attrgetter
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from jupyter_memory.config import ALL, PROJECT, JupyterMemory, ListedStore, chosen_stores, trusted_project
+from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import StoreError, StoreLocked, UnknownStore
 from jupyter_memory.search.prompt import PromptText, prompt_text
+from jupyter_memory.stores import ALL, PROJECT, ListedStore, chosen_stores, trusted_project
 from jupyter_memory.types import Answer
 from jupyter_memory.types.search import OWN, address, parted
 
@@ -101,7 +102,7 @@ class Stores:
             self._opened.popitem()[1].close()
 
     def _chosen(self, names: Sequence[str]) -> list[ListedStore]:
-        return chosen_stores(self._settings, names, projects=self._projects, here=self._here)
+        return chosen_stores(self._settings.stores, names, projects=self._projects, here=self._here)
 
     def _store(self, one: ListedStore) -> MemoryStore:
         if one.name == OWN:

@@ -106,7 +106,7 @@ def keywords(known: type[Any]) -> Callable[[Function], Function]:
             inspect.Parameter(
                 name,
                 inspect.Parameter.KEYWORD_ONLY,
-                default=() if name == "tags" else None,
+                default={"tags": (), "prefix": False, "time": True}.get(name),
                 # What is written in the class, not the reference that it was made.
                 annotation=of.__forward_arg__ if isinstance(of, ForwardRef) else of,
             )
@@ -138,6 +138,13 @@ class SearchOptions(BrowseOptions, total=False):
     domain: str | None
 
 
+class QueryOptions(SearchOptions, total=False):
+    """The keywords of what reads a query as it is typed; ``MemoryStore.hits`` explains the last two."""
+
+    prefix: bool
+    time: bool
+
+
 class Searching:
     def __init__(
         self,
@@ -156,48 +163,40 @@ class Searching:
 
     asked = delegated("_engine", SearchEngine.asked)
 
-    @keywords(SearchOptions)
+    @keywords(QueryOptions)
     def hits(
-        self,
-        query: str,
-        *,
-        prefix: bool = False,
-        time: bool = True,
-        scales: Mapping[str, Scale] = MappingProxyType({}),
-        **options: Unpack[SearchOptions],
+        self, query: str, *, scales: Mapping[str, Scale] = MappingProxyType({}), **options: Unpack[QueryOptions]
     ) -> Answer:
         """Return what ``MemoryStore.hits`` does of this store; ``scales`` are what `Vaults` gives to each."""
-        asked, chosen = self._query(query, options, prefix, time), self._chosen(options.get("profile"))
+        asked, chosen = self._query(query, options), self._chosen(options.get("profile"))
         if not asked.text:  # nothing but filters was typed
             return self._reported(self._engine.browse(asked.filters, asked))
         answer = self._engine.answer(replace(self._search(asked, chosen), scales=scales))
         self._query_vectors.flush()
         return self._reported(answer)
 
-    def scale(
-        self, query: str, *, prefix: bool = False, time: bool = True, **options: Unpack[SearchOptions]
-    ) -> Scale | None:
+    def scale(self, query: str, **options: Unpack[QueryOptions]) -> Scale | None:
         """Return the scale of meaning for a query here, so that several stores can share one."""
-        asked, chosen = self._query(query, options, prefix, time), self._chosen(options.get("profile"))
+        asked, chosen = self._query(query, options), self._chosen(options.get("profile"))
         scale = self._engine.scale(self._search(asked, chosen))
         self._query_vectors.flush()
         return scale
 
-    @keywords(SearchOptions)
-    def trace(self, query: str, *, prefix: bool = False, time: bool = True, **options: Unpack[SearchOptions]) -> Trace:
+    @keywords(QueryOptions)
+    def trace(self, query: str, **options: Unpack[QueryOptions]) -> Trace:
         """Return what ``hits`` does, with every list that the search made: by words, by meaning, and both fused.
 
         ``trace.without`` gives for each hit the rank that it would have without the points of each term.
         """
-        asked, chosen = self._query(query, options, prefix, time), self._chosen(options.get("profile"))
+        asked, chosen = self._query(query, options), self._chosen(options.get("profile"))
         if not asked.text:
-            return Trace(self.hits(query, prefix=prefix, time=time, **options), (), (), (), {})
+            return Trace(self.hits(query, **options), (), (), (), {})
         trace = self._engine.trace(self._search(asked, chosen))
         self._query_vectors.flush()
         return replace(trace, answer=self._reported(trace.answer))
 
-    @keywords(SearchOptions)
-    def pooled(self, query: str, **options: Unpack[SearchOptions]) -> Pooled:
+    @keywords(QueryOptions)
+    def pooled(self, query: str, **options: Unpack[QueryOptions]) -> Pooled:
         """Return an answer with the whole pool that it was chosen from, so that other weights need no other search.
 
         The keywords are those of ``hits``; ``pooled.weighed(profile)`` is the answer by other weights.
@@ -209,10 +208,8 @@ class Searching:
         self._query_vectors.flush()
         return pooled
 
-    @keywords(SearchOptions)
-    def explain(
-        self, query: str, memory_id: str, *, prefix: bool = False, time: bool = True, **options: Unpack[SearchOptions]
-    ) -> Explanation:
+    @keywords(QueryOptions)
+    def explain(self, query: str, memory_id: str, **options: Unpack[QueryOptions]) -> Explanation:
         """Say why a memory is where it is for a query, or why it is not in the answer.
 
         The reasons are the main ones; ``.whole()`` has them all. The keywords are those of ``hits``.
@@ -220,7 +217,7 @@ class Searching:
         Raises:
             UnknownMemory: no memory has this id.
         """
-        asked, chosen = self._query(query, options, prefix, time), self._chosen(options.get("profile"))
+        asked, chosen = self._query(query, options), self._chosen(options.get("profile"))
         return self._engine.explain(self._search(asked, chosen), memory_id)
 
     @keywords(SearchOptions)
@@ -230,7 +227,8 @@ class Searching:
         The keywords are those of ``hits``. No model is loaded: the memory's own vectors are compared. The answer has no
         verdict, since there was no question. Raises ``UnknownMemory`` when no memory has this id.
         """
-        base, chosen = self._query("*", options), self._chosen(options.get("profile"))
+        base = self._query("*", options)  # type: ignore[arg-type]  # nothing is typed, so it needs no others
+        chosen = self._chosen(options.get("profile"))
         answer = self._reported(self._engine.related(self._search(base, chosen), memory_id))
         said = (NONE_ALIKE if one in (NO_MATCH, NO_MATCH_FILTERED) else one for one in answer.notices)
         return replace(answer, notices=tuple(said))
@@ -326,7 +324,7 @@ class Searching:
 
     def _unasked(self, options: BrowseOptions) -> Query:
         _refuse_unknown(options, BrowseOptions)
-        return self._query("*", options)  # type: ignore[arg-type]  # which has further keywords, none needed
+        return self._query("*", options)  # type: ignore[arg-type]  # as above
 
     def _reported(self, answer: Answer, *, typed: bool = True) -> Answer:
         answer = with_matches(with_notices(answer, self._storage) if typed else answer)
@@ -358,8 +356,8 @@ class Searching:
             them = count_of(count, "memory is", "memories are")
             yield f"{where}, {them} hidden from searches that do not name the path."
 
-    def _query(self, text: str, options: SearchOptions, prefix: bool = False, time: bool = True) -> Query:
-        _refuse_unknown(options, SearchOptions)
+    def _query(self, text: str, options: QueryOptions) -> Query:
+        _refuse_unknown(options, QueryOptions)
         now, limit = options.get("now"), options.get("limit")
         this_moment = datetime.now(UTC)
         at = this_moment if now is None else moment(now, this_moment) or this_moment
@@ -374,8 +372,8 @@ class Searching:
             now=at,
             limit=self._settings.limit if limit is None else limit,
             filters=given,
-            prefix=prefix,
-            time=time,
+            prefix=options.get("prefix", False),
+            time=options.get("time", True),
             tags=as_tuple(options.get("tags", ())),
             domain=options.get("domain"),
         )

@@ -6,19 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
+from typing import TYPE_CHECKING, Literal, Self, Unpack
 from weakref import WeakValueDictionary
 
-from jupyter_memory.config import (
-    PROJECT,
-    JupyterMemory,
-    ListedStore,
-    listed_stores,
-    load_config,
-    project_store,
-    store_path,
-    trusted_project,
-)
+from jupyter_memory.config import JupyterMemory, load_config, store_path
 from jupyter_memory.embedders import check_name
 from jupyter_memory.embedders.lifecycle import computing
 from jupyter_memory.errors import InputError, JupyterMemoryError, NoStore, QueryError, StoreError
@@ -32,9 +23,10 @@ from jupyter_memory.store.maintenance import Activity, Maintenance
 from jupyter_memory.store.memories import Forgetting, Get, Memories
 from jupyter_memory.store.models import ModelChoice
 from jupyter_memory.store.runnable import Runnables
-from jupyter_memory.store.searching import BrowseOptions, Searching, SearchOptions, keywords
+from jupyter_memory.store.searching import BrowseOptions, QueryOptions, Searching, SearchOptions, keywords
 from jupyter_memory.store.sources import Scope, Sources
 from jupyter_memory.store.transfer import StoreTransfer
+from jupyter_memory.stores import PROJECT, ListedStore, listed_stores, project_store, trusted_project
 from jupyter_memory.text.paths import DatabaseAddress, StorePath, absolute, may_exist, store_at
 from jupyter_memory.types import Answer, Filters, Selection, as_tuple
 from jupyter_memory.types.protocols import Embedder
@@ -164,30 +156,21 @@ class MemoryStore:
             raise QueryError(f"mode is 'full' or 'scan', not {mode!r}.")
         return frame_of(self.hits(query, stores=stores, **options), mode)
 
-    @keywords(SearchOptions)
-    def hits(
-        self,
-        query: str,
-        *,
-        prefix: bool = False,
-        time: bool = True,
-        stores: str | Sequence[str] = (),
-        **options: Unpack[SearchOptions],
-    ) -> Answer:
+    @keywords(QueryOptions)
+    def hits(self, query: str, *, stores: str | Sequence[str] = (), **options: Unpack[QueryOptions]) -> Answer:
         """Return what ``search`` finds, as ``Hit`` values.
 
         With ``prefix`` the last word may be unfinished, for a search while typing, unless white space follows it.
         With ``time=False`` words such as "last week" are only words.
         """
-        if not stores:
-            return self.searching.hits(query, prefix=prefix, time=time, **options)
+        if not stores or query is None:  # which is no query: several stores would take it for a list
+            return self.searching.hits(query, **options)
         # By its package: the stores of the list are opened by this module.
         from jupyter_memory.store import Stores
 
         if self._stores is None:
             self._stores = Stores(self._settings, lambda: self)
-        asked: dict[str, Any] = {"profile": self.profile, "prefix": prefix, "time": time, **options}
-        answer: Answer = self._stores.hits(as_tuple(stores), query, **asked)
+        answer: Answer = self._stores.hits(as_tuple(stores), query, **{"profile": self.profile, **options})
         return answer
 
     @keywords(BrowseOptions)
@@ -356,7 +339,7 @@ def _store_of(path: str) -> MemoryStore:
     if not may_exist(where):
         raise InputError(f"The store of this result, {path}, is not there any more.")
     chosen = load_config()
-    for one in listed_stores(chosen) if where != store_at(store_path(chosen)) else ():
+    for one in listed_stores(chosen.stores) if where != store_at(store_path(chosen)) else ():
         # Read only or trusted as the list has it, whatever is at that place by now.
         if where == (project_store() if one.name == PROJECT else one.place):
             return opened(one._replace(place=trusted_project()) if one.name == PROJECT else one, chosen)

@@ -155,8 +155,9 @@ class StoreTransfer(Part):
     ) -> dict[str, str]:
         def ready(new: _Some) -> Sequence[Prepared]:
             model = None if contents is None else contents.model()
-            # Where nothing was masked, the vectors of the same model fit.
-            if contents and model and embedder and model.fingerprint == embedder.fingerprint:
+            # Where nothing was masked, the vectors of the same model fit, if chunks are as long.
+            fits = contents and model and embedder and model.fingerprint == embedder.fingerprint
+            if contents and fits and contents.chunk_size()[0] == self._settings.chunk_tokens:
                 known, drafts = contents.prepared([one for one, _ in new]), [draft for _, draft in new]
                 if [one.draft for one in known if one.vectors is not None] == drafts:
                     return known
@@ -278,10 +279,12 @@ def _refuse(target: Storage, spaces: _Ids) -> None:
 
 def _taken_over(target: Storage, contents: Contents) -> Model | None:
     _refuse(target, contents.spaces())
-    if (model := contents.model()) is None:
-        return None
     with target.snapshot() as snapshot:
         active, is_empty = snapshot.active_model(), not snapshot.newest_chunk()
+    if is_empty:
+        target.writer.note_once("chunks {1} {0}".format(*contents.chunk_size()))
+    if (model := contents.model()) is None:
+        return None
     if active is not None and active.fingerprint != model.fingerprint:
         raise EmbeddingMismatch(
             f"{target.path} was written with {active.name} ({active.dimensions} dimensions), and the store to copy "

@@ -54,7 +54,10 @@ def _compiled(lang: str, patterns: Sequence[str]) -> re.Pattern[str]:
         pattern = _PART.sub(lambda found: _PATTERNS["parts"][found[1]], pattern)
     spaced = _BLANK.sub(lambda found: r"[ \t]*+" if found[1] else r"[ \t]++", pattern)
     flags = re.MULTILINE | (re.IGNORECASE if lang in ("sql", "sas") else 0)
-    return re.compile(rf"^(?P<indent>[ \t]{{0,{_DEEPEST}}}+)(?:{spaced})", flags)
+    try:
+        return re.compile(rf"^(?P<indent>[ \t]{{0,{_DEEPEST}}}+)(?:{spaced})", flags)
+    except re.error as error:
+        raise ValueError(f"The patterns of {lang} in outlines.toml are not a regular expression: {error}.") from None
 
 
 _BEGINNINGS = {lang: _compiled(lang, patterns) for lang, patterns in _PATTERNS["beginnings"].items()}

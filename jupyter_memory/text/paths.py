@@ -14,7 +14,7 @@ from typing import TypeAlias
 from unicodedata import normalize
 from urllib.parse import unquote
 
-from jupyter_memory.errors import InputError
+from jupyter_memory.errors import InputError, StoreError
 from jupyter_memory.text.unicode import encodable
 
 # Up to so many names of a path are tried in every mix of their forms; of more names, all have the same form.
@@ -126,12 +126,16 @@ def make_private(folder: Path) -> None:
 
 def write_private(file: Path, content: bytes) -> None:
     """Write a file whole or not at all, for its owner alone, with the folders above it that are missing."""
-    make_private(file.parent)
     temporary = file.with_name(f".{file.name}.{os.getpid()}")
-    # Created with its permissions rather than given them afterwards: no other user can open it in between.
-    with os.fdopen(os.open(temporary, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "wb") as written:
-        written.write(content)
-    temporary.replace(file)
+    try:
+        make_private(file.parent)
+        # Created with its permissions rather than given them afterwards: no other user can open it in between.
+        with os.fdopen(os.open(temporary, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "wb") as written:
+            written.write(content)
+        temporary.replace(file)
+    except OSError as error:
+        where = "Make its folder writable, or let JUPYTER_DATA_DIR name one that is."
+        raise StoreError(f"{file} cannot be written: {error.strerror}. {where}") from None
 
 
 def write_new(file: Path, text: str) -> None:

@@ -44,14 +44,15 @@ def mixed(store, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("cells", ["60", "80", "120"])
 def test_nothing_important_falls_off(mixed, monkeypatch, cells):
-    """A line is no wider than the terminal; rank, title, notebook, words, badges, strength and age are all there."""
+    """No line is too wide; rank, title, notebook, words, badges, strength, age and the whole id are all there."""
     monkeypatch.setenv("COLUMNS", cells)
-    mixed.add("東京都の価格を λ で正規化した " * 30, title="東京都の価格 " * 20)
+    tags = [f"a-tag-of-many-letters-{number}" for number in range(9)]
+    note = mixed.add("東京都の価格を λ で正規化した " * 30, title="東京都の価格 " * 20, tags=tags)
     shown = repr(mixed.search("cap the prices λ 価格", limit=4))
     lines = shown.splitlines()
     assert max(map(width, lines)) <= max(80, int(cells))
     assert sum(width(line) > int(cells) for line in lines) <= 1  # the line below, with what to type
-    for word in ("Capping", "caps of März.ipynb", "KW+SEM", "3 weeks ago", "just now", "東京都の価格"):
+    for word in ("Capping", "caps of März.ipynb", "KW+SEM", "3 weeks ago", "just now", "東京都の価格", note.id):
         assert word in shown
     assert re.search(r"^ 1  .* KW\+SEM  +\d+%  ", shown, re.MULTILINE)
 

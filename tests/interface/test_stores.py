@@ -21,6 +21,7 @@ from jupyter_memory import (
     InputError,
     JupyterMemory,
     MemoryStore,
+    QueryError,
     StoreError,
     StoreLocked,
     StoreReadOnly,
@@ -47,7 +48,7 @@ def papers(tmp_path):
 
 
 def names():
-    return [one.name for one in listed_stores(load_config())]
+    return [one.name for one in listed_stores(load_config().stores)]
 
 
 def test_the_list(run, papers, tmp_path):
@@ -112,6 +113,40 @@ def test_a_list_that_cannot_be_read_is_not_replaced(run, papers, stores):
     for command in (("add", "papers", str(papers)), ("remove", "papers"), ("order", "own")):
         done = run("store", *command)
         assert done.code == 1 and "it stays as it is" in done.err and file.read_text() == written
+
+
+def test_a_list_in_a_program_that_fails_is_not_hidden_by_another(run, papers):
+    """Which settings such a file has, nobody knows: the list may be among them."""
+    file = Path(os.environ["JUPYTER_CONFIG_DIR"], "jupyter_memory_config.py")
+    file.parent.mkdir(parents=True)
+    file.write_text("c.JupyterMemory.stores = [{'name': 'team', 'path': 'team.sqlite'}]\nraise OSError")
+    assert "it stays as it is" in run("store", "add", "papers", str(papers)).err
+    assert not file.with_suffix(".json").exists()
+
+
+def test_the_doctor_names_the_stores_that_cannot_be_opened(run, papers, tmp_path):
+    """Each with what to type, while the store of a project need not be here."""
+    run("add", "Rates fell.")
+    damaged = tmp_path / "damaged.sqlite"
+    damaged.write_text("This is no database, whatever its name says. " * 40)
+    places = {"papers": papers, "gone": tmp_path / "gone.sqlite", "damaged": damaged}
+    configure(stores=[{"name": "project"}, *({"name": name, "path": str(path)} for name, path in places.items())])
+    done = run("doctor")
+    assert done.code == 1 and "2 problems" in done.err
+    for name, why in (("gone", "There is no store at"), ("damaged", "not a readable store")):
+        [line] = [line for line in done.out.splitlines() if f"The store {name} cannot be opened" in line]
+        assert why in line and line.endswith(f"To take it off the list, type `jupyter-memory store remove {name}`.")
+
+
+def test_nothing_is_no_query_in_several_stores_either(tmp_path):
+    """Only the doors list memories without a question; filters alone are one."""
+    with MemoryStore(tmp_path / "own.sqlite") as store:
+        store.add("Prices are net of tax.")
+        for stores in ((), "all"):
+            for query, said in ((None, "A query is a string, not NoneType"), (" ", "There is nothing to search for")):
+                with pytest.raises(QueryError, match=said):
+                    store.search(query, stores=stores, filters={"kind": "note"})
+            assert len(store.search("kind:note", stores=stores)) == 1
 
 
 def test_a_newer_store(run, papers):
@@ -559,8 +594,8 @@ def test_no_project_for_agents(project):
     """Even trusted, it is no store of an agent's, by whatever name it is asked for."""
     trust(project)
     settings = JupyterMemory()
-    assert [one.name for one in chosen_stores(settings, ["all"])] == ["own", "project"]
-    assert [one.name for one in chosen_stores(settings, ["all"], projects=False)] == ["own"]
+    assert [one.name for one in chosen_stores(settings.stores, ["all"])] == ["own", "project"]
+    assert [one.name for one in chosen_stores(settings.stores, ["all"], projects=False)] == ["own"]
     with pytest.raises(InputError, match="No store on the list"):
         Stores(settings, lambda: None, projects=False).named("project")
 

@@ -8,7 +8,7 @@ import pytest
 from commands import runner
 from shells import made
 
-from jupyter_memory import InputError, MemoryStore, open_store
+from jupyter_memory import InputError, MemoryStore, StoreError, open_store
 from jupyter_memory.search import Receipt
 
 TEXTS = {"a": "λ of the prices is 3.", "b": "prices are net of tax", "c": "prices of Zürich", "d": "old prices"}
@@ -135,6 +135,17 @@ def test_damage_and_forgery_are_told(week, verify, key):
     assert said.endswith("unchanged; it was not sealed with your key here, so it may be forged.")
     assert not Receipt.read(json.dumps({**forged, "seal": receipt["seal"]})).is_sealed
     assert verify(store, receipt)[0] == 0
+
+
+def test_a_key_that_cannot_be_made(week, monkeypatch, tmp_path):
+    """The reason names the file and says what to do; a receipt is not blamed for it."""
+    store, _ = week
+    receipt = json.dumps(store.search("prices").memory.receipt())
+    (tmp_path / "taken").touch()
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "taken"))
+    for read in (store.search("prices").memory.receipt, lambda: Receipt.read(receipt)):
+        with pytest.raises(StoreError, match=r"receipt\.key cannot be written: .* let JUPYTER_DATA_DIR name one"):
+            read()
 
 
 def test_another_salt_or_store_fits_nothing(week, verify, store, key):

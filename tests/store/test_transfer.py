@@ -66,6 +66,19 @@ def test_a_copy_is_and_answers_like_its_source(tmp_path_factory, notes, runs):
         assert store.index(folder / "week", progress=False).unchanged == 2
 
 
+def test_a_copy_knows_how_long_its_chunks_are(tmp_path):
+    """A whole copy has those of its source and says so; a memory given away gets those of the store that it goes to."""
+    small, usual = JupyterMemory(chunk_tokens=64), JupyterMemory()
+    with MemoryStore(tmp_path / "a.sqlite", embedder="static", settings=small) as store:
+        note = store.add("Prices are net of tax. " * 40)
+        store.copy_to(tmp_path / "b.sqlite")
+        with MemoryStore(tmp_path / "c.sqlite", embedder="static") as other:
+            store.give(note.id, other)
+    for name, sizes, others in (("b", small, 0), ("b", usual, 1), ("c", usual, 0), ("c", small, 1)):
+        with MemoryStore(tmp_path / f"{name}.sqlite", embedder="static", settings=sizes) as copy:
+            assert copy.stats(sizes=True)["other_chunks"] == others, (name, others)
+
+
 def test_an_interrupted_copy_goes_on(tmp_path):
     """A copy that is killed leaves whole memories; the same call copies the rest, and the answers are the same."""
     source, target = tmp_path / "a.sqlite", tmp_path / "b.sqlite"

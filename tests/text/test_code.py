@@ -11,6 +11,7 @@ from pathlib import Path
 import kinds
 import pytest
 
+import jupyter_memory
 from jupyter_memory.text import (
     Block,
     Definitions,
@@ -30,6 +31,7 @@ from jupyter_memory.text import (
     words_of,
 )
 
+PACKAGE = Path(jupyter_memory.__file__).parent
 SOURCES = tomllib.loads(Path(__file__).with_name("sources.toml").read_text("utf-8"))
 
 
@@ -250,3 +252,11 @@ def test_the_blocks_of_python() -> None:
     assert names == [[], ["Store", "net"], [], ["fetch"]]
     # A syntax error, or another version of Python, leaves the text as it is.
     assert blocks("def f(:\n    pass\n") == []
+
+
+def test_a_pattern_that_is_wrong_names_its_language(tmp_path):
+    for file in PACKAGE.joinpath("text").glob("outlines.*"):
+        written = file.read_text("utf-8")
+        tmp_path.joinpath(file.name).write_text(written.replace("[beginnings]", "[beginnings]\nawk = ['(']"), "utf-8")
+    done = subprocess.run([sys.executable, "outlines.py"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert "ValueError: The patterns of awk in outlines.toml are not a regular expression" in done.stderr

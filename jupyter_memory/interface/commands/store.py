@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import atexit
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import asdict
 from datetime import datetime
@@ -19,10 +19,12 @@ from jupyter_memory.interface.commands.memories import indexed
 from jupyter_memory.interface.commands.stores import hand_over
 from jupyter_memory.interface.options import COPY
 from jupyter_memory.interface.running import FolderWatch
+from jupyter_memory.stores import PROJECT
 from jupyter_memory.text.display import columns, count_of, size
 from jupyter_memory.text.paths import StorePath, make_private, may_exist, store_at
 from jupyter_memory.text.unicode import json_text
 from jupyter_memory.types.report import StoreSize
+from jupyter_memory.types.search import OWN
 
 if TYPE_CHECKING:
     from jupyter_memory.search.profiles import Profile
@@ -155,7 +157,12 @@ def doctor(front: Front, call: Call) -> None:
     databases = f"{sqlite['SQLite']}, sqlite-vec {sqlite['sqlite-vec']}"
     facts = [("Python", python), ("SQLite", databases), ("store", str(store.path))]
     front.say(columns([("jupyter-memory", version("jupyter-memory")), *facts]))
-    problems = [*front.problems, *store.doctor(), *(found for name in MODELS if (found := damage(name)))]
+    problems = [
+        *front.problems,
+        *store.doctor(),
+        *_closed(front),
+        *(found for name in MODELS if (found := damage(name))),
+    ]
     try:
         check_sdk()
     except MissingExtra:
@@ -165,6 +172,17 @@ def doctor(front: Front, call: Call) -> None:
     front.say("\n".join(f"- {problem}" for problem in problems) or "All is well.")
     if problems:
         front.exit_with_error(f"{count_of(len(problems), 'problem')} found.")
+
+
+def _closed(front: Front) -> Iterator[str]:
+    for one in front.settings.stores:
+        # That of a project need not be here.
+        if one["name"] not in (OWN, PROJECT):
+            try:
+                front.stores.named(one["name"])
+            except (JupyterMemoryError, OSError) as error:
+                off = front.command(f"store remove {one['name']}")
+                yield f"The store {one['name']} cannot be opened. {error} To take it off the list, type `{off}`."
 
 
 def backup(front: Front, call: Call) -> None:

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from jupyter_memory import config
-from jupyter_memory.config import PROJECT, JupyterMemory, ListedStore, listed_stores, load_config
+from jupyter_memory import stores
+from jupyter_memory.config import JupyterMemory, load_config, store_path
 from jupyter_memory.errors import InputError
 from jupyter_memory.interface.commands.command import Call, Front, Halted, WrongUsage, usage
 from jupyter_memory.interface.commands.memories import hint_undo, picked
 from jupyter_memory.interface.options import filters_of
+from jupyter_memory.stores import PROJECT, ListedStore, listed_stores
 from jupyter_memory.text.display import columns, count_of, fit
 from jupyter_memory.text.paths import make_private, may_exist
 from jupyter_memory.types.search import OWN
@@ -33,11 +34,11 @@ def list_(front: Front, call: Call) -> None:
         %memory store remove papers
     """
     rows = []
-    for one in listed_stores(front.settings):
-        place = {OWN: config.store_path(front.settings), PROJECT: config.project_store()}.get(one.name, one.place)
+    for one in listed_stores(front.settings.stores):
+        place = {OWN: store_path(front.settings), PROJECT: stores.project_store()}.get(one.name, one.place)
         if place is not None:
             state = "" if may_exist(place) else "missing"
-            if isinstance(place, Path) and one.name == PROJECT and not config.is_trusted(place):
+            if isinstance(place, Path) and one.name == PROJECT and not stores.is_trusted(place):
                 state = "not trusted"
             rows.append((one.name, str(place), "read only" if one.read_only else "", state))
     front.say(columns(rows))
@@ -51,7 +52,7 @@ def add(front: Front, call: Call) -> None:
     name, written = call.words
     added = ListedStore.of({"name": name, "path": written, "read_only": call.values["read_only"]})
     kept = _kept()
-    if known := next((one for one in listed_stores(kept) if one.name == name), None):
+    if known := next((one for one in listed_stores(kept.stores) if one.name == name), None):
         raise InputError(f"{name} is on the list already ({known.place}): remove it first, or choose another name.")
     # A store that is missing, damaged or newer is refused here, and not at the first search.
     opened(added, front.settings).close()
@@ -63,24 +64,24 @@ def remove(front: Front, call: Call) -> None:
     """Remove a store from the list, or no longer trust that of a project; the store itself is unchanged."""
     [name] = call.words
     if name == PROJECT:
-        config.trust(file := config.needed_project(), trusted=False)
+        stores.trust(file := stores.needed_project(), trusted=False)
         front.say(f"no longer trusted: {file}")
         return
     if name == OWN:
         raise InputError("'own' is the store of your settings, and always on the list; `store order` moves it.")
     kept = _kept().stores
     if name not in (known := [row["name"] for row in kept]):
-        raise config.unknown_store(name, known)
+        raise stores.unknown_store(name, known)
     _keep(front, [row for row in kept if row["name"] != name])
     front.say(f"removed {name} from the list; the store itself is unchanged")
 
 
 def order(front: Front, call: Call) -> None:
     """Say which stores come first: of a text that several hold, the copy of the first is shown."""
-    listed = {one.name: one for one in listed_stores(_kept())}
+    listed = {one.name: one for one in listed_stores(_kept().stores)}
     for name in call.words:
         if name not in listed:
-            raise config.unknown_store(name, list(listed))
+            raise stores.unknown_store(name, list(listed))
     names = dict.fromkeys([*call.words, *listed])
     _keep(front, [listed[name].row() for name in names])
     list_(front, call)
@@ -88,7 +89,7 @@ def order(front: Front, call: Call) -> None:
 
 def trust_(front: Front, call: Call) -> None:
     """Trust the store of this project: it can be searched until its file is moved or replaced."""
-    config.trust(file := config.needed_project())
+    stores.trust(file := stores.needed_project())
     front.say(f"trusted: {file}")
 
 
