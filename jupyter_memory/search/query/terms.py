@@ -318,13 +318,15 @@ def asked_words(query: Query, corpus: Corpus, columns: Mapping[str, float]) -> t
     for place, (before, name, after) in enumerate(zip(["", *names], names, [*names[1:], ""], strict=False)):
         its = forms.get(name.lower(), WordForms(name))
         spellings = [*_spellings(name), *its.inflected]
-        if not _count(spellings, corpus, columns):
+        count = _count(spellings, corpus, columns)
+        if not count:
             # "time zone" is what others write as timezone.
             spellings += [pair for pair in (before + name, name + after) if pair != name]
+            count = _count(spellings, corpus, columns)
         near: tuple[Row, ...] = tuple((stem,) for stem in its.compounds)
         # Of a pasted text, whose later words are not looked up, none is missed.
         looked_up = place < CHECKED and not near and not its.parts
-        if looked_up and not _count(spellings, corpus, columns):
+        if looked_up and not count:
             # Near stems, or its parts with near ones among them.
             pieces = parts(name) if is_compound(name) else [name.lower()]
             mended = []
@@ -337,13 +339,14 @@ def asked_words(query: Query, corpus: Corpus, columns: Mapping[str, float]) -> t
                 near = (tuple(corpus.words(" ".join(mended))),)
         is_name, is_missed = is_compound(name) or not _is_everyday(name), looked_up and not near
         is_missed = is_missed and any(map(str.isalpha, name))
-        asked = _asked(name, spellings, corpus, columns, near=near, is_name=is_name, is_missed=is_missed)
+        asked = _asked(name, spellings, count, corpus, near=near, is_name=is_name, is_missed=is_missed)
         if asked.count or name.lower() not in open_words:
             found.append(replace(asked, parts=its.parts) if its.parts else asked)
-    found += [_asked(phrase, [phrase], corpus, columns, is_missed=True) for phrase in terms.phrases]
+    phrases = {one: _count([one], corpus, columns) for one in terms.phrases}
+    found += [_asked(one, [one], count, corpus, is_missed=True) for one, count in phrases.items()]
     # A pair of characters may lie across two words, so that it is not missed.
     pairs = dict.fromkeys(telling_bigrams(query.text))
-    found += [_asked(pair, [pair], corpus, columns) for pair in pairs if pair in terms.ident]
+    found += [_asked(pair, [pair], _count([pair], corpus, columns), corpus) for pair in pairs if pair in terms.ident]
     return tuple(word for word in found if word.rows)
 
 
@@ -367,14 +370,13 @@ def _count(spellings: Sequence[str], corpus: Corpus, columns: Mapping[str, float
 def _asked(
     text: str,
     spellings: Sequence[str],
+    count: int,
     corpus: Corpus,
-    columns: Mapping[str, float],
     *,
     near: tuple[Row, ...] = (),
     is_name: bool = False,
     is_missed: bool = False,
 ) -> AskedWord:
-    count = _count(spellings, corpus, columns)
     return AskedWord(
         text,
         rows=tuple(filter(None, dict.fromkeys(map(tuple, map(corpus.words, spellings))))),
