@@ -86,8 +86,9 @@ def highlights(texts: Mapping[int, str], terms: Terms) -> dict[int, list[tuple[i
     marked = {}
     for chunk, text in texts.items():
         of_text = tokens(text)
-        begins = {stem for _, _, stem in of_text if first and stem.startswith(first[0])}
-        others = begins.union(terms.respelled, terms.compounded)
+        others = {*terms.respelled, *terms.compounded}
+        if first:
+            others.update(stem for _, _, stem in of_text if stem.startswith(first[0]))
         marked[chunk] = occurrences(text, of_text, [*phrases, *([stem] for stem in others)])
     return marked
 
