@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from jupyter_memory.errors import EmbeddingMismatch
 from jupyter_memory.runtime import batches, one_core
-from jupyter_memory.storage.base import ChunkVectors, Model, Row, cut, is_settled, mismatch
+from jupyter_memory.storage.base import ChunkVectors, Model, mismatch
 from jupyter_memory.storage.sql import SQLITE, Cache, condition, forkable_lock
 from jupyter_memory.storage.sqlite.file import Session, outdate, removals
 from jupyter_memory.storage.tables import models
@@ -31,6 +30,7 @@ from jupyter_memory.types.protocols import Embedder, Vectors
 # The share of bits in which two codes differ follows the angle between the vectors.
 
 BITS = 1024
+_PART = 4_096  # codes that are compared at once, 512 kB
 _SAMPLED = 16  # one distance of so many is sampled to estimate their distribution
 
 Codes = NDArray[np.uint64]
@@ -46,11 +46,14 @@ def codes(vectors: NDArray[np.float32]) -> Codes:
 
 def distances(query: Codes, among: Codes) -> NDArray[np.float32]:
     """Return in how many bits each code of ``among``, ``(n, 16)``, differs from the query's, float32 ``(n,)``."""
-    if not len(among):
-        return np.zeros(0, np.float32)
-    both = query[None, :].view(np.uint8), among.view(np.uint8)
-    differing = np.asarray(simsimd.cdist(*both, "hamming", dtype="bin8", out_dtype="float32"))
-    return differing.ravel()
+    differing = np.zeros(len(among), np.float32)
+    for start in range(0, len(among), _PART):
+        part = among[start : start + _PART]
+        # NumPy brings codes from memory into the cache sooner than SimSIMD does; every eighth value touches them all.
+        part[:, ::8].max()
+        both = query[None, :].view(np.uint8), part.view(np.uint8)
+        differing[start : start + _PART] = simsimd.cdist(*both, "hamming", dtype="bin8", out_dtype="float32")
+    return differing
 
 
 def nearest(differing: NDArray[np.floating], count: int) -> NDArray[np.intp]:
@@ -104,12 +107,6 @@ class ScoredChunks:
         at[at == self.chunks.size] = -1
         found = (self.chunks[at] == chunks) & (self.scores[at] > 0) if self.chunks.size else np.zeros(at.size, np.bool_)
         return type(self)(chunks[found], self.scores[at[found]])
-
-    def top(self, count: int) -> dict[int, float]:
-        """Return the scores of the best ``count``, best first; where the cut meets equal scores, any of them."""
-        best = nearest(-self.scores, count)
-        best = best[np.argsort(-self.scores[best])][:count]
-        return dict(zip(self.chunks[best].tolist(), self.scores[best].tolist(), strict=True))
 
 
 def _extended(known: NDArray[Any], new: NDArray[Any], most: int = 0) -> NDArray[Any]:
@@ -201,25 +198,30 @@ def best_memories(connection: Session, scored: ScoredChunks, count: int, owners:
     """Return the best ``count`` memories among scored chunks, each by its best chunk; only those are looked up."""
     keys, asked = owners.of(connection), count + 16
     while True:
-        scores = scored.top(asked)
-        owned = [(keys.item(chunk), chunk, score) for chunk, score in scores.items() if chunk < keys.size]
-        often = Counter(scores.values())
-        tied: dict[int, tuple[int, str]] = {}
-        if memories := [memory for memory, _, score in owned if often[score] > 1]:
-            # One row, since another thread may run Python whenever a row is fetched.
-            found = connection.execute(
-                """
-                select json_group_array(json_array(key, event_at, content_hash))
-                from memories where key in (select value from json_each(?))
-                """,
-                (json.dumps(memories),),
-            ).get
-            tied = {key: (event_at, hash_) for key, event_at, hash_ in json.loads(found)}
-        rows = [Row(memory, chunk, score, *tied.get(memory, (0, ""))) for memory, chunk, score in owned if memory]
-
-        if is_settled(rows, asked, count):
-            return cut(rows, count)
+        best = nearest(-scored.scores, asked)
+        best = best[np.lexsort((scored.chunks[best], -scored.scores[best]))][:asked]
+        chunks, scores = scored.chunks[best], scored.scores[best].tolist()
+        owned = keys[np.where(chunks < keys.size, chunks, 0)]
+        found: dict[int, ScoredChunk] = {}
+        for memory, chunk, score in zip(owned.tolist(), chunks.tolist(), scores, strict=True):
+            if memory and memory not in found:
+                found[memory] = ScoredChunk(memory, chunk, score)
+        ranked = list(found.values())
+        # No chunk that is not among them can tie with memories that score better than the last one.
+        if asked >= scored.scores.size or (len(ranked) >= count and ranked[count - 1].score > scores[-1]):
+            break
         asked *= 4
+    often = Counter(one.score for one in ranked if len(ranked) <= count or one.score >= ranked[count - 1].score)
+    if tied := [one.memory for one in ranked if often[one.score] > 1]:
+        # One row, since another thread may run Python whenever a row is fetched.
+        order = f"""
+            select group_concat(key order by event_at desc, content_hash)
+            from memories where {SQLITE.among("key", "tied")}
+        """
+        listed = connection.value(order, tied=tied) or ""
+        places = {int(key): place for place, key in enumerate(filter(None, listed.split(",")))}
+        ranked.sort(key=lambda one: (-one.score, places.get(one.memory, 0)))
+    return ranked[:count]
 
 
 # A model has two tables: ``vectors_N`` holds float32 vectors, from which sqlite-vec computes every cosine that is ever
@@ -426,16 +428,16 @@ class VectorIndex:
         return np.flatnonzero(~held[ids])
 
     def cosines(self, connection: Session, model: Model, query: Vectors, memories: Sequence[int]) -> dict[int, float]:
-        rows = connection.execute(
+        rows = connection.rows(
             f"""
-            select chunks.memory, max(1 - vec_distance_cosine(vectors.embedding, :query)), chunks.id
+            select chunks.memory, max(1 - vec_distance_cosine(vectors.embedding, :query))
             from chunks join vectors_{model.id} as vectors on vectors.chunk = chunks.id
-            where chunks.memory in (select value from json_each(:memories))
-            group by chunks.memory
+            where {SQLITE.among("chunks.memory", "memories")} group by chunks.memory
             """,
-            {"query": query.tobytes(), "memories": json.dumps(list(memories))},
+            query=query.tobytes(),
+            memories=list(memories),
         )
-        return {memory: cosine for memory, cosine, _ in rows}
+        return dict(rows)
 
     def read(self, connection: Session, model: Model, chunks: Sequence[int]) -> ChunkVectors:
         found = connection.rows(
@@ -453,19 +455,19 @@ class VectorIndex:
 def _cosines(connection: Session, model: Model, query: Vectors, chunks: NDArray[np.int64]) -> ScoredChunks:
     # One row, since another thread may run Python whenever a row is fetched; whole numbers, since SQLite takes longer
     # to write others. sqlite-vec returns a float32, and these keep all its digits.
-    row: Any = connection.execute(
+    # An array is read faster than JSON, but may not be empty, and a distribution's SQLite may have none (conda-forge).
+    arrays = hasattr(apsw, "carray") and chunks.size > 0
+    [row] = connection.rows(
         f"""
         select group_concat(chunk), group_concat(cast(vec_distance_cosine(embedding, :query) * :unit as integer))
-        from json_each(:chunks) as wanted cross join vectors_{model.id} on chunk = wanted.value
+        from {"carray" if arrays else "json_each"}(:chunks) as wanted cross join vectors_{model.id} on chunk = value
         """,
-        {"query": query.tobytes(), "unit": float(_UNIT), "chunks": json.dumps(chunks.tolist())},
-    ).fetchone()
-    found, distances = row
-    if found is None:
-        return ScoredChunks(np.zeros(0, np.int64), np.zeros(0))
-    return ScoredChunks(
-        np.fromstring(found, np.int64, sep=","), 1 - np.fromstring(distances, np.int64, sep=",") / _UNIT
+        query=query.tobytes(),
+        unit=float(_UNIT),
+        chunks=apsw.carray(chunks) if arrays else chunks.tolist(),
     )
+    found, distances = (np.fromstring(listed or "", np.int64, sep=",") for listed in row)
+    return ScoredChunks(found, 1 - distances / _UNIT)
 
 
 def _is_whole(row: Any, length: int) -> bool:
