@@ -188,7 +188,7 @@ class Samples:
                 places[owner].append(place)
         half = len(vectors) // 2
         pairs = np.einsum("ij,ij->i", vectors[:half], vectors[half : 2 * half])
-        typical = float(np.mean([ids.count for ids in of_chunks.values()])) if of_chunks else 1.0
+        typical = float(np.mean([ids.size for ids in of_chunks.values()])) if of_chunks else 1.0
         sample = Sample(vectors, token_counts, len(chunks), typical, Background.of(pairs), places)
         self._samples.put("", key, (size, sample))
         return sample

@@ -169,16 +169,15 @@ _VOCABULARY = 30_522
 FEW = 256  # up to so many different tokens, the place of one takes a byte
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkTokens:
-    """The tokens of a chunk as bytes: the mark, how many different ones there are, these, and the order of its text's.
+class ChunkTokens(bytes):
+    """The tokens of a chunk as stored: a mark, how many are different, these, and the order of those of its text.
 
     >>> import numpy as np
     >>> ChunkTokens.of(np.array([3, 5, 9], np.uint16), bytes([2, 1, 2])).text.tolist()
     [9, 5, 9]
     """
 
-    data: bytes
+    __slots__ = ()
 
     @staticmethod
     def of(different: NDArray[np.uint16], order: bytes) -> ChunkTokens:
@@ -188,15 +187,15 @@ class ChunkTokens:
         return ChunkTokens(MARK + np.append(len(different), different).astype("<u2").tobytes() + order)
 
     @property
-    def count(self) -> int:
+    def size(self) -> int:
         """Return how many different tokens there are, those of the head, a title or prefix, among them."""
-        return int.from_bytes(self.data[2:4], "little")
+        return int.from_bytes(self[2:4], "little")
 
     @property
     def different(self) -> NDArray[np.uint16]:
         import numpy as np
 
-        return np.frombuffer(self.data, "<u2", self.count, 4)
+        return np.frombuffer(self, "<u2", self.size, 4)
 
     @property
     def text(self) -> NDArray[np.uint16]:
@@ -208,7 +207,7 @@ class ChunkTokens:
     def places(self) -> NDArray[np.integer]:
         import numpy as np
 
-        return np.frombuffer(self.data, np.uint8 if self.count <= FEW else "<u2", offset=4 + 2 * self.count)
+        return np.frombuffer(self, np.uint8 if self.size <= FEW else "<u2", offset=4 + 2 * self.size)
 
 
 def is_damaged(data: object) -> bool:
@@ -218,7 +217,7 @@ def is_damaged(data: object) -> bool:
     if not isinstance(data, bytes) or not data.startswith(MARK):
         return True
     found = ChunkTokens(data)
-    count = found.count
+    count = found.size
     if len(data) < 4 + 2 * count or (count > FEW and len(data) % 2):
         return True
     ascending = (np.diff(found.different.astype(np.int64), append=_VOCABULARY) > 0).all()

@@ -158,19 +158,19 @@ def test_tokens_of_a_chunk(chunks):
     parts = np.split(whole.ids, whole.ends)[:-1]
     assert len(kept) == len(chunks)
     for one, part, (_, text) in zip(kept, parts, chunks, strict=True):
-        assert one.different.tolist() == sorted(set(part.tolist())) and one.count == len(set(part.tolist()))
+        assert one.different.tolist() == sorted(set(part.tolist())) and one.size == len(set(part.tolist()))
         assert one.text.tolist() == tokens([text.replace("\0", "")]).ids.tolist()
-        assert not is_damaged(one.data)
+        assert not is_damaged(one)
 
 
 def test_many_different_tokens():
     text = " ".join(f"{number}" for number in range(100, 900))
     whole, [few, many] = chunk_tokens([("", text[:400]), ("Numbers", text)])
-    assert many.count > 256 > few.count
-    assert len(few.data) == 4 + 2 * few.count + whole.counts[0]
+    assert many.size > 256 > few.size
+    assert len(few) == 4 + 2 * few.size + whole.counts[0]
     assert many.text.tolist() == tokens([text]).ids.tolist()
-    assert not is_damaged(many.data)
-    assert is_damaged(many.data[:-1]) and is_damaged(many.data + b"\xff\xff")
+    assert not is_damaged(many)
+    assert is_damaged(many[:-1]) and is_damaged(many + b"\xff\xff")
 
 
 TokenVectors = type(token_vectors())

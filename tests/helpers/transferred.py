@@ -59,7 +59,7 @@ def carried(store):
     with storage_of(store) as storage, storage.transfer.contents("") as found:
         ready = found.prepared(list(found.memories()))
         vectors = [None if one.vectors is None else one.vectors.tobytes() for one in ready]
-        tokens = [[of_chunk.data for of_chunk in one.tokens] for one in ready]
+        tokens = [list(one.tokens) for one in ready]
         more = [(one.draft, one.definitions) for one in ready]
         return vectors, tokens, more, found.calibration(), list(found.files()), list(found.searches())
 

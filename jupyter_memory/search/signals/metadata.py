@@ -348,7 +348,7 @@ class LengthPenalty:
             if characters < SHORT and (one.kind != "note" or one.session is not None):
                 if (size := len(one.text.encode())) < SHORT:
                     found[key] = log(max(size, SHORTEST) / SHORT)
-            elif characters >= _CANNOT_BE_LONG and (count := tokens[chunk].count) > LONG:
+            elif characters >= _CANNOT_BE_LONG and (count := tokens[chunk].size) > LONG:
                 found[key] = log(LONG / count)
         return found
 

@@ -511,7 +511,7 @@ def first_contexts(session: Session, ids: Sequence[str]) -> dict[str, str]:
 def keep_tokens(session: Session, tokens: Mapping[int, ChunkTokens]) -> int:
     """Store the tokens of those of these chunks that are there; return how many that are."""
     there = _chosen(session, "space, id", "chunk_texts", "id", list(tokens))
-    rows = [{"space": space, "chunk": chunk, "ids": tokens[chunk].data} for space, chunk in there]
+    rows = [{"space": space, "chunk": chunk, "ids": tokens[chunk]} for space, chunk in there]
     session.insert("chunk_tokens", rows, known="do update set ids = excluded.ids")
     return len(rows)
 
