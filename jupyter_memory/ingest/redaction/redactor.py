@@ -44,7 +44,7 @@ def _hints(texts: Sequence[str]) -> list[set[str]]:
     owners = np.searchsorted(np.cumsum([length + 1 for length in lengths]), places, side="right")
     found: list[set[str]] = [set() for _ in texts]
     for owner, place, number in zip(owners.tolist(), places.tolist(), numbers[places].tolist(), strict=True):
-        for hint, written in behind[number][data[place + 3]]:
+        for hint, written in behind[number].get(data[place + 3], ()):
             if data.startswith(written, place):
                 found[owner].add(hint)
     return found
@@ -59,17 +59,17 @@ def _slots(data: bytes) -> NDArray[np.uint32]:
 
 
 @cache
-def _by_slot() -> tuple[NDArray[np.uint8], list[list[list[tuple[str, bytes]]]]]:
+def _by_slot() -> tuple[NDArray[np.uint8], list[dict[int, list[tuple[str, bytes]]]]]:
     numbers = np.zeros(1 << 16, np.uint8)
-    behind: list[list[list[tuple[str, bytes]]]] = [[]]
+    behind: list[dict[int, list[tuple[str, bytes]]]] = [{}]
     for hint in _ALL:
         written = hint.encode()
         slot = _slots(written)[0]
         if not numbers[slot]:
             numbers[slot] = len(behind)
-            behind.append([[] for _ in range(256)])
+            behind.append({})
         for fourth in written[3:4] or range(256):
-            behind[numbers[slot]][fourth].append((hint, written))
+            behind[numbers[slot]].setdefault(fourth, []).append((hint, written))
     return numbers, behind
 
 
