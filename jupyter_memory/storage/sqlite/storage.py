@@ -255,9 +255,6 @@ class SqliteStorage(Storage):
         # That of the reserve, of interrupted copies and of the log.
         reserve_of(self.path).unlink(missing_ok=True)
         sweep(self.path)
-        self._empty_log()
-
-    def _empty_log(self) -> None:
         with suppress(StoreError), translate_errors(self.path):
             self.database.connection.execute("pragma wal_checkpoint(truncate)").fetchall()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any, Self
 
 import apsw
@@ -131,20 +131,17 @@ class ChunkOwners:
 
     def __init__(self) -> None:
         self._known: Cache[str, tuple[int, Keys]] = Cache(1)
-        self._matching: tuple[Session | None, tuple[int, int], dict[Filters, Keys]] = None, (0, 0), {}
+        self._matching: Cache[tuple[Session, Filters], Keys] = Cache(_MOST_FILTERS)
 
     def matching(self, connection: Session, filters: Filters) -> Keys:
         """Return the ids of the chunks of the memories that match filters, ascending; both retrievers ask for them."""
-        # What other connections changed, and what this one did.
-        state = int(connection.pragma("data_version")), connection.total_changes()
-        of, known_state, known = self._matching
         if connection.txn_state("main") == apsw.SQLITE_TXN_WRITE:
-            known = {}  # a change that is taken back does not take back what was counted
-        elif of is not connection or known_state != state or len(known) >= _MOST_FILTERS:
-            known = {}
-            self._matching = connection, state, known
-        if filters in known:
-            return known[filters]
+            return self._match(connection, filters)  # a change that is taken back does not take back what was counted
+        # What other connections changed, and what this one did.
+        state = f"{connection.pragma('data_version')} {connection.total_changes()}"
+        return self._matching.of(state, (connection, filters), partial(self._match, connection, filters))
+
+    def _match(self, connection: Session, filters: Filters) -> Keys:
         where, parameters = condition(SQLITE, filters)
         # One row, as in `of`.
         listed = connection.execute(f"select group_concat(memories.key) from memories where {where}", parameters).get
@@ -152,8 +149,7 @@ class ChunkOwners:
         wanted = np.zeros(int(owners.max()) + 1, np.bool_)
         keys = np.fromstring(listed or "", np.int64, sep=",")
         wanted[keys[keys < wanted.size]] = True
-        known[filters] = np.flatnonzero(wanted[owners])
-        return known[filters]
+        return np.flatnonzero(wanted[owners])
 
     def of(self, connection: Session) -> Keys:
         """Return the key of each chunk's memory by the chunk's id in this transaction, 0 where there is none."""
