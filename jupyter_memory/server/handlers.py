@@ -7,6 +7,7 @@ import atexit
 import json
 import os
 import re
+from base64 import b64encode
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import asdict, replace
@@ -29,14 +30,13 @@ from jupyter_memory.server.threads import Pool, Ticket
 from jupyter_memory.storage.journal import recording
 from jupyter_memory.text.unicode import json_text
 from jupyter_memory.types import Filters
-from jupyter_memory.types.memory import MOST_THUMBNAILS
 from jupyter_memory.types.search import OWN, parted
 
 if TYPE_CHECKING:
     from jupyter_server.serverapp import ServerApp
 
     from jupyter_memory.store.store import MemoryStore
-    from jupyter_memory.types import Memory, Thumbnail
+    from jupyter_memory.types import Memory
 
 # Raised when an older front end would misunderstand the server.
 _API = 1
@@ -234,41 +234,10 @@ class _Folders(_MemoryHandler):
         await self.reply(change, self.service.index_pool if body.get("remove") else None)
 
 
-class _Picture(_MemoryHandler):
-    # A list of results asks for many of them: that is no sign of a person at work.
-    _track_activity = False
-
-    @_guarded("read")
-    async def get(self) -> None:
-        memory_id = self.get_query_argument("memory_id", "")
-        place = self.get_query_argument("place", "0", strip=False)  # which would make a blank of NUL, too
-        if not 0 < len(memory_id) <= 64:
-            raise invalid("memory_id", "it must be the id of a memory")
-        if place not in map(str, range(MOST_THUMBNAILS)):
-            raise invalid("place", f"it must be a whole number from 0 to {MOST_THUMBNAILS - 1}")
-
-        def picture() -> Thumbnail:
-            store, there = self.store_of(memory_id)
-            found = store.thumbnail(there, int(place))
-            # Whatever a store says: a browser must never take a picture for a page.
-            if found is None or found.media_type not in ("image/webp", "image/png"):
-                raise ClientError(404, "This memory has no such picture: it may have been forgotten.", "NoPicture")
-            return found
-
-        found = await self.result(picture)
-        if found is not None:
-            # No cache keeps what may be forgotten in the store.
-            self.set_header("Cache-Control", "private, no-store")
-            self.set_header("X-Content-Type-Options", "nosniff")
-            self.set_header("Cross-Origin-Resource-Policy", "same-origin")
-            self.finish(found.image, set_content_type=found.media_type)
-
-
 _ROUTES: dict[str, type[_MemoryHandler]] = {
     "status": _Status,
     "jobs": _Jobs,
     "folders": _Folders,
-    "thumbnail": _Picture,
 }
 
 
@@ -387,6 +356,16 @@ def _item(handler: _MemoryHandler, body: _Json) -> _Json:
         with suppress(InputError):  # it is not code
             found["runnable"] = store.runnable(there).text
     return found
+
+
+@_route("thumbnail", "read")
+def _thumbnail(handler: _MemoryHandler, body: _Json) -> _Json:
+    store, there = handler.store_of(body["memory_id"])
+    found = store.thumbnail(there, body["place"])
+    # Whatever a store says: a browser must never take a picture for a page.
+    if found is None or found.media_type not in ("image/webp", "image/png"):
+        raise ClientError(404, "This memory has no such picture: it may have been forgotten.", "NoPicture")
+    return {"picture": f"data:{found.media_type};base64,{b64encode(found.image).decode()}"}
 
 
 @_route("versions", "read")

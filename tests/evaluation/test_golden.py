@@ -148,7 +148,7 @@ for number in range(150):
 
 
 def test_taking_back(week_store, kept, now):
-    """What was said of one answer goes, whatever the filters of the question; with its last answer the question goes."""
+    """What was said of an answer goes, whatever the filters of its question, which goes with its last answer."""
     path, written = golden.golden_path(week_store.path), f"tag:prices {QUESTIONS[0]}"
     answer = week_store.hits(written, now=now)
     first, second = (hit.memory for hit in week_store.hits(QUESTIONS[0], now=now).hits[:2])

@@ -12,10 +12,10 @@ from jupyter_memory.types import LONGEST_QUERY
 VERBS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 # What each route and verb needs; a search is a reading, although it is a POST.
 READ = {
-    *(("GET", name) for name in ("status", "jobs", "folders", "profiles", "models", "doctor", "sizes", "thumbnail")),
+    *(("GET", name) for name in ("status", "jobs", "folders", "profiles", "models", "doctor", "sizes")),
     *(
         ("POST", name)
-        for name in ("search", "explain", "related", "related-to", "item", "versions", "browse", "recent")
+        for name in ("search", "explain", "related", "related-to", "item", "versions", "thumbnail", "browse", "recent")
     ),
 }
 WRITE = {

@@ -131,6 +131,6 @@ test.describe('Into the notebook', () => {
     await palette(page, 'Insert the Search as %memsearch');
     await expect
       .poll(() => cells(page))
-      .toEqual(['first = 1', '%load_ext jupyter_memory\n%memsearch clip_outliers main fuse', 'last = 2']);
+      .toEqual(['first = 1', '%load_ext jupyter_memory\n%memsearch --limit 20 clip_outliers main fuse', 'last = 2']);
   });
 });

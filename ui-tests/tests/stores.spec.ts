@@ -1,5 +1,5 @@
 import { execFileSync } from 'child_process';
-import { rmSync } from 'fs';
+import { rmSync, writeFileSync } from 'fs';
 import { dirname, join } from 'path';
 
 import { jupyter, open, scratch } from '../servers';
@@ -53,9 +53,42 @@ test.describe('Several stores', () => {
       await panel.act(theirs, 'Pin');
       await expect(theirs.getByText('pinned')).toHaveCount(theme.endsWith('Light') ? 1 : 0);
       await page.screenshot({ path: test.info().outputPath('hit.png') });
+      await panel.section('Why this order');
+      const found = await panel.advanced();
+      await expect(found.getByText(/^These are sums over the stores/)).toBeVisible();
+      await expect.poll(() => breaches(page, '#jupyter-memory\\:panel')).toEqual([]);
+      await page.screenshot({ path: test.info().outputPath('debugger.png') });
       await page.reload();
       await panel.show();
       await expect(panel.filters.getByRole('button', { name: 'Stores 3' })).toBeAttached();
     });
   }
+
+  test('A picture of another store is shown, and no URL names the store', async ({ page, panel }) => {
+    const picture = await page.evaluate(() => {
+      const canvas = Object.assign(document.createElement('canvas'), { width: 1280, height: 960 });
+      const draw = canvas.getContext('2d')!;
+      for (let x = 0; x < 1280; x += 10) {
+        draw.fillRect(x, 480 + 300 * Math.sin(x / 90), 8, 8);
+      }
+      return canvas.toDataURL('image/png').split(',')[1];
+    });
+    const outputs = [{ output_type: 'display_data', metadata: {}, data: { 'image/png': picture } }];
+    const cell = { cell_type: 'code', execution_count: 1, metadata: {}, source: 'meters.plot(kiefer)', outputs };
+    const notebook = { cells: [cell], metadata: {}, nbformat: 4, nbformat_minor: 4 };
+    writeFileSync(join(scratch, 'meters.ipynb'), JSON.stringify(notebook));
+    typed('--store', file('papers'), 'index', join(scratch, 'meters.ipynb'));
+    const urls: string[] = [];
+    page.on('request', request => urls.push(decodeURIComponent(request.url())));
+
+    await panel.open();
+    await (await panel.menu(/^Stores/)).click();
+    await panel.answered(() => panel.filters.getByRole('checkbox', { name: 'papers' }).click());
+    await page.keyboard.press('Escape');
+    await panel.ask('meters plot kiefer');
+    const image = panel.hits.getByRole('img', { name: /^Picture: / }).first();
+    await expect.poll(() => image.evaluate((one: HTMLImageElement) => one.naturalWidth)).toBe(480);
+    expect(urls.some(url => url.includes('jupyter-memory/thumbnail'))).toBe(true);
+    expect(urls.filter(url => /papers|kiefer/.test(url))).toEqual([]);
+  });
 });

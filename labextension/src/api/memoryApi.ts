@@ -69,7 +69,8 @@ export interface IFolderChange {
 
 export type IFeedback = Pick<IHit, 'memory_id'> &
   Partial<Pick<IHit, 'rank'> & Pick<IAnswer, 'query_id' | 'query' | 'profile'>> & {
-    accepted: boolean;
+    /** Null takes back what was said. */
+    accepted: boolean | null;
     first?: boolean;
   };
 
@@ -118,11 +119,9 @@ export class MemoryApi {
   readonly setFolder = async (asked: IFolderChange) =>
     (await this._post<{ folders: IFolder[] }>('folders', asked)).folders;
 
-  /** The address of a picture of a memory, counted from 0. */
-  thumbnail(memory_id: string, place: number): string {
-    const url = URLExt.join(this.serverSettings.baseUrl, 'jupyter-memory/thumbnail');
-    return url + URLExt.objectToQueryString({ memory_id, place: `${place}` });
-  }
+  /** A picture of a memory, counted from 0, as a data URL: no URL of the server may tell the name of a store. */
+  readonly thumbnail = async (memory_id: string, place: number) =>
+    (await this._post<{ picture: string }>('thumbnail', { memory_id, place })).picture;
 
   private _get<T>(route: string): Promise<T> {
     return this._ask(route, { method: 'GET' });

@@ -78,7 +78,7 @@ function whenShown(selector: string, draw: (place: HTMLElement) => void): void {
 }
 
 /** Show pictures: `data-memory` is the id of the memory, `title` its title. */
-export function showPictures(pictureOf: (memory_id: string) => string, trans: TranslationBundle): void {
+export function showPictures(pictureOf: (memory_id: string) => Promise<string>, trans: TranslationBundle): void {
   whenShown('.jp-Memory-outputPicture', place => {
     const { dataset, title } = place;
     if (!dataset.memory || place.firstChild) {
@@ -88,9 +88,8 @@ export function showPictures(pictureOf: (memory_id: string) => string, trans: Tr
     enlarge.title = trans.__('Enlarge the picture of %1', title);
     unfolds(enlarge, () => place.classList.toggle('jp-mod-large'));
     const image = element('img');
-    image.alt = trans.__('Picture: %1', title);
-    image.addEventListener('error', () => enlarge.remove());
-    image.src = pictureOf(dataset.memory);
+    const shown = (src: string): unknown => Object.assign(image, { src, alt: trans.__('Picture: %1', title) });
+    pictureOf(dataset.memory).then(shown, () => enlarge.remove());
     enlarge.append(image);
     place.append(enlarge);
     place.removeAttribute('title');

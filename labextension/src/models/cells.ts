@@ -3,7 +3,7 @@
 import type { ICell } from '@jupyterlab/nbformat';
 
 import type { IItem } from '../api/types';
-import type { IQuestion } from './answers';
+import { type IQuestion, within } from './answers';
 
 const PROSE = /^(|markdown|md|text|txt|plain|rst|restructuredtext|html|latex|org)$/i;
 
@@ -51,10 +51,12 @@ export function fenced(source: string, language: string): string {
   return `${fence}${language}\n${source.replace(/\n$/, '')}\n${fence}`;
 }
 
-/** A question as `%memsearch` reads it: stores, day, tags and profile are options before the words. */
-export function asTyped({ query, stores, asOf, aboutTags, profile }: IQuestion): string {
-  const given = { in: stores, 'as-of': [asOf], 'about-tag': aboutTags, profile: [profile] };
-  const options = Object.entries(given).flatMap(([name, values]) =>
+/** A question as `%memsearch` reads it, to the same hits: all that narrows it are options before the words. */
+export function asTyped(question: IQuestion): string {
+  const { query, stores, aboutTags, profile } = question;
+  const { filters, since, as_of, limit } = within(question);
+  const more = { since: [since], 'as-of': [as_of], 'about-tag': aboutTags, profile: [profile], limit: [`${limit}`] };
+  const options = Object.entries({ in: stores, ...filters, ...more }).flatMap(([name, values]) =>
     values.flatMap(value => (value ? `--${name} ${quoted(value)}` : []))
   );
   return [...options, query.trim()].join(' ');

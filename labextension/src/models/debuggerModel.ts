@@ -114,12 +114,13 @@ export class DebuggerModel extends VDomModel {
     this.stateChanged.emit();
   }
 
-  /** Read the cells of a file, given as a contents path, or without one the notes. */
+  /** Read the cells of a file, given as a contents path, or without one the notes, of the stores that were searched. */
   async lookIn(path: string | null): Promise<void> {
     const root = this.search.status?.root.replace(/\/$/, '') ?? '';
     const filters = path === null ? { kind: ['note'] } : { path: [`${root}/${path}`] };
     await this._attempt(async () => {
-      const { hits, places } = await this._api.browse({ limit: MOST_CANDIDATES, filters });
+      const { stores } = this.search.answers.request();
+      const { hits, places } = await this._api.browse({ limit: MOST_CANDIDATES, filters, stores });
       const rows = hits.map((hit, i) => ({ hit, place: places[i] }));
       const order = ({ place }: IPlacedHit): number => place.index ?? place.line ?? 0;
       this.candidates = { path, rows: path === null ? rows : rows.sort((a, b) => order(a) - order(b)) };

@@ -125,7 +125,9 @@ export class HitEdits {
     return this._accepted.get(id);
   }
 
-  async accept(id: string, said: Verdict): Promise<void> {
+  /** Rate a hit; the same rating once more takes it back. */
+  async accept(id: string, pressed: Verdict): Promise<void> {
+    const said = this._accepted.get(id) === pressed ? undefined : pressed;
     if (!this._feedbackQueue.isRunning(id)) {
       this._confirmedFeedback.set(id, this._accepted.get(id));
     }
@@ -133,15 +135,14 @@ export class HitEdits {
     this.changed.emit();
     const asked = this._answers.showing.what === 'search' && this._answers.answer;
     const about = asked ? { query_id: asked.query_id, query: asked.query, profile: asked.profile } : {};
-    const verdict = said === 'first' ? { accepted: true, first: true } : { accepted: said };
+    const verdict = said === 'first' ? { accepted: true, first: true } : { accepted: said ?? null };
     const feedback = { memory_id: id, ...verdict, rank: hitIn(this._answers.answer, id)?.hit.rank, ...about };
     try {
       await this._feedbackQueue.run(id, () => this._api.feedback(feedback));
       this._confirmedFeedback.set(id, said);
     } catch (error) {
       if (!this._feedbackQueue.isRunning(id)) {
-        const was = this._confirmedFeedback.get(id);
-        was === undefined ? this._accepted.delete(id) : this._accepted.set(id, was);
+        this._accepted.set(id, this._confirmedFeedback.get(id));
       }
       this.refused.emit({ id, error: refusalOf(error) });
     }
@@ -173,7 +174,7 @@ export class HitEdits {
     }
   }
 
-  private readonly _accepted = new Map<string, Verdict>();
+  private readonly _accepted = new Map<string, Verdict | undefined>();
   /** The feedback that the server has confirmed, while a newer one is on its way. */
   private readonly _confirmedFeedback = new Map<string, Verdict | undefined>();
   /** What the server has confirmed of a hit; the list shows newer changes before that. */

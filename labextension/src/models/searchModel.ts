@@ -65,7 +65,7 @@ export class SearchModel extends VDomModel {
   /** Identifies what the answer is about: when it changes, the list scrolls back to its first hit. */
   about = '';
 
-  picture(id: string, place: number): string {
+  picture(id: string, place: number): Promise<string> {
     return this._api.thumbnail(id, place);
   }
 

@@ -106,23 +106,25 @@ describe('the place of a picture', () => {
   const begin = (place: Element, animationName = 'jp-memory-shown'): boolean =>
     place.dispatchEvent(Object.assign(new Event('animationstart', { bubbles: true }), { animationName }));
 
-  beforeAll(() =>
-    showPictures(id => `/jupyter-memory/thumbnail?memory_id=${encodeURIComponent(id)}`, nullTranslator.load(''))
-  );
+  const settled = (): Promise<unknown> => new Promise(resolve => setTimeout(resolve));
+  let pictureOf = async (id: string): Promise<string> => `data:image/webp;base64,${id}`;
+
+  beforeAll(() => showPictures(id => pictureOf(id), nullTranslator.load('')));
 
   beforeEach(() => {
     document.body.innerHTML = `<span class="${OUTPUT_PICTURE}" data-memory="a&b" title="λ of &lt;Zürich&gt;" hidden></span>`;
   });
 
-  it('is filled from the store once, by the id alone', () => {
+  it('is filled from the store once, by the id alone', async () => {
     const place = document.querySelector(`.${OUTPUT_PICTURE}`)!;
     begin(place, 'another');
     expect(place.innerHTML).toBe('');
     begin(place);
     begin(place);
+    await settled();
     const images = place.querySelectorAll('img');
     expect(images).toHaveLength(1);
-    expect(images[0].getAttribute('src')).toBe('/jupyter-memory/thumbnail?memory_id=a%26b');
+    expect(images[0].getAttribute('src')).toBe('data:image/webp;base64,a&b');
     expect(images[0].alt).toBe('Picture: λ of <Zürich>');
   });
 
@@ -137,10 +139,11 @@ describe('the place of a picture', () => {
     expect([button.getAttribute('aria-expanded'), place.classList.contains('jp-mod-large')]).toEqual(['false', false]);
   });
 
-  it('is empty where the store has no such picture, and where there is no id', () => {
+  it('is empty where the store has no such picture, and where there is no id', async () => {
     const place = document.querySelector<HTMLElement>(`.${OUTPUT_PICTURE}`)!;
+    pictureOf = () => Promise.reject(new Error('NoPicture'));
     begin(place);
-    place.querySelector('img')!.dispatchEvent(new Event('error'));
+    await settled();
     expect(place.innerHTML).toBe('');
     delete place.dataset.memory;
     begin(place);

@@ -69,10 +69,20 @@ describe('a question as a line of a notebook', () => {
   it('has what the panel asks besides the words', () => {
     const { answers } = new SearchModel({ api: new Server().api });
     answers.setQuery(' prices in Zürich ');
-    expect(asTyped(answers.question)).toBe('prices in Zürich');
+    expect(asTyped(answers.question)).toBe('--limit 20 prices in Zürich');
     answers.assign({ stores: ['own', 'papers'], asOf: '2026-03-01', aboutTags: ['λ', 'ridge 2'], profile: 'vault' });
     expect(asTyped(answers.question)).toBe(
-      '--in own --in papers --as-of 2026-03-01 --about-tag λ --about-tag "ridge 2" --profile vault prices in Zürich'
+      '--in own --in papers --as-of 2026-03-01 --about-tag λ --about-tag "ridge 2" --profile vault --limit 20 prices in Zürich'
+    );
+  });
+
+  it('has every filter of the panel, and as many hits', () => {
+    const { answers } = new SearchModel({ api: new Server().api });
+    const filters = { kind: ['cell', 'note'], tag: ['ridge 2'], path: ['/elsewhere'] };
+    answers.setQuery('prices');
+    answers.assign({ filters, since: '2026-02-01', scope: { what: 'folder', path: '/home/ada/λ b' }, limit: 40 });
+    expect(asTyped(answers.question)).toBe(
+      '--kind cell --kind note --tag "ridge 2" --path "/home/ada/λ b" --since 2026-02-01 --limit 40 prices'
     );
   });
 

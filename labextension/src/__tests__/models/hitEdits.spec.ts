@@ -128,6 +128,10 @@ describe('changing', () => {
     server.on('POST feedback', () => new RawResponse(503, { message: '', reason: 'StoreLocked' }));
     await Promise.all([model.edits.accept('bb02', true), advance()]);
     expect(model.edits.accepted('bb02')).toBe(false);
+    server.on('POST feedback', () => ({ recorded: true }));
+    await Promise.all([model.edits.accept('bb02', false), advance()]);
+    expect(server.bodies('POST feedback').pop()).toMatchObject({ memory_id: 'bb02', accepted: null, query: 'price' });
+    expect(model.edits.accepted('bb02')).toBeUndefined();
   });
 
   it('forgets after a while in which the memory can be had back', async () => {

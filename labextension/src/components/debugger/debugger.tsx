@@ -61,6 +61,13 @@ export function Debugger({ model, trans, pickFile }: IProps<DebuggerModel> & IPi
           {answer?.lists && (
             <RankedLists lists={answer.lists} chosen={model.chosen} onChoose={id => model.choose(id)} trans={trans} />
           )}
+          {answer && !answer.lists && model.search.answers.answeredQuestion.stores.length > 0 && (
+            <p className="jp-Memory-dim">
+              {trans.__(
+                'These are sums over the stores. What each search found is listed where only your own store is searched.'
+              )}
+            </p>
+          )}
           {answer && <Timings answer={answer} trans={trans} />}
           <label className="jp-Memory-asOf">
             {trans.__('Only what was stored by')}

@@ -114,7 +114,7 @@ function Missing({ model, trans, pickFile }: IProps<DebuggerModel> & IPicking): 
             const { at, title } = hitNames(hit, place, trans);
             return (
               <option key={hit.memory_id} value={hit.memory_id}>
-                {[at, withMarks(place.begins.slice(0, 60)) || title].filter(Boolean).join(' · ')}
+                {[hit.store, at, withMarks(place.begins.slice(0, 60)) || title].filter(Boolean).join(' · ')}
               </option>
             );
           })}

@@ -35,7 +35,7 @@ interface IHitProps extends Omit<ISnippetProps, 'pieces'> {
   onOpen(found: IPlacedHit, toSide: boolean): void;
   onDrag(hit: IHit, event: MouseEvent): void;
   onHover(id: string): void;
-  pictureOf(id: string, place: number): string;
+  pictureOf(id: string, place: number): Promise<string>;
   onTurn(id: string): void;
 }
 
@@ -82,7 +82,8 @@ export const HitCard = memo(function HitCard(props: IHitProps): JSX.Element {
         <div className="jp-Memory-illustrated">
           {snippet}
           <Picture
-            source={props.pictureOf(hit.memory_id, 0)}
+            key={hit.memory_id}
+            picture={() => props.pictureOf(hit.memory_id, 0)}
             label={pictureLabel(0, hit.thumbnails, label.title, trans)}
             tooltip={trans._n('Enlarge the picture', 'Enlarge the %1 pictures', hit.thumbnails)}
             onClick={() => props.onTurn(hit.memory_id)}

@@ -8,6 +8,7 @@ import {
   useEffect,
   useLayoutEffect,
   useReducer,
+  useRef,
   useState
 } from 'react';
 
@@ -167,34 +168,44 @@ function within(pieces: readonly IPiece[], start: number, end = Infinity): IPiec
 }
 
 interface IPictureProps {
-  source: string;
+  picture(): Promise<string>;
   label: string;
   tooltip?: string;
   onClick?(): void;
 }
 
 /** A picture, fetched when it comes into view; nothing once the store no longer has it. */
-export function Picture({ source, label, tooltip, onClick }: IPictureProps): JSX.Element | null {
-  const [lost, setLost] = useState<string | null>(null);
+export function Picture({ picture, label, tooltip, onClick }: IPictureProps): JSX.Element | null {
+  const [source, setSource] = useState<string | null>();
+  const image = useRef<HTMLImageElement>(null);
+  useEffect(() => {
+    const seen = new IntersectionObserver(entries => {
+      if (entries.some(one => one.isIntersecting)) {
+        seen.disconnect();
+        picture().then(setSource, () => setSource(null));
+      }
+    });
+    seen.observe(image.current!);
+    return () => seen.disconnect();
+  }, []);
   // A card may be dragged, but not its picture alone; and the second click of a double click opens the card's file.
   const click = (event: MouseEvent): void => (event.detail === 1 ? onClick?.() : undefined);
-  return lost === source ? null : (
+  return source === null ? null : (
     <img
+      ref={image}
       className={onClick ? 'jp-Memory-picture jp-mod-small' : 'jp-Memory-picture'}
       src={source}
-      alt={label}
+      alt={source ? label : ''}
       title={tooltip}
-      loading="lazy"
       draggable={false}
       onClick={click}
-      onError={() => setLost(source)}
     />
   );
 }
 
 interface IPicturesProps {
   found: IPlacedHit;
-  pictureOf(id: string, place: number): string;
+  pictureOf(id: string, place: number): Promise<string>;
   trans: TranslationBundle;
 }
 
@@ -205,8 +216,8 @@ export function Pictures({ found, pictureOf, trans }: IPicturesProps): JSX.Eleme
     <div className="jp-Memory-pictures">
       {Array.from({ length: thumbnails }, (_, place) => (
         <Picture
-          key={place}
-          source={pictureOf(memory_id, place)}
+          key={memory_id + place}
+          picture={() => pictureOf(memory_id, place)}
           label={pictureLabel(place, thumbnails, title, trans)}
         />
       ))}

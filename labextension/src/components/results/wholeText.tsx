@@ -41,7 +41,7 @@ interface IWholeTextProps {
   row: number | null;
   selected: boolean;
   words: RegExp | null;
-  pictureOf(id: string, place: number): string;
+  pictureOf(id: string, place: number): Promise<string>;
   actions: IActions;
   onLeave(id: string): void;
 }
@@ -253,7 +253,7 @@ export function Peek({ model, ...props }: IPeekProps): JSX.Element {
       peeks.fold(memory_id);
     };
   }, [peeks, memory_id]);
-  const pictureOf = (id: string, at: number): string => model.picture(id, at);
+  const pictureOf = (id: string, at: number): Promise<string> => model.picture(id, at);
   return <WholeText {...props} texts={peeks} row={null} selected={false} {...{ words, pictureOf }} />;
 }
 

@@ -177,6 +177,27 @@ describe('the debugger', () => {
     expect(screen.getByText('There are no notes.')).toBeTruthy();
   });
 
+  it('says why there are no lists of several stores, and picks from all of them', async () => {
+    const { api, search, model } = await searched();
+    shown(model);
+    const told = /^These are sums over the stores/;
+    expect(screen.queryByText(told)).toBeNull();
+    api.search.mockResolvedValue(answer({ lists: undefined }));
+    await act(async () => {
+      search.answers.narrow({ stores: ['own', 'team'] });
+      await settle();
+    });
+    expect(screen.getByText(told)).toBeTruthy();
+    expect(screen.queryByRole('table', { name: /^Keyword/ })).toBeNull();
+    api.browse.mockResolvedValueOnce(
+      answer({ hits: [hit({ memory_id: 'team:ee05', store: 'team', title: 'λ' })], places: [place] })
+    );
+    fireEvent.click(screen.getByRole('button', { name: 'Pick a note…' }));
+    await act(settle);
+    expect(api.browse).toHaveBeenLastCalledWith({ limit: 500, filters: { kind: ['note'] }, stores: ['own', 'team'] });
+    expect(screen.getByRole('option', { name: /^team · / })).toBeTruthy();
+  });
+
   it('keeps what few people need folded, until it was opened in this session', async () => {
     const { model } = await searched();
     shown(model);

@@ -13,7 +13,7 @@ describe('the signs in the title', () => {
     const { model, actions } = await renderResults(found(), ' prices of Zürich ');
     const { rerender } = render(<ToolbarButtons model={model} actions={actions} trans={trans} />);
     fireEvent.click(screen.getByRole('button', { name: 'Insert the search as %memsearch' }));
-    expect(actions.toNotebook).toHaveBeenCalledWith('prices of Zürich');
+    expect(actions.toNotebook).toHaveBeenCalledWith('--limit 20 prices of Zürich');
 
     actions.hasNotebook = false;
     const sign = screen.getByRole('button', { name: 'Insert the search as %memsearch' });
