@@ -6,7 +6,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -66,9 +66,7 @@ def chosen_stores(
 ) -> list[ListedStore]:
     """Return those of ``listed_stores`` that have these names, or ``all``, in the order of the list."""
     listed = listed_stores(rows, projects=projects)
-    for name in names:
-        if name != ALL and name not in {one.name for one in listed}:
-            raise unknown_store(name, (one.name for one in listed))
+    refuse_unknown([name for name in names if name != ALL], [one.name for one in listed])
     if ALL not in names:
         return [one for one in listed if one.name in names]
     return [one for one in listed if one.name != PROJECT or project_store(here) is not None]
@@ -97,9 +95,7 @@ def trusted_project(here: str | None = None) -> Path:
     """Return the store of the project here, or raise ``StoreError`` if you have not trusted it as it is now."""
     file = needed_project(here)
     if not is_trusted(file):
-        raise StoreError(
-            f"{file} came with the project, or was replaced. If you trust what it holds, type `store trust`."
-        )
+        raise StoreError(f"{file} came with the project, or was replaced. If you trust it, type `store trust`.")
     return file
 
 
@@ -145,5 +141,7 @@ def _trusted() -> dict[str, list[int]]:
     return {}
 
 
-def unknown_store(name: str, known: Iterable[str]) -> UnknownStore:
-    return UnknownStore(f"No store on the list is called {name!r}.{guess(name, known)} `store list` shows them.")
+def refuse_unknown(names: Iterable[str], known: Collection[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise UnknownStore(f"No store on the list is called {name!r}.{guess(name, known)} `store list` shows them.")

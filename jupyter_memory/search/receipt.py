@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hmac
 import json
-import os
 import secrets
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -83,15 +82,10 @@ def _digest(salt: str, text: str) -> str:
     return blake2b(encodable(text).encode(), digest_size=16, key=bytes.fromhex(salt)).hexdigest()
 
 
-def _key() -> bytes:
-    file = default_path().with_name("receipt.key")
-    if not file.exists():
-        write_private(file, os.urandom(32))
-    return file.read_bytes()
-
-
 def _sealed(told: dict[str, Any]) -> dict[str, str]:
     # The digest finds damage, the seal forgery, where the person's key is.
+    if not (key := default_path().with_name("receipt.key")).exists():
+        write_private(key, secrets.token_bytes(32))
     whole = json.dumps(told, sort_keys=True).encode()
     digest = blake2b(whole, digest_size=16).hexdigest()
-    return {"digest": digest, "seal": hmac.digest(_key(), whole, "sha256").hex()}
+    return {"digest": digest, "seal": hmac.digest(key.read_bytes(), whole, "sha256").hex()}

@@ -227,9 +227,8 @@ class Searching:
         The keywords are those of ``hits``. No model is loaded: the memory's own vectors are compared. The answer has no
         verdict, since there was no question. Raises ``UnknownMemory`` when no memory has this id.
         """
-        base = self._query("*", options)  # type: ignore[arg-type]  # nothing is typed, so it needs no others
-        chosen = self._chosen(options.get("profile"))
-        answer = self._reported(self._engine.related(self._search(base, chosen), memory_id))
+        base = self._search(self._query("*", options), self._chosen(options.get("profile")))  # type: ignore[arg-type]
+        answer = self._reported(self._engine.related(base, memory_id))
         said = (NONE_ALIKE if one in (NO_MATCH, NO_MATCH_FILTERED) else one for one in answer.notices)
         return replace(answer, notices=tuple(said))
 
@@ -324,7 +323,7 @@ class Searching:
 
     def _unasked(self, options: BrowseOptions) -> Query:
         _refuse_unknown(options, BrowseOptions)
-        return self._query("*", options)  # type: ignore[arg-type]  # as above
+        return self._query("*", options)  # type: ignore[arg-type]  # which has further keywords, none needed
 
     def _reported(self, answer: Answer, *, typed: bool = True) -> Answer:
         answer = with_matches(with_notices(answer, self._storage) if typed else answer)

@@ -325,11 +325,11 @@ def open_store(path: str | Path | None = None, *, settings: JupyterMemory | None
 
 def opened(listed: ListedStore, settings: JupyterMemory, folder: str | None = None) -> MemoryStore:
     """Open a store of the list; by its own model, whatever the settings choose for yours."""
-    if listed.place is None or not may_exist(listed.place):
+    if (path := listed.place) is None or not may_exist(path):
         make = "jupyter-memory --store PATH index FOLDER"
-        raise NoStore(f"There is no store at {listed.place}. Check the path, or make one: {make}")
-    space, read_only = settings.space or None, listed.read_only
-    return MemoryStore(listed.place, space=space, settings=settings, folder=folder, read_only=read_only)
+        raise NoStore(f"There is no store at {path}. Check the path, or make one: {make}")
+    space = settings.space or None
+    return MemoryStore(path, space=space, settings=settings, folder=folder, read_only=listed.read_only)
 
 
 def _store_of(path: str) -> MemoryStore:

@@ -569,7 +569,7 @@ def forget(front: Front, call: Call) -> object:
         removed = f"removed for good what `undo` could bring back: {gone}"
         front.say(removed if number else "There was nothing that `undo` could bring back.")
         return None
-    of, words = _of_one_store(call.words)
+    of, words = of_one_store(call.words)
     with usage():
         chosen = forget_of(words, call.values, datetime.now(UTC))
     if call.values["searches"]:
@@ -604,14 +604,13 @@ def forget(front: Front, call: Call) -> object:
     # What was counted, and not what fits by now: the question was about those alone.
     forgotten = store.forget(selection, now=call.values["now"])
     front.say(f"forgot {count_of(forgotten, 'memory', 'memories')}")
-    if of:
-        front.stores.forgot(of, words)
+    front.stores.forgot(of, words)
     _say_after_forgetting(front, store, chosen, forgotten, of=of, now=call.values["now"])
     return None
 
 
-# The store that the ids name (empty for your own), and the ids without it.
-def _of_one_store(words: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+def of_one_store(words: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """Return the store that ids name, empty for your own, and the ids without it; there may be but one."""
     if len(names := {parted(word)[0] for word in words}) > 1:
         raise WrongUsage("Name the memories of one store at a time.")
     return next(iter(names), ""), tuple(parted(word)[1] for word in words)

@@ -19,12 +19,11 @@ from jupyter_memory.interface.commands.memories import indexed
 from jupyter_memory.interface.commands.stores import hand_over
 from jupyter_memory.interface.options import COPY
 from jupyter_memory.interface.running import FolderWatch
-from jupyter_memory.stores import PROJECT
+from jupyter_memory.stores import listed_stores
 from jupyter_memory.text.display import columns, count_of, size
 from jupyter_memory.text.paths import StorePath, make_private, may_exist, store_at
 from jupyter_memory.text.unicode import json_text
 from jupyter_memory.types.report import StoreSize
-from jupyter_memory.types.search import OWN
 
 if TYPE_CHECKING:
     from jupyter_memory.search.profiles import Profile
@@ -41,13 +40,7 @@ def status(front: Front, call: Call) -> None:
         return
     held, pictures = StoreSize(stats["sizes"], stats["budget"]), stats["thumbnails"]
     share = "" if held.budget is None else f"{held.held / held.budget:.0%} of max_store_mb ({size(held.budget)})"
-    undo = ""
-    if "undo" in stats:
-        until = datetime.fromisoformat(stats["undo"]["until"]).astimezone()
-        undo = (
-            f"brings back {count_of(stats['undo']['memories'], 'memory', 'memories')} until {until:%Y-%m-%d %H:%M}; "
-            "until then their texts are in the file (`forget --now` removes them)"
-        )
+    kept = "until then their texts are in the file (`forget --now` removes them)"
     others = stats["other_chunks"]
     uncut = count_of(others, "memory has chunks", "memories have chunks")
     runs, kernels = stats["history"]["runs"], stats["history"]["recording"]
@@ -70,7 +63,7 @@ def status(front: Front, call: Call) -> None:
         ("of which", str(held)),
         ("budget", share),
         ("traces", traces if stats["scrub_pending"] else ""),
-        ("undo", undo),
+        ("undo", f"brings back {undoes}; {kept}" if (undoes := front.store.undoable()) else ""),
         (
             "memories",
             f"{stats['memories']:,} ({kinds})" if kinds else "none yet: add files with `index`, or a note with `add`",
@@ -93,9 +86,8 @@ def config(front: Front, call: Call) -> None:
     Set one for this session with `%config JupyterMemory.limit = 20`. To set it for good, write
     `c.JupyterMemory.limit = 20` in jupyter_memory_config.py in the folder that `jupyter --config-dir` names.
     """
-    front.say(columns([(row.name, str(row.value), row.origin) for row in settings(front.settings)]))
-    for problem in front.problems:
-        front.say(problem)
+    rows = columns([(row.name, str(row.value), row.origin) for row in settings(front.settings)])
+    front.say("\n".join([rows, *front.problems]))
 
 
 STARTUP_FILE = "90-jupyter-memory.py"
@@ -175,14 +167,13 @@ def doctor(front: Front, call: Call) -> None:
 
 
 def _closed(front: Front) -> Iterator[str]:
-    for one in front.settings.stores:
-        # That of a project need not be here.
-        if one["name"] not in (OWN, PROJECT):
+    for one in listed_stores(front.settings.stores):
+        if one.place is not None:  # that of a project need not be here
             try:
-                front.stores.named(one["name"])
+                front.stores.named(one.name)
             except (JupyterMemoryError, OSError) as error:
-                off = front.command(f"store remove {one['name']}")
-                yield f"The store {one['name']} cannot be opened. {error} To take it off the list, type `{off}`."
+                off = front.command(f"store remove {one.name}")
+                yield f"The store {one.name} cannot be opened. {error} To take it off the list, type `{off}`."
 
 
 def backup(front: Front, call: Call) -> None:

@@ -10,12 +10,12 @@ from jupyter_memory import stores
 from jupyter_memory.config import JupyterMemory, load_config, store_path
 from jupyter_memory.errors import InputError
 from jupyter_memory.interface.commands.command import Call, Front, Halted, WrongUsage, usage
-from jupyter_memory.interface.commands.memories import hint_undo, picked
+from jupyter_memory.interface.commands.memories import hint_undo, of_one_store, picked
 from jupyter_memory.interface.options import filters_of
 from jupyter_memory.stores import PROJECT, ListedStore, listed_stores
 from jupyter_memory.text.display import columns, count_of, fit
 from jupyter_memory.text.paths import make_private, may_exist
-from jupyter_memory.types.search import OWN
+from jupyter_memory.types.search import OWN, address
 
 
 def list_(front: Front, call: Call) -> None:
@@ -70,8 +70,7 @@ def remove(front: Front, call: Call) -> None:
     if name == OWN:
         raise InputError("'own' is the store of your settings, and always on the list; `store order` moves it.")
     kept = _kept().stores
-    if name not in (known := [row["name"] for row in kept]):
-        raise stores.unknown_store(name, known)
+    stores.refuse_unknown([name], [row["name"] for row in kept])
     _keep(front, [row for row in kept if row["name"] != name])
     front.say(f"removed {name} from the list; the store itself is unchanged")
 
@@ -79,11 +78,8 @@ def remove(front: Front, call: Call) -> None:
 def order(front: Front, call: Call) -> None:
     """Say which stores come first: of a text that several hold, the copy of the first is shown."""
     listed = {one.name: one for one in listed_stores(_kept().stores)}
-    for name in call.words:
-        if name not in listed:
-            raise stores.unknown_store(name, list(listed))
-    names = dict.fromkeys([*call.words, *listed])
-    _keep(front, [listed[name].row() for name in names])
+    stores.refuse_unknown(call.words, listed)
+    _keep(front, [listed[name].row() for name in dict.fromkeys([*call.words, *listed])])
     list_(front, call)
 
 
@@ -119,12 +115,10 @@ def hand_over(front: Front, call: Call, verb: str) -> None:
     if values["to"] is None or bool(call.words) == bool(filters):
         typed = front.command(f"{verb} ID --to team")
         raise WrongUsage(f"Name memories, by ids or by filters, and the store that gets them: {typed}")
-    picks = picked(front, call.words)
-    if len({one.of for one in picks}) > 1:
-        raise WrongUsage("Name the memories of one store at a time.")
-    of = picks[0].of if picks else values["in"] or ""
+    of, ids = of_one_store([address(one.of, one.memory.id) for one in picked(front, call.words)])
+    of = of or values["in"] or ""
     source, target = front.stores.named(of), front.stores.named(values["to"])
-    selection = source.selection([one.memory.id for one in picks] or None, filters=filters)
+    selection = source.selection(ids or None, filters=filters)
     options = {"move": moves, "history": values["history"]}
     count, titles, masked = source.transfer.leaving(selection.ids, target.transfer, **options)
     ran = 0 if values["history"] else selection.kinds.get("history", 0)
