@@ -173,7 +173,7 @@ def _closed(front: Front) -> Iterator[str]:
                 front.stores.named(one.name)
             except (JupyterMemoryError, OSError) as error:
                 off = front.command(f"store remove {one.name}")
-                yield f"The store {one.name} cannot be opened. {error} To take it off the list, type `{off}`."
+                yield f"The store {one.name} cannot be opened; `{off}` takes it off the list. {error}"
 
 
 def backup(front: Front, call: Call) -> None:
