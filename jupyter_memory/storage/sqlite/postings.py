@@ -1,12 +1,12 @@
 """Which chunk holds a word, and how often in each column: pages that BM25 is computed from with NumPy.
 
-FTS5 reads positions row by row, 3 microseconds for each chunk that holds a word. Here, a block of 16,384 chunk ids has
+FTS5 reads positions row by row, 3 microseconds for each chunk that holds a word. Here, a block of 32,768 chunk ids has
 some segments, and a segment has pages. A page has the postings of the words from ``first`` up to that of the next page;
 a frequent word has pages of its own. A posting is the number of a row of ``kinds``, which has the word's frequency in
 each column, and the place of its chunk in the block. BM25 is FTS5's, but for the last bit or two.
 
-New chunks are a segment of their own, merged with the newest ones while those have no more chunks. So each chunk is
-written a few times only. Small segments are merged when there are many, and all of a block when the next block begins.
+New chunks are a segment of their own, merged with the newest ones while those have no more chunks, so that segments
+double: a block has few of them, and each chunk is written a few times only. When the next block begins, all are merged.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Lengths:
     def scores(self, postings: Postings, weights: Mapping[str, float], columns: Collection[str]) -> ScoredChunks:
         chunks, codes, kinds = postings
         searched = [name in columns for name in COLUMNS]
-        held = kinds[:, searched].any(axis=1)
+        held = np.asarray(kinds[:, searched].any(axis=1))
         if not held.all():
             of_each = held[codes]
             chunks, codes = chunks[of_each], codes[of_each]
@@ -261,17 +261,14 @@ def remove(session: Session, chunks: Iterable[int]) -> None:
 
 
 def _remove_from(session: Session, segment: int, gone: NDArray[np.bool_]) -> None:
-    changed: list[tuple[int, _Batch]] = []
-    for id_, *page in session.execute(
-        "select id, terms, bounds, kinds, body from word_pages where segment = ?", (segment,)
-    ):
-        if gone[_places(page[-1])].any():
-            terms, owners, places, codes, kinds = _decoded(*page)
-            kept = ~gone[places]
-            changed.append((id_, _Batch(terms, owners[kept], places[kept], codes[kept], kinds)))
-    session.executemany("delete from word_pages where id = ?", ((id_,) for id_, _ in changed))
-    # Each by itself, so that it takes the place of the page that it was.
-    _insert(session, segment, (page for _, batch in changed for page in _encoded(batch)))
+    # Of most pages nothing but the postings is read, the first of their values.
+    pages = session.execute("select id, body from word_pages where segment = ?", (segment,))
+    for id_ in [id_ for id_, body in pages if gone.take(_places(body)).any()]:
+        [page] = session.rows("delete from word_pages where id = :id returning terms, bounds, kinds, body", id=id_)
+        terms, owners, places, codes, kinds = _decoded(*page)
+        kept = ~gone[places]
+        # Each by itself, so that it takes the place of the page that it was.
+        _insert(session, segment, _encoded(_Batch(terms, owners[kept], places[kept], codes[kept], kinds)))
 
 
 def rebuild(session: Session) -> None:
@@ -314,7 +311,6 @@ def _insert(session: Session, segment: int, pages: Iterable[_Page]) -> None:
     )
 
 
-@_readable()
 def _places(body: bytes) -> NDArray[np.uint16]:
     size = len(body) // 3
     return np.frombuffer(body, np.uint16, size, size)
@@ -323,9 +319,10 @@ def _places(body: bytes) -> NDArray[np.uint16]:
 @_readable()
 def _decoded(terms: bytes, bounds: bytes, kinds: bytes, body: bytes) -> _Batch:
     held, size = terms[1:-1].decode().split("\n"), len(body) // 3
+    edges = np.frombuffer(bounds, np.uint16)
     return _Batch(
         held,
-        np.repeat(np.arange(len(held)), np.diff(np.frombuffer(bounds, np.uint16))),
+        np.repeat(np.arange(len(held)), edges[1:] - edges[:-1]),
         _places(body),
         np.frombuffer(body, np.uint8, size).astype(np.int64),
         np.frombuffer(kinds, np.uint16).reshape(-1, len(COLUMNS)),
@@ -370,7 +367,7 @@ def _encoded(batch: _Batch) -> Iterator[_Page]:
     def pages(first: int, stop: int, begin: int, end: int) -> Iterator[_Page]:
         # The postings of some words, or some of the postings of one.
         is_large = end - begin > (_PAGE if stop - first > 1 else _OF_ONE)
-        used = [] if is_large else np.flatnonzero(np.bincount(codes[begin:end]))
+        used = _NONE.codes if is_large else np.flatnonzero(np.bincount(codes[begin:end]))
         if is_large or len(used) > 256:
             middle, half, after = (begin + end) // 2, stop, first
             if stop - first > 1:

@@ -84,7 +84,7 @@ insert into keyword (keyword, rank) values ('secure-delete', 1);
 -- Which chunk holds a word, and how often in each column: the same words as in the index above (see postings.py).
 create table word_segments (
   id integer primary key autoincrement,
-  block integer not null,                 -- of 65,536 chunk ids
+  block integer not null,                 -- of 32,768 chunk ids
   chunks blob not null,                   -- their places in the block
   lengths blob not null                   -- how many words each has
 );
@@ -93,10 +93,10 @@ create table word_pages (
   segment integer not null references word_segments on delete cascade,
   first text not null,                    -- the first of its words, and the place of the first chunk that holds it
   place integer not null,
+  body blob not null,                     -- first of these: what was removed is looked for in it alone
   terms blob not null,
   bounds blob not null,                   -- the place of the first posting of each word, and behind the last
-  kinds blob not null,
-  body blob not null
+  kinds blob not null
 );
 create unique index word_pages_by_word on word_pages (segment, first, place);
 

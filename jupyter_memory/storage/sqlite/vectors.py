@@ -121,7 +121,7 @@ def _extended(known: NDArray[Any], new: NDArray[Any], most: int = 0) -> NDArray[
 
 
 # Chunk ids of a block of the keyword index. A page has a place as uint16.
-BLOCK = 65_536
+BLOCK = 32_768
 # Filters whose chunks are kept: a search has up to four, a kind apart and a time.
 _MOST_FILTERS = 5
 

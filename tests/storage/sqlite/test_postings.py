@@ -64,7 +64,7 @@ def test_bm25_of_1000_questions(sqlite, remember):
     assert worst(storage) < 1e-12
 
     # Ids of chunks are never used twice: the next ones are of other blocks.
-    for last, counts in ((65_530, (1, 1, 1, 1, 1, 700, *[60] * 20)), (200_000, (5, 70))):
+    for last, counts in ((32_760, (1, 1, 1, 1, 1, 700, *[60] * 20)), (200_000, (5, 70))):
         with storage.database.write() as session:
             session.execute("update sqlite_sequence set seq = ? where name = 'chunks'", (last,))
         for count in counts:
