@@ -435,7 +435,7 @@ class VectorIndex:
 def _cosines(connection: Session, model: Model, query: Vectors, chunks: NDArray[np.int64]) -> ScoredChunks:
     # One row, since another thread may run Python whenever a row is fetched; whole numbers, since SQLite takes longer
     # to write others. sqlite-vec returns a float32, and these keep all its digits.
-    # An array is read faster than JSON, but may not be empty, and a distribution's SQLite may have none (conda-forge).
+    # An array is read faster than JSON, but may not be empty, and a distribution's SQLite may lack them.
     arrays = hasattr(apsw, "carray") and chunks.size > 0
     [row] = connection.rows(
         f"""

@@ -151,7 +151,7 @@ def test_as_brute_force(opened, monkeypatch):
     floor = float(np.sort(cosines)[-30] - 1e-6)
     assert len(texts(storage, query, 100, threshold=floor)) == 30
     assert texts(storage, query, 100, threshold=0.999) == []
-    monkeypatch.delattr(apsw, "carray", raising=False)  # as conda-forge's SQLite is built
+    monkeypatch.delattr(apsw, "carray", raising=False)  # as where a distribution builds SQLite without
     assert finds(storage, query, 20) == found
 
 
