@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import closing
 from functools import cache
-from typing import Any, get_args
+from typing import get_args
 
 import apsw
 
@@ -73,7 +73,7 @@ _CURES = {
 
 
 def _findings(connection: Session, vectors: VectorIndex) -> Iterator[str]:
-    there = {name for (name,) in connection.execute("select name from sqlite_schema")}
+    there = set(connection.column("select name from sqlite_schema"))
     wanted = sorted(_expected())
     missing = [f"The {kind} {name} is missing. {_RESTORE}" for kind, name, _ in wanted if name not in there]
     yield from missing
@@ -81,9 +81,7 @@ def _findings(connection: Session, vectors: VectorIndex) -> Iterator[str]:
         return  # the other checks read these
     wrong_types: list[str] = []
     for table in (name for kind, name, _ in wanted if kind == "table" and name != "keyword"):
-        columns: list[Any] = connection.execute(
-            'select name, lower(type), "notnull" from pragma_table_info(?)', (table,)
-        ).fetchall()
+        columns = connection.rows('select name, lower(type), "notnull" from pragma_table_info(:table)', table=table)
         for column, type_, required in columns:
             allowed = (*_TYPES[type_], *(() if required else ("null",)))
             fits = ", ".join(f"'{name}'" for name in allowed)
@@ -134,20 +132,15 @@ _OBJECTS = "select type, name, case type when 'trigger' then sql else '' end fro
 
 @cache
 def _expected() -> frozenset[tuple[str, str, str]]:
-    with closing(apsw.Connection(":memory:")) as empty:
+    with closing(Session(":memory:")) as empty:
         for step in migrations():
             empty.execute(step.sql).fetchall()
-        rows: list[Any] = empty.execute(
-            f"{_OBJECTS} where name not glob 'sqlite_*' and name not glob 'keyword_*'"
-        ).fetchall()
-    return frozenset((str(kind), str(name), str(sql)) for kind, name, sql in rows)
+        return frozenset(empty.rows(f"{_OBJECTS} where name not glob 'sqlite_*' and name not glob 'keyword_*'"))
 
 
 def _orphans(connection: Session) -> Iterator[str]:
-    found: list[Any] = connection.execute(
-        'select "table", parent, count(*) from pragma_foreign_key_check group by 1, 2 order by 1, 2'
-    ).fetchall()
-    for table, parent, count in found:
+    found = 'select "table", parent, count(*) from pragma_foreign_key_check group by 1, 2 order by 1, 2'
+    for table, parent, count in connection.rows(found):
         belong = count_of(count, f"row of {table} belongs", f"rows of {table} belong")
         yield f"{belong} to no row of {parent}. {_RESTORE}"
 
@@ -163,22 +156,16 @@ def _wrong_values(connection: Session) -> Iterator[str]:
         if count := _count(connection, table, condition):
             cure = _CURES.get(table, _RESTORE)
             if table == "memories":
-                rows = connection.execute(f"select id from memories where {condition} order by key limit 3").fetchall()
-                cure = shared.cure([str(row[0]) for row in rows], _BACKUP)
+                ids = connection.column(f"select id from memories where {condition} order by key limit 3")
+                cure = shared.cure(list(map(str, ids)), _BACKUP)
             yield f"{count_of(count, f'row of {table} has', f'rows of {table} have')} {what}. {cure}"
 
 
 def _wrong_models_and_counters(connection: Session) -> Iterator[str]:
-    active = connection.execute("select count(*) from models where active").get
-    models = {
-        f"{kind}_{row[0]}" for row in connection.execute("select id from models") for kind in ("vectors", "codes")
-    }
-    tables = {
-        row[0]
-        for row in connection.execute(
-            "select name from sqlite_schema where type = 'table' and (name glob 'vectors_*' or name glob 'codes_*')"
-        )
-    }
+    active = _count(connection, "models", "active")
+    models = {f"{kind}_{id_}" for id_ in connection.column("select id from models") for kind in ("vectors", "codes")}
+    ours = "select name from sqlite_schema where type = 'table' and (name glob 'vectors_*' or name glob 'codes_*')"
+    tables = set(connection.column(ours))
     if active > 1 or (models and not active):
         yield f"{active} models are in use instead of one. {_RESTORE}"
     for table in sorted(models - tables):
@@ -192,7 +179,7 @@ def _wrong_models_and_counters(connection: Session) -> Iterator[str]:
 
 
 def _count(connection: Session, table: str, condition: str) -> int:
-    return int(connection.execute(f"select count(*) from {table} where {condition}").get)
+    return int(connection.value(f"select count(*) from {table} where {condition}"))
 
 
 def problems(database: Database, vectors: VectorIndex) -> Iterator[str]:

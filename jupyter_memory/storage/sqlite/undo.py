@@ -31,10 +31,8 @@ class SqliteForgotten(Forgotten):
     def pending(self, space: str, /) -> list[Undoable]:
         kept = "select memories, until, moved from forgotten where space = :space or :space = '' order by number desc"
         with self._database.read() as session:
-            return [
-                Undoable(number, from_micros(until), tuple(json.loads(moved)))
-                for number, until, moved in session.rows(kept, space=space)
-            ]
+            rows = session.rows(kept, space=space)
+        return [Undoable(number, from_micros(until), tuple(json.loads(moved))) for number, until, moved in rows]
 
     def undo(self, space: str, /) -> int:
         def undo(changes: Changes) -> int:
@@ -136,9 +134,8 @@ _Lost = tuple[int, str, Identity]  # the key, id and identity of a memory
 
 def _read(connection: Session, changeset: bytes) -> tuple[list[_Lost], list[int], set[int]]:
     # Return the memories that come back, the chunks that get other words, and the memories that get runs.
-    columns = {
-        table: [row[1] for row in connection.execute(f"pragma table_info({table})")] for table in ("memories", "runs")
-    }
+    named = "select name from pragma_table_info(:table)"
+    columns = {table: connection.column(named, table=table) for table in ("memories", "runs")}
     lost, chunks, ran = list[_Lost](), list[int](), set[int]()
     for change in apsw.Changeset.iter(changeset):
         if change.op == "UPDATE" and change.name == "chunks" and change.old is not None:

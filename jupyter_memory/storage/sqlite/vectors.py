@@ -340,14 +340,9 @@ class VectorIndex:
         return found
 
     def missing(self, connection: Session, model: Model, limit: int, after: int = 0) -> list[int]:
-        rows = connection.execute(
-            f"""
-            select id from chunks where id > ? and not exists (select 1 from codes_{model.id} where chunk = id)
-            order by id limit ?
-            """,
-            (after, limit),
-        )
-        return [row[0] for row in rows]
+        lacking = f"not exists (select 1 from codes_{model.id} where chunk = id)"
+        found = f"select id from chunks where id > :after and {lacking} order by id limit :limit"
+        return connection.column(found, after=after, limit=limit)
 
     def count(self, connection: Session, model: Model) -> int:
         return int(connection.execute(f"select count(*) from codes_{model.id}").get)
@@ -356,13 +351,7 @@ class VectorIndex:
         return 4 * model.dimensions + BITS // 8
 
     def search(
-        self,
-        connection: Session,
-        model: Model,
-        query: Vectors,
-        filters: Filters,
-        count: int,
-        threshold: float | None = None,
+        self, connection: Session, model: Model, query: Vectors, filters: Filters, count: int, threshold: float | None
     ) -> list[ScoredChunk]:
         floor = -2.0 if threshold is None else threshold
         allowed = self.owners.matching(connection, filters) if filters else None
@@ -436,13 +425,9 @@ class VectorIndex:
         return dict(rows)
 
     def read(self, connection: Session, model: Model, chunks: Sequence[int]) -> ChunkVectors:
-        found = connection.rows(
-            f"""
-            select chunk, embedding
-            from json_each(:chunks) as wanted cross join vectors_{model.id} on chunk = wanted.value
-            """,
-            chunks=sorted(set(chunks)),
-        )
+        wanted = SQLITE.among("chunk", "chunks")
+        sql = f"select chunk, embedding from vectors_{model.id} where {wanted} order by chunk"
+        found = connection.rows(sql, chunks=list(chunks))
         ids = np.array([chunk for chunk, _ in found], np.int64)
         together = np.frombuffer(b"".join([vector for _, vector in found]), np.float32).reshape(-1, model.dimensions)
         return ChunkVectors(ids, self.owners.of(connection)[ids], together)
@@ -451,7 +436,7 @@ class VectorIndex:
 def _cosines(connection: Session, model: Model, query: Vectors, chunks: NDArray[np.int64]) -> ScoredChunks:
     # One row, since another thread may run Python whenever a row is fetched; whole numbers, since SQLite takes longer
     # to write others. sqlite-vec returns a float32, and these keep all its digits.
-    # An array is read faster than JSON, but may not be empty, and a distribution's SQLite may have none (conda-forge).
+    # An array is read faster than JSON, but may not be empty, and a distribution's SQLite may lack them.
     arrays = hasattr(apsw, "carray") and chunks.size > 0
     [row] = connection.rows(
         f"""

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from operator import and_
 
+import apsw
 import numpy as np
 import pytest
 from hypothesis import given
@@ -139,7 +140,7 @@ def test_nearest_take_all_that_tie(sqlite):
     assert len({code.tobytes() for code in codes(storage)}) < 50
 
 
-def test_as_brute_force(opened):
+def test_as_brute_force(opened, monkeypatch):
     """The best by cosine come in their order, with NumPy's cosine to five digits; the threshold bounds them."""
     rng = np.random.default_rng(2)
     of, query = unit(rng, 500, 64), unit(rng, 64)
@@ -150,6 +151,8 @@ def test_as_brute_force(opened):
     floor = float(np.sort(cosines)[-30] - 1e-6)
     assert len(texts(storage, query, 100, threshold=floor)) == 30
     assert texts(storage, query, 100, threshold=0.999) == []
+    monkeypatch.delattr(apsw, "carray", raising=False)  # as where a distribution builds SQLite without
+    assert finds(storage, query, 20) == found
 
 
 def test_many_chunks_of_one_memory(opened):
