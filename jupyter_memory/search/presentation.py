@@ -61,21 +61,17 @@ def snippet(
     """
     if code:
         return _lines(text, spans, width)
-    place = {}
-    length = at = 0
-    blank = True  # white space follows white space, or nothing
-    for mark in sorted(set(chain.from_iterable(spans))):
+    place, shown, at = {}, "", 0
+    for mark in sorted({*chain.from_iterable(spans), len(text)}):
         piece = text[at:mark]
-        words = piece.split()
-        if words:
-            length += sum(map(len, words)) + len(words) - 1 + (piece[0].isspace() and not blank)
-            blank = False
-        if piece and not blank and piece[-1].isspace():
-            length += 1
-            blank = True
-        place[mark] = length
+        if piece[:1].isspace() and shown and shown[-1] != " ":
+            shown += " "
+        shown += " ".join(piece.split())
+        if piece[-1:].isspace() and shown and shown[-1] != " ":
+            shown += " "
+        place[mark] = len(shown)
         at = mark
-    return _cut(" ".join(text.split()), [(place[a], place[b]) for a, b in spans if place[b] > place[a]], width)
+    return _cut(shown.removesuffix(" "), [(place[a], place[b]) for a, b in spans if place[b] > place[a]], width)
 
 
 def _cut(

@@ -107,8 +107,8 @@ def densest(words: Sequence[tuple[int, int, str]], width: int, lead: int = 0) ->
         begin = max(0, start - lead)
         while last < len(words) and words[last][1] <= begin + width:
             last += 1
-        held = len({word for _, _, word in words[first:last]})
-        if held > best:
+        # No more words differ than there are.
+        if last - first > best and (held := len({word for _, _, word in words[first:last]})) > best:
             best, best_start = held, begin
     return best_start
 

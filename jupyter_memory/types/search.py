@@ -57,7 +57,7 @@ class Filters:
     also: Filters | None = None  # which must match as well
 
     def __bool__(self) -> bool:
-        return self != Filters()
+        return self != _NO_FILTERS
 
     def names(self, facet: str) -> bool:
         return getattr(self, facet) not in ((), None) or (self.also is not None and self.also.names(facet))
@@ -88,6 +88,9 @@ class Filters:
             both = [value for value in (getattr(self, bound), getattr(other, bound)) if value is not None]
             merged[bound] = narrower(both) if both else None
         return Filters(**merged)
+
+
+_NO_FILTERS = Filters()
 
 
 @dataclass(frozen=True, slots=True)
