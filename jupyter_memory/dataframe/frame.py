@@ -286,7 +286,7 @@ def _finished(columns: dict[str, Any], answer: Answer) -> pd.DataFrame:
 
 
 def _strings(values: Iterable[str]) -> pd.Series[str]:
-    return pd.Series(list(values), dtype="str").array  # type: ignore[return-value]
+    return pd.array(list(values), dtype="str")  # type: ignore[return-value]
 
 
 def _floats(values: Iterable[float]) -> np.ndarray[Any, np.dtype[np.float64]]:
