@@ -25,8 +25,6 @@ _ANYWHERE = tuple(shape for shape in SHAPES if not shape.settings)
 # Up to so many characters it is faster to look for one hint after the other.
 _SHORT = 300
 
-# Line breaks behind the last text, so that each place has a fourth byte.
-_PADDING = ("",) * 4
 # The first three bytes of a hint give its slot; most slots have no hint.
 _FACTOR, _SHIFT = np.uint32(0x9E3779B1), np.uint32(16)
 _THREE = np.uint32(0xFFFFFF)
@@ -36,15 +34,14 @@ def _hints(texts: Sequence[str]) -> list[set[str]]:
     if len(texts) == 1 and len(texts[0]) < _SHORT:
         return [{hint for hint in _ALL if hint in texts[0]}]
     # No hint has a line break, so none crosses from one text to the next.
-    data = "\n".join((*texts, *_PADDING)).encode("utf-8", "surrogatepass")
-    slots, behind = _by_slot()
-    numbers = slots.take(_slots(data))
-    places = np.flatnonzero(numbers != 0)
+    data = "\n".join(texts).encode("utf-8", "surrogatepass")
+    taken, behind = _by_begin()
+    places = np.flatnonzero(taken.take(_slots(data)))
     lengths = [len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass")) for text in texts]
     owners = np.searchsorted(np.cumsum([length + 1 for length in lengths]), places, side="right")
     found: list[set[str]] = [set() for _ in texts]
-    for owner, place, number in zip(owners.tolist(), places.tolist(), numbers[places].tolist(), strict=True):
-        for hint, written in behind[number][data[place + 3]]:
+    for owner, place in zip(owners.tolist(), places.tolist(), strict=True):
+        for hint, written in behind.get(data[place : place + 3], ()):
             if data.startswith(written, place):
                 found[owner].add(hint)
     return found
@@ -59,18 +56,14 @@ def _slots(data: bytes) -> NDArray[np.uint32]:
 
 
 @cache
-def _by_slot() -> tuple[NDArray[np.uint8], list[list[list[tuple[str, bytes]]]]]:
-    numbers = np.zeros(1 << 16, np.uint8)
-    behind: list[list[list[tuple[str, bytes]]]] = [[]]
+def _by_begin() -> tuple[NDArray[np.bool_], Mapping[bytes, list[tuple[str, bytes]]]]:
+    taken = np.zeros(1 << 16, np.bool_)
+    behind: dict[bytes, list[tuple[str, bytes]]] = {}
     for hint in _ALL:
         written = hint.encode()
-        slot = _slots(written)[0]
-        if not numbers[slot]:
-            numbers[slot] = len(behind)
-            behind.append([[] for _ in range(256)])
-        for fourth in written[3:4] or range(256):
-            behind[numbers[slot]][fourth].append((hint, written))
-    return numbers, behind
+        taken[_slots(written)[0]] = True
+        behind.setdefault(written[:3], []).append((hint, written))
+    return taken, behind
 
 
 # Hiding one secret can uncover another one next to it, but not forever.
