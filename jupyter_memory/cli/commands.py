@@ -13,6 +13,7 @@ import click
 
 from jupyter_memory.config import chosen_stores, default_path, store_path
 from jupyter_memory.errors import ClientConfigError, JupyterMemoryError
+from jupyter_memory.interface.commands import memories
 from jupyter_memory.interface.commands.command import Argument, Call, Command, Front, SeveralErrors, WrongUsage, usage
 from jupyter_memory.interface.options import BOUNDS, VERDICTS, Option, yes
 from jupyter_memory.text.display import columns
@@ -201,24 +202,12 @@ def eval_(front: Front, call: Call) -> None:
     _write(front, out, [row.to_json() for row in found], "rows")
 
 
-def _pool(front: Front, call: Call) -> None:
-    """List what profiles show first for the questions that you judged before; judge what is new, row by row."""
-    from jupyter_memory.evaluation import golden
-    from jupyter_memory.evaluation.runner import arms
-    from jupyter_memory.search.profiles import PROFILES
-
-    named = call.values["profile"]
-    profiles = arms(named) if named else {**PROFILES, **arms([front.settings.profile])}
-    front.say(golden.pool(front.store, front.golden_file, profiles, call.values))
-
-
 def _tune(front: Front, call: Call) -> None:
     """Propose changes of weights that lift right answers of the golden set and lower none; FILE saves them."""
     from jupyter_memory.evaluation import golden
-    from jupyter_memory.evaluation.runner import arms
 
-    used = arms([front.settings.profile])[front.settings.profile]
-    tuned, said = golden.tune(front.store, golden.load(front.golden_file), used)
+    profile = golden.profiles(front.settings.profile)[1]
+    tuned, said = golden.tune(front.store, golden.load(front.golden_file), profile)
     front.say(said)
     if call.words:
         saved = shlex.quote(str(tuned.save(call.words[0])))
@@ -311,7 +300,7 @@ COMMANDS: tuple[Command[Front], ...] = (
     Command("connect", connect, (Argument("CLIENT", many=True, required=False),), _CONNECT),
     Command("mcp", mcp, options=BOUNDS),
     Command("eval", eval_, (Argument("DIR", many=True),), _EVAL),
-    Command("eval pool", _pool, options=(_PROFILES, *VERDICTS)),
+    Command("eval pool", memories.pool, options=(_PROFILES, *VERDICTS)),
     Command("eval tune", _tune, (Argument("FILE", required=False),)),
     Command("bench", bench, options=_BENCH),
 )

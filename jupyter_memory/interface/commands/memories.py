@@ -267,6 +267,21 @@ def _judge(front: Front, call: Call, *, accepted: bool) -> None:
         front.say(named(memory, told, of))
 
 
+def pool(front: Front, call: Call) -> None:
+    """List what the profiles show first for your questions and you have not judged yet; judge it row by row.
+
+    The questions are those of the golden set and of `%memory good` and `bad`. A row is named by its first column.
+
+    Examples::
+
+        %memeval pool --right 3f2a9c --wrong 0c41d2 --first 9e1b55
+    """
+    from jupyter_memory.evaluation import golden
+
+    profiles = golden.profiles(front.settings.profile, call.values["profile"])[0]
+    front.say(golden.pool(front.store, front.golden_file, profiles, call.values))
+
+
 def add(front: Front, call: Call) -> None:
     """Remember a text, or with - the text on standard input; secrets in it are redacted."""
     text = sys.stdin.read() if call.words == ("-",) else call.text("The text")
