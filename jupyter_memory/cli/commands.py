@@ -13,7 +13,6 @@ import click
 
 from jupyter_memory.config import chosen_stores, default_path, store_path
 from jupyter_memory.errors import ClientConfigError, JupyterMemoryError
-from jupyter_memory.interface.commands import memories
 from jupyter_memory.interface.commands.command import Argument, Call, Command, Front, SeveralErrors, WrongUsage, usage
 from jupyter_memory.interface.options import BOUNDS, VERDICTS, Option, yes
 from jupyter_memory.text.display import columns
@@ -202,12 +201,20 @@ def eval_(front: Front, call: Call) -> None:
     _write(front, out, [row.to_json() for row in found], "rows")
 
 
+def _pool(front: Front, call: Call) -> None:
+    """List what profiles show first for the questions that you judged before; judge what is new, row by row."""
+    from jupyter_memory.evaluation import golden
+
+    profiles = golden.profiles(front.settings.profile, call.values["profile"])[0]
+    front.say(golden.pool(front.store, golden.golden_file(front.settings), profiles, call.values))
+
+
 def _tune(front: Front, call: Call) -> None:
     """Propose changes of weights that lift right answers of the golden set and lower none; FILE saves them."""
     from jupyter_memory.evaluation import golden
 
     profile = golden.profiles(front.settings.profile)[1]
-    tuned, said = golden.tune(front.store, golden.load(front.golden_file), profile)
+    tuned, said = golden.tune(front.store, golden.load(golden.golden_file(front.settings)), profile)
     front.say(said)
     if call.words:
         saved = shlex.quote(str(tuned.save(call.words[0])))
@@ -300,7 +307,7 @@ COMMANDS: tuple[Command[Front], ...] = (
     Command("connect", connect, (Argument("CLIENT", many=True, required=False),), _CONNECT),
     Command("mcp", mcp, options=BOUNDS),
     Command("eval", eval_, (Argument("DIR", many=True),), _EVAL),
-    Command("eval pool", memories.pool, options=(_PROFILES, *VERDICTS)),
+    Command("eval pool", _pool, options=(_PROFILES, *VERDICTS)),
     Command("eval tune", _tune, (Argument("FILE", required=False),)),
     Command("bench", bench, options=_BENCH),
 )

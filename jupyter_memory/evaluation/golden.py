@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from jupyter_memory.config import JupyterMemory
+from jupyter_memory.config import JupyterMemory, companion, store_path
 from jupyter_memory.dataframe.accessor import local_chart
 from jupyter_memory.errors import InputError, MissingExtra
 from jupyter_memory.evaluation.datasets import Question
@@ -82,6 +82,11 @@ class GoldenQuestion:
 def golden_path(store: Path) -> Path:
     """Return the file of a store's golden set, whether it is there or not."""
     return store.with_name(f"{store.stem}.golden.jsonl")
+
+
+def golden_file(settings: JupyterMemory) -> Path:
+    """Return the file of the golden set of the store that the settings name."""
+    return golden_path(companion(store_path(settings)))
 
 
 def load(path: Path) -> list[GoldenQuestion]:

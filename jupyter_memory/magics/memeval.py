@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 
-from jupyter_memory.interface.commands import memories
 from jupyter_memory.interface.commands.command import Argument, Call, Command
 from jupyter_memory.interface.options import VERDICTS, Option
 from jupyter_memory.magics.parsing import Subcommands
@@ -133,6 +132,21 @@ def run(session: Session, call: Call) -> pd.DataFrame:
     return frame.astype({"profile": "str", "model": "str"})
 
 
+def pool(session: Session, call: Call) -> None:
+    """List what the profiles show first for your questions and you have not judged yet; judge it row by row.
+
+    The questions are those of the golden set and of `%memory good` and `bad`. A row is named by its first column.
+
+    Examples::
+
+        %memeval pool --right 3f2a9c --wrong 0c41d2 --first 9e1b55
+    """
+    from jupyter_memory.evaluation import golden
+
+    profiles = golden.profiles(session.settings.profile, call.values.get("profile"))[0]
+    session.say(golden.pool(session.store, session.golden_file, profiles, call.values))
+
+
 def tune(session: Session, call: Call) -> None:
     """Propose changes of weights that lift right answers that rank too low, one by one.
 
@@ -168,7 +182,7 @@ def plot(session: Session, call: Call) -> Any:
 _COMMANDS: tuple[Command[Session], ...] = (
     Command("add", add, notebook_words="[RANK…]"),
     Command("run", run, options=_RUN),
-    Command("pool", memories.pool, options=(_RUN[0], *VERDICTS)),
+    Command("pool", pool, options=(_RUN[0], *VERDICTS)),
     Command("tune", tune, (Argument("FILE", required=False),), values="path"),
     Command("plot", plot),
     Command("list", list_),

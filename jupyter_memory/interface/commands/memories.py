@@ -261,25 +261,8 @@ def _judge(front: Front, call: Call, *, accepted: bool) -> None:
         if not noted:
             raise InputError("Nothing was noted, since the setting log_searches is off.")
         if said is None and of in ("", OWN):
-            from jupyter_memory.evaluation.golden import take_back
-
-            take_back(front.golden_file, shown.query, memory.id)
+            front.take_back(shown.query, memory.id)
         front.say(named(memory, told, of))
-
-
-def pool(front: Front, call: Call) -> None:
-    """List what the profiles show first for your questions and you have not judged yet; judge it row by row.
-
-    The questions are those of the golden set and of `%memory good` and `bad`. A row is named by its first column.
-
-    Examples::
-
-        %memeval pool --right 3f2a9c --wrong 0c41d2 --first 9e1b55
-    """
-    from jupyter_memory.evaluation import golden
-
-    profiles = golden.profiles(front.settings.profile, call.values["profile"])[0]
-    front.say(golden.pool(front.store, front.golden_file, profiles, call.values))
 
 
 def add(front: Front, call: Call) -> None:
