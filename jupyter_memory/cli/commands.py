@@ -205,21 +205,17 @@ def eval_(front: Front, call: Call) -> None:
 def _pool(front: Front, call: Call) -> None:
     """List what profiles show first for the questions that you judged before; judge what is new, row by row."""
     from jupyter_memory.evaluation import golden
-    from jupyter_memory.evaluation.runner import arms
-    from jupyter_memory.search.profiles import PROFILES
 
-    named = call.values["profile"]
-    profiles = arms(named) if named else {**PROFILES, **arms([front.settings.profile])}
-    front.say(golden.pool(front.store, front.golden_file, profiles, call.values))
+    profiles = golden.profiles(front.settings.profile, call.values["profile"])[0]
+    front.say(golden.pool(front.store, golden.golden_file(front.settings), profiles, call.values))
 
 
 def _tune(front: Front, call: Call) -> None:
     """Propose changes of weights that lift right answers of the golden set and lower none; FILE saves them."""
     from jupyter_memory.evaluation import golden
-    from jupyter_memory.evaluation.runner import arms
 
-    used = arms([front.settings.profile])[front.settings.profile]
-    tuned, said = golden.tune(front.store, golden.load(front.golden_file), used)
+    profile = golden.profiles(front.settings.profile)[1]
+    tuned, said = golden.tune(front.store, golden.load(golden.golden_file(front.settings)), profile)
     front.say(said)
     if call.words:
         saved = shlex.quote(str(tuned.save(call.words[0])))

@@ -126,6 +126,11 @@ class Terminal(Front):
         search, ids = found
         return Shown(ids, search.query, search.query_id, search.profile, "The last search of the command line")
 
+    def take_back(self, query: str, memory_id: str) -> None:
+        from jupyter_memory.evaluation import golden
+
+        golden.take_back(golden.golden_file(self.settings), query, memory_id)
+
     @property
     def no_results(self) -> str:
         if not self.settings.log_searches:

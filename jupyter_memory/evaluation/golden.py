@@ -17,14 +17,14 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from jupyter_memory.config import JupyterMemory
+from jupyter_memory.config import JupyterMemory, companion, store_path
 from jupyter_memory.dataframe.accessor import local_chart
 from jupyter_memory.errors import InputError, MissingExtra
 from jupyter_memory.evaluation.datasets import Question
 from jupyter_memory.evaluation.metrics import DEPTH, METRICS
-from jupyter_memory.evaluation.runner import Measured, Row, rows
+from jupyter_memory.evaluation.runner import Measured, Row, arms, rows
 from jupyter_memory.search.fusion import weights_of, with_weights
-from jupyter_memory.search.profiles import Profile
+from jupyter_memory.search.profiles import PROFILES, Profile
 from jupyter_memory.search.query.parser import parse
 from jupyter_memory.store.searching import SearchOptions
 from jupyter_memory.store.store import MemoryStore
@@ -82,6 +82,11 @@ class GoldenQuestion:
 def golden_path(store: Path) -> Path:
     """Return the file of a store's golden set, whether it is there or not."""
     return store.with_name(f"{store.stem}.golden.jsonl")
+
+
+def golden_file(settings: JupyterMemory) -> Path:
+    """Return the file of the golden set of the store that the settings name."""
+    return golden_path(companion(store_path(settings)))
 
 
 def load(path: Path) -> list[GoldenQuestion]:
@@ -156,10 +161,7 @@ def judge(path: Path, question: GoldenQuestion, memories: Sequence[Memory], verd
 
 
 def take_back(path: Path, written: str, memory_id: str) -> None:
-    """Let go of what was said of an answer to a question, with whatever filters it was asked.
-
-    A question goes with its last answer.
-    """
+    """Let go of what was said of an answer to a question, with whatever filters; it goes with its last answer."""
     text = parse(written, now=datetime.now(UTC)).text
     if path.exists():
         with _changed(path) as known:
@@ -323,6 +325,16 @@ _OF_EACH = 5  # hits of a profile that are worth a judgement
 _SIZES = (1.1, 1.25, 1.5, 2.0, 3.0)  # how many times as much or as little a weight may count, the smallest change first
 _EQUAL = 1e-9
 _Tried = tuple[float, str, Profile, list[float]]  # nDCG@10 of the golden set, a sentence, and that of each question
+
+
+def profiles(used: str, named: Sequence[str] | None = None) -> tuple[dict[str, Profile], Profile]:
+    """Return the profiles of these names, or all, and the one that is used; a file goes by the name of its profile."""
+    in_use = arms([used])
+    chosen = arms(named) if named else {**PROFILES, **in_use}
+    labels = {label: one.name if label.endswith(".toml") else label for label, one in chosen.items()}
+    if len(set(labels.values())) < len(labels):  # another one has it
+        labels = {label: label for label in chosen}
+    return {labels[label]: one for label, one in chosen.items()}, in_use[used]
 
 
 def pool(store: MemoryStore, path: Path, profiles: Mapping[str, Profile], said: Mapping[str, Any]) -> str:

@@ -113,7 +113,7 @@ FORGET = (
 )
 RUNNABLE = Option(("--runnable",), "code, with the earlier cells that it needs")
 EFFECTS = Option(("--effects",), "also the cells that write files, use the network or run commands")
-REMOVE = Option(("--remove",), "take the tag off")
+REMOVE = Option(("--remove",), "take off the tag, or take back what was noted")
 FROM = Option(("--from",), "a folder that has the model's files; nothing is fetched", "PATH")
 DIMS = Option(("--dims",), "length of the vectors, such as 256", "N", whole=True)
 MODEL = (FROM, DIMS, yes("do not ask before a model is fetched or removed"), JSON)
@@ -123,7 +123,6 @@ VERDICTS = (
     Option(("--wrong",), "this row does not answer it; again for one more", "ROW", many=True),
     Option(("--first",), "this row should be the first; again for one more", "ROW", many=True),
 )
-TAKE_BACK = Option(("--remove",), "take back what was noted")
 UNTOLD = Option(("--off",), "remove the description, or search the folder again")
 OFF = Option(("--off",), "no longer watch these folders; what was indexed stays")
 # What an agent may see and do: options of the server, which the entry of a client names.

@@ -17,8 +17,6 @@ from jupyter_memory.text.display import columns, count_of, fit
 if TYPE_CHECKING:
     import pandas as pd
 
-    from jupyter_memory.search.profiles import Profile
-
 _EMPTY = "The golden set is empty. Search, then keep what was right: %memeval add RANK"
 _RUN = (
     Option(
@@ -104,7 +102,7 @@ def run(session: Session, call: Call) -> pd.DataFrame:
         if not kept:
             raise UsageError(f"{said} Nothing is left to measure: search, then %memeval add, or {forgetting}")
         session.note(f"{said} They are left out. To keep other answers: search, then %memeval add; or {forgetting}")
-    profiles, used = _profiles(session, call.values.get("profile") or ())
+    profiles, used = golden.profiles(session.settings.profile, call.values.get("profile"))
     store, settings = session.store, session.settings
     against = golden.baseline(store, kept, used)
     runs = [golden.run(store, kept, profiles, against)]
@@ -145,7 +143,7 @@ def pool(session: Session, call: Call) -> None:
     """
     from jupyter_memory.evaluation import golden
 
-    profiles = _profiles(session, call.values.get("profile") or ())[0]
+    profiles = golden.profiles(session.settings.profile, call.values.get("profile"))[0]
     session.say(golden.pool(session.store, session.golden_file, profiles, call.values))
 
 
@@ -162,7 +160,7 @@ def tune(session: Session, call: Call) -> None:
     """
     from jupyter_memory.evaluation import golden
 
-    tuned, said = golden.tune(session.store, session.questions, _profiles(session, ())[1])
+    tuned, said = golden.tune(session.store, session.questions, golden.profiles(session.settings.profile)[1])
     session.say(said)
     if not call.words:
         session.say("To save and use it: %memeval tune mine.toml")
@@ -181,20 +179,7 @@ def plot(session: Session, call: Call) -> Any:
     return golden_chart(session.measured)
 
 
-def _profiles(session: Session, named: Any) -> tuple[dict[str, Profile], Profile]:
-    from jupyter_memory.evaluation.runner import arms
-    from jupyter_memory.search.profiles import PROFILES
-
-    used = arms([session.settings.profile])
-    chosen = arms(named) if named else {**PROFILES, **used}
-    # A file goes by the name of its profile, unless another one has it.
-    labels = {label: one.name if label.endswith(".toml") else label for label, one in chosen.items()}
-    if len(set(labels.values())) < len(labels):
-        labels = {label: label for label in chosen}
-    return {labels[label]: one for label, one in chosen.items()}, used[session.settings.profile]
-
-
-_COMMANDS = (
+_COMMANDS: tuple[Command[Session], ...] = (
     Command("add", add, notebook_words="[RANK…]"),
     Command("run", run, options=_RUN),
     Command("pool", pool, options=(_RUN[0], *VERDICTS)),

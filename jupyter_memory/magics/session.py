@@ -150,10 +150,21 @@ class Session(Front):
             self.store_at_once.note_search(answer, "magic")
 
     @property
+    def golden_file(self) -> Path:
+        from jupyter_memory.evaluation.golden import golden_file
+
+        return golden_file(self.settings)
+
+    @property
     def questions(self) -> list[GoldenQuestion]:
         from jupyter_memory.evaluation.golden import load
 
         return load(self.golden_file)
+
+    def take_back(self, query: str, memory_id: str) -> None:
+        from jupyter_memory.evaluation.golden import take_back
+
+        take_back(self.golden_file, query, memory_id)
 
     def note_unexpanded(self, line: str, variables: Container[str], instead: str) -> None:
         """Say, once, that a name in a line stands for itself, where other magics would put in the variable's value."""

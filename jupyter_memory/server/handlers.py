@@ -22,7 +22,7 @@ from jupyter_server.base.handlers import APIHandler
 from jupyter_server.utils import url_path_join
 from tornado import web
 
-from jupyter_memory.config import companion, models_folder, store_path
+from jupyter_memory.config import models_folder
 from jupyter_memory.errors import InputError, JupyterMemoryError, NoStore, StoreError
 from jupyter_memory.server.exchange import ClientError, answered, check_count, folders, invalid, item, typed, validated
 from jupyter_memory.server.service import Service
@@ -518,7 +518,7 @@ def _feedback(handler: _MemoryHandler, body: _Json) -> _Json:
     if recorded and of in ("", OWN):
         from jupyter_memory.evaluation import golden
 
-        path = golden.golden_path(companion(store_path(handler.service.settings)))
+        path = golden.golden_file(handler.service.settings)
         query = store.searching.asked(query_id) or dict(handler.service.asked_together).get(query_id)
         if accepted is None:
             golden.take_back(path, query.written if query is not None else body.get("query", ""), there)

@@ -55,7 +55,7 @@ test.describe('Several stores', () => {
       await page.screenshot({ path: test.info().outputPath('hit.png') });
       await panel.section('Why this order');
       const found = await panel.advanced();
-      await expect(found.getByText(/^These are sums over the stores/)).toBeVisible();
+      await found.getByText(/^These are sums over the stores/).scrollIntoViewIfNeeded();
       await expect.poll(() => breaches(page, '#jupyter-memory\\:panel')).toEqual([]);
       await page.screenshot({ path: test.info().outputPath('debugger.png') });
       await page.reload();
@@ -82,10 +82,10 @@ test.describe('Several stores', () => {
     page.on('request', request => urls.push(decodeURIComponent(request.url())));
 
     await panel.open();
+    await panel.ask('meters plot kiefer');
     await (await panel.menu(/^Stores/)).click();
     await panel.answered(() => panel.filters.getByRole('checkbox', { name: 'papers' }).click());
     await page.keyboard.press('Escape');
-    await panel.ask('meters plot kiefer');
     const image = panel.hits.getByRole('img', { name: /^Picture: / }).first();
     await expect.poll(() => image.evaluate((one: HTMLImageElement) => one.naturalWidth)).toBe(480);
     expect(urls.some(url => url.includes('jupyter-memory/thumbnail'))).toBe(true);

@@ -10,7 +10,7 @@ from inspect import cleandoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
-from jupyter_memory.config import JupyterMemory, companion, has_store, store_path
+from jupyter_memory.config import JupyterMemory, has_store, store_path
 from jupyter_memory.errors import JupyterMemoryError, QueryError, UnknownProfile
 from jupyter_memory.interface.options import SHIELD, Option
 from jupyter_memory.text.display import WholeText, fit
@@ -200,12 +200,6 @@ class Front(Protocol):
             self._stores = Stores(self.settings, lambda: self.store)
         return self._stores
 
-    @property
-    def golden_file(self) -> Path:
-        from jupyter_memory.evaluation.golden import golden_path
-
-        return golden_path(companion(store_path(self.settings)))
-
     # What ranks stand for, and what to say of a rank where nothing was shown yet.
     @property
     def shown(self) -> Shown | None: ...
@@ -261,6 +255,9 @@ class Front(Protocol):
     def comparing(self, what: str, undo: str) -> AbstractContextManager[None]:
         """Compare the golden set before and after a change, and note if the change makes it worse."""
         return nullcontext()
+
+    # The golden set no longer has this answer to a question.
+    def take_back(self, query: str, memory_id: str) -> None: ...
 
     # The setting `embedder` names another model than the one that the store uses now.
     def embedder_differs(self, used: str) -> None: ...

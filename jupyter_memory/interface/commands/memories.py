@@ -261,9 +261,7 @@ def _judge(front: Front, call: Call, *, accepted: bool) -> None:
         if not noted:
             raise InputError("Nothing was noted, since the setting log_searches is off.")
         if said is None and of in ("", OWN):
-            from jupyter_memory.evaluation.golden import take_back
-
-            take_back(front.golden_file, shown.query, memory.id)
+            front.take_back(shown.query, memory.id)
         front.say(named(memory, told, of))
 
 

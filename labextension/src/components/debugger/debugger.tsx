@@ -63,9 +63,7 @@ export function Debugger({ model, trans, pickFile }: IProps<DebuggerModel> & IPi
           )}
           {answer && !answer.lists && model.search.answers.answeredQuestion.stores.length > 0 && (
             <p className="jp-Memory-dim">
-              {trans.__(
-                'These are sums over the stores. What each search found is listed where only your own store is searched.'
-              )}
+              {trans.__('These are sums over the stores. Lists are shown where only your own store is searched.')}
             </p>
           )}
           {answer && <Timings answer={answer} trans={trans} />}
