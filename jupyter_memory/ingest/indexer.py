@@ -32,10 +32,9 @@ from jupyter_memory.types import Draft, IndexReport, PictureReport
 from jupyter_memory.types.memory import NO_PICTURES, Thumbnail
 from jupyter_memory.types.protocols import REFUSED, UNREAD, Embedder, FileState
 
-# Memories that are embedded and written together: large enough for the model, small enough to lose on Ctrl-C; those
-# that workers embedded, of which few are left when the last is read. So many characters count for one, since each takes
-# some hundred bytes until it is written.
-_BATCH, _EMBEDDED, _ONE = 1024, 128, 2_000
+# Memories that are embedded and written together: large enough for the model, small enough to lose on Ctrl-C. So many
+# characters count for one, since each takes some hundred bytes until it is written.
+_BATCH, _ONE = 1024, 2_000
 # Bytes of pictures that workers are sent at their start.
 _MOST_SENT = 20_000_000
 # Files whose pictures are written together.
@@ -111,7 +110,7 @@ class Indexing:
             if read is not None and (old := missing.moved_to(*read)) is not None:
                 self._storage.writer.rename(old, read[0].path)
                 self._counts["moved"] += 1
-            if self._waiting >= (_BATCH if self._pool is None else _EMBEDDED):
+            if self._waiting >= _BATCH:
                 self._write()
             report(done, len(seen.files))
         self._write()

@@ -13,7 +13,7 @@ from datetime import datetime
 from itertools import accumulate, islice
 from pathlib import Path
 from threading import Condition, Thread
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from jupyter_memory.errors import JupyterMemoryError
 from jupyter_memory.ingest.preparation import prepare, read_file
@@ -97,10 +97,11 @@ def serve() -> None:
         # What is made here is sent or kept, so there is next to nothing to collect.
         gc.freeze()
         gc.set_threshold(100_000)
-        _write(results, None)  # until now, the other process takes what comes first
         while True:
             reads: list[Read] = pickle.load(requests)  # noqa: S301
-            _write(results, prepare_files(reads, task, embedder))
+            # In one piece: the reader would wait for its turn after each of the pieces that pickle makes.
+            results.write(pickle.dumps(prepare_files(reads, task, embedder), pickle.HIGHEST_PROTOCOL))
+            results.flush()
 
 
 # Bytes of files from which on workers are worth their start, which takes each some 0.4 s.
@@ -115,10 +116,9 @@ _UNOPENED = 100_000
 _PIPE = 1 << 20
 
 
-def _write(into: IO[bytes], what: object) -> None:
-    # In one piece: the reader would wait for its turn after each of the pieces that pickle makes.
-    into.write(pickle.dumps(what, pickle.HIGHEST_PROTOCOL))
-    into.flush()
+def _send(worker: Child, request: object) -> None:
+    worker.requests.write(pickle.dumps(request))
+    worker.requests.flush()
 
 
 class WorkerPool:
@@ -152,7 +152,7 @@ class WorkerPool:
                     # More than a user may have of it is refused.
                     with suppress(OSError):
                         fcntl.fcntl(worker.results, fcntl.F_SETPIPE_SZ, _PIPE)
-                _write(worker.requests, task)
+                _send(worker, task)
         self._running = len(self._workers)
         for worker in self._workers:
             Thread(target=self._feed, args=(worker,), name="jupyter-memory-worker", daemon=True).start()
@@ -190,14 +190,13 @@ class WorkerPool:
     def _feed(self, worker: Child) -> None:
         under_way: list[int] = []
         try:
-            pickle.load(worker.results)  # noqa: S301 - from the process started here
             while True:
                 while len(under_way) < 2 and (place := self._taken(wait=not under_way)) is not None:
                     under_way.append(place)
-                    _write(worker.requests, self._portions[place])
+                    _send(worker, self._portions[place])
                 if not under_way:
                     return
-                found = pickle.load(worker.results)  # noqa: S301
+                found = pickle.load(worker.results)  # noqa: S301 - from the process started here
                 self._put(under_way.pop(0), found)
         except (OSError, EOFError, pickle.UnpicklingError, ValueError):
             # The worker is gone; the caller reads what it had.
