@@ -433,7 +433,7 @@ class Tools:
         found = {fix.mended.memory_id: fix for fix in fixes.of_run(run, limit=asked.limit)}
         texts = {id_: f"{fix.error}\n\n{fix.diff or fix.mended.source}" for id_, fix in found.items()}
         of = {address(self._names[0], id_): id_ for id_ in found}
-        memories = [one._replace(text=texts[of[one.id]]) for one in self._seen([*of], call.client)]
+        memories = [replace(one, text=texts[of[one.id]]) for one in self._seen([*of], call.client)]
         if not memories:
             return priced(results.GetResult(memories=[], note=NOTHING_ALIKE, rule=quotes_for(()).rule, tokens=0), 999)
         result = results.get_result([Part(one) for one in memories], (), None, asked.max_tokens)
@@ -538,7 +538,7 @@ class Tools:
             if wanted := [id_ for of, id_ in map(_parted, ids) if of == name]:
                 part = self._part(client, name)
                 seen = part.store.among(wanted, part.within)
-                by_id |= {address(name, one.id): one._replace(id=address(name, one.id)) for one in seen}
+                by_id |= {address(name, one.id): replace(one, id=address(name, one.id)) for one in seen}
         found = [by_id[id_] for id_ in dict.fromkeys(ids) if id_ in by_id]
         if all_of and len(found) < len(set(ids)):
             raise ToolError(NOT_HERE.format("this id" if len(set(ids)) == 1 else "one of these ids"))
@@ -578,7 +578,7 @@ class Tools:
             return memory
         name, memory_id = _parted(memory.id)
         part = self._part(client, name)
-        return memory._replace(text=part.store.runnable(memory_id, within=part.within).text)
+        return replace(memory, text=part.store.runnable(memory_id, within=part.within).text)
 
     def _store(self, name: str, *, create: bool = False) -> MemoryStore:
         return self.provider.store(create=create) if name == OWN else self._stores.named(name)

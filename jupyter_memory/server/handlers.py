@@ -85,7 +85,7 @@ class _MemoryHandler(APIHandler):
 
     def item(self, memory_id: str, do: Callable[[MemoryStore, str], Memory]) -> _Json:
         store, there = self.store_of(memory_id)
-        return item(do(store, there)._replace(id=memory_id), store, self.service.root)
+        return item(replace(do(store, there), id=memory_id), store, self.service.root)
 
     async def prepare(self, **options: Any) -> None:
         await super().prepare(**options)

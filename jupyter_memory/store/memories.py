@@ -91,10 +91,7 @@ class Memories(Part):
 
     def get(self, memory_id: str | list[str] | tuple[str, ...]) -> Memory | list[Memory]:
         """Return a memory by its id, or several, in the order of their ids; raises ``UnknownMemory`` for others."""
-        # A memory is a tuple, too, but no ids.
-        if isinstance(memory_id, (list, tuple)) and not isinstance(memory_id, Memory):
-            return self._found(memory_id)
-        return self._found([str(memory_id)])[0]
+        return self._found(memory_id) if isinstance(memory_id, (list, tuple)) else self._found([memory_id])[0]
 
     def bound(self, filters: Filters) -> Filters:
         """Return filters as they hold in this store: in its space, with paths by every name that it knows."""
@@ -332,7 +329,7 @@ class Forgetting(Part):
         if ids is not None:
             if source is not None or filters or everything:
                 raise InputError(_NOT_BOTH)
-            return (str(ids),) if isinstance(ids, Memory) or not isinstance(ids, Iterable) else as_tuple(ids)
+            return as_tuple(ids) if isinstance(ids, Iterable) else (str(ids),)
         if sources and not any(sources):
             raise InputError("source= is empty. Name a file or a folder, or leave it out.")
         if sources and chosen.path:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from difflib import unified_diff
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from jupyter_memory.text.dates import UNKNOWN, iso_day
 from jupyter_memory.text.display import placed, preview
@@ -56,7 +56,8 @@ SEVERITIES = ("critical", "warning", "suggestion")
 PINNED_BY = "pinned_by"  # in the metadata of a memory that a program pinned, and no person: its name
 
 
-class Memory(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Memory:
     """A note, a file, a history entry or one notebook cell; its times are aware and in UTC."""
 
     id: str

@@ -403,7 +403,7 @@ class Answer:
 
     def addressed(self) -> Answer:
         """Return it with ids that lead to their stores: ``team:ID``, for those who know a memory by one word."""
-        hits = tuple(replace(hit, memory=hit.memory._replace(id=hit.address)) for hit in self.hits)
+        hits = tuple(replace(hit, memory=replace(hit.memory, id=hit.address)) for hit in self.hits)
         return replace(self, hits=hits)
 
     @property

@@ -194,8 +194,6 @@ def test_an_unknown_id(week_store, week_memories, memory_id):
         lambda: week_store.explain("prices", memory_id),
         lambda: week_store.forget(memory_id),
         lambda: week_store.forget([known, memory_id]),
-        lambda: week_store.forget(week_store.get(known)),
-        lambda: week_store.get(week_store.get(known)),
     ):
         with pytest.raises(UnknownMemory, match="No memory has the id"):
             call()

@@ -111,7 +111,7 @@ def test_fusing_by_hand(notes):
     assert named(notes, fuse_scores(lists, [0.5, 0.1], 2)) == [("a", 0.5), ("b", 0.25)]
     assert len(fuse_scores(lists, limit=0)) == len(fuse_scores(lists, limit=-1)) == 4
     # Case, white space and the last punctuation make no difference.
-    copy = notes["a"]._replace(id="copy", text="  NOTE\n a. ")
+    copy = replace(notes["a"], id="copy", text="  NOTE\n a. ")
     results = [*scored(notes, b=3, a=2), Scored(copy, 1.5), *scored(notes, c=1)]
     assert named(notes, dedup(results)) == [("b", 3), ("a", 2), ("c", 1)]
     assert named(notes, dedup(results, 1)) == [("b", 3)]
@@ -119,7 +119,7 @@ def test_fusing_by_hand(notes):
 
 def test_rerank_is_relevance_and_quality(notes):
     """0.80 * score / best + 0.20 * quality; with the weights of each part, that part alone; ties keep their order."""
-    old = notes["a"]._replace(event_at=NOW - timedelta(days=365), accessed=1)
+    old = replace(notes["a"], event_at=NOW - timedelta(days=365), accessed=1)
     results = [Scored(old, 2.0), *scored(notes, b=2.0, c=1.0)]
     # note .7, read once, a year old; and note .7, never read, new.
     worth = {"a": 0.4 * 0.7 + 0.2 * 0.25 + 0.2 * 0.5, "b": FRESH_NOTE, "c": FRESH_NOTE}
@@ -128,11 +128,11 @@ def test_rerank_is_relevance_and_quality(notes):
 
     recent = RerankWeights(relevance=0.0, quality=0.0, recency=1.0)
     assert named(notes, rerank(results, now=NOW, weights=recent)) == [("b", 1.0), ("c", 1.0), ("a", 0.5)]
-    pinned = notes["c"]._replace(tier="core")
+    pinned = replace(notes["c"], tier="core")
     found = rerank([*results[:2], Scored(pinned, 1.0)], now=NOW, weights=RerankWeights(0.0, 0.0, 1.0, 0.0))
     assert named(notes, found) == [("c", 1.0), ("a", 0.7), ("b", 0.7)]
     # A content that two more sources have is worth more: 0.2 * 2 / 3 of the quality.
-    copies = [Scored(notes["a"]._replace(id=name, source=f"/{name}.md"), 0.5) for name in "xy"]
+    copies = [Scored(replace(notes["a"], id=name, source=f"/{name}.md"), 0.5) for name in "xy"]
     alone, among = (rerank([*scored(notes, a=1), *more], now=NOW)[0].score for more in ((), copies))
     assert among - alone == pytest.approx(0.2 * 0.2 * 2 / 3)
 
@@ -143,8 +143,8 @@ def test_rerank_is_relevance_and_quality(notes):
 )
 def test_a_time_that_the_query_names(notes, query, more):
     """Up to 0.40 at the time that is meant, nothing from three tolerances on; without one nothing changes."""
-    then = notes["a"]._replace(event_at=NOW - timedelta(days=21))
-    near = notes["b"]._replace(event_at=NOW - timedelta(days=21 + 4.5))
+    then = replace(notes["a"], event_at=NOW - timedelta(days=21))
+    near = replace(notes["b"], event_at=NOW - timedelta(days=21 + 4.5))
     results = [Scored(then, 1.0), Scored(near, 1.0), *scored(notes, c=1.0)]
     plain = {one.memory.id: one.score for one in rerank(results, now=NOW)}
     found = {one.memory.id: one.score - plain[one.memory.id] for one in rerank(results, query, now=NOW)}
@@ -154,7 +154,7 @@ def test_a_time_that_the_query_names(notes, query, more):
 
 def test_an_extractor_of_ones_own(notes):
     """It gets the query and the moment, and its days and tolerance are used; None means no time."""
-    old = notes["d"]._replace(event_at=NOW - timedelta(days=400))
+    old = replace(notes["d"], event_at=NOW - timedelta(days=400))
     results = [*scored(notes, a=1.0), Scored(old, 0.9)]
     asked = []
 

@@ -1,5 +1,6 @@
 """Memories go from one store to another: whole, without secrets and history, and back again; nothing is lost."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -33,7 +34,7 @@ def two(store):
 
 
 def held(store):
-    return {hit.memory.id: hit.memory._replace(indexed_at=None) for hit in store.browsed(limit=1000).hits}
+    return {hit.memory.id: replace(hit.memory, indexed_at=None) for hit in store.browsed(limit=1000).hits}
 
 
 def give(source, ids, target, **options):

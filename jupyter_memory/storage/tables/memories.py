@@ -233,7 +233,7 @@ def _read(session: Session, where: str, **parameters: Any) -> dict[int, Memory]:
     # Column by column, in the order of the fields, since a search reads hundreds.
     keys, *columns = zip(*rows, strict=True)
     fields = (
-        map(_READ[name], one) if name in _READ else one for name, one in zip(Memory._fields, columns, strict=True)
+        map(_READ[name], one) if name in _READ else one for name, one in zip(Memory.__slots__, columns, strict=True)
     )
     return dict(zip(keys, map(Memory, *fields), strict=True))
 
