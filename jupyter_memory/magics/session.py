@@ -16,7 +16,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.shellapp import InteractiveShellApp
 from traitlets import Bunch
 
-from jupyter_memory.config import JupyterMemory, existing_path, has_store, store_path
+from jupyter_memory.config import JupyterMemory, companion, existing_path, has_store, store_path
 from jupyter_memory.errors import JupyterMemoryError, StoreError
 from jupyter_memory.history.recorder import Recorder
 from jupyter_memory.interface.commands.command import Front, Shown, WrongUsage, as_typed
@@ -151,9 +151,9 @@ class Session(Front):
 
     @property
     def golden_file(self) -> Path:
-        from jupyter_memory.evaluation.golden import golden_file
+        from jupyter_memory.evaluation.golden import golden_path
 
-        return golden_file(self.settings)
+        return golden_path(companion(store_path(self.settings)))
 
     @property
     def questions(self) -> list[GoldenQuestion]:
