@@ -68,7 +68,7 @@ class GoldenQuestion:
         return {one: 2.0 if one == self.first else 1.0 for one in self.right}
 
     def without(self, ids: Container[str]) -> GoldenQuestion:
-        """Return the question with nothing said of these answers."""
+        """Return the question without the judgements of these answers."""
         right, wrong = ({one: of for one, of in kept.items() if one not in ids} for kept in (self.right, self.wrong))
         return replace(self, right=right, wrong=wrong, first=self.first if self.first in right else "")
 
@@ -131,7 +131,7 @@ def _save(path: Path, questions: Sequence[GoldenQuestion]) -> None:
 
 @contextmanager
 def _changed(path: Path) -> Iterator[list[GoldenQuestion]]:
-    # The questions, to be changed in place. One program at a time: each reads the whole file and writes it anew.
+    # The questions, to be changed in place. Each program reads the whole file and writes it anew: one at a time.
     from filelock import FileLock
 
     make_private(path.parent)
@@ -161,7 +161,7 @@ def judge(path: Path, question: GoldenQuestion, memories: Sequence[Memory], verd
 
 
 def take_back(path: Path, written: str, memory_id: str) -> None:
-    """Let go of what was said of an answer to a question, with whatever filters; it goes with its last answer."""
+    """Remove the judgement of an answer to a question, whatever its filters; a question without answers goes too."""
     text = parse(written, now=datetime.now(UTC)).text
     if path.exists():
         with _changed(path) as known:
@@ -324,7 +324,7 @@ _MOST = 50
 _OF_EACH = 5  # hits of a profile that are worth a judgement
 _SIZES = (1.1, 1.25, 1.5, 2.0, 3.0)  # how many times as much or as little a weight may count, the smallest change first
 _EQUAL = 1e-9
-_Tried = tuple[float, str, Profile, list[float]]  # nDCG@10 of the golden set, a sentence, and that of each question
+_Tried = tuple[float, str, Profile, list[float]]  # mean nDCG@10, a sentence on it, and nDCG@10 by question
 
 
 def profiles(used: str, named: Sequence[str] | None = None) -> tuple[dict[str, Profile], Profile]:
@@ -332,7 +332,7 @@ def profiles(used: str, named: Sequence[str] | None = None) -> tuple[dict[str, P
     in_use = arms([used])
     chosen = arms(named) if named else {**PROFILES, **in_use}
     labels = {label: one.name if label.endswith(".toml") else label for label, one in chosen.items()}
-    if len(set(labels.values())) < len(labels):  # another one has it
+    if len(set(labels.values())) < len(labels):  # another profile has that name
         labels = {label: label for label in chosen}
     return {labels[label]: one for label, one in chosen.items()}, in_use[used]
 
@@ -371,8 +371,8 @@ def pool(store: MemoryStore, path: Path, profiles: Mapping[str, Profile], said: 
 def tune(store: MemoryStore, golden: Sequence[GoldenQuestion], profile: Profile) -> tuple[Profile, str]:
     """Return a profile whose weights lift answers that rank too low, and a line for each weight that was changed.
 
-    One weight after the other changes, as little as lifts an answer, until no change does so without lowering another.
-    Raises ``InputError`` if none ranks too low, or the first change is not to be found.
+    Weights change one by one, each as little as lifts an answer, until every further change would lower another.
+    Raises ``InputError`` if no answer ranks too low, or if no change lifts one without lowering another.
     """
     kept, _ = answerable(store, golden)
     pools = [(one, store.pooled(one.text, **one.options(profile))) for one in kept[-_MOST:]]
@@ -403,7 +403,7 @@ def tune(store: MemoryStore, golden: Sequence[GoldenQuestion], profile: Profile)
 def _changes(
     base: Profile, before: Sequence[float], measured: Callable[[Profile], list[float]]
 ) -> tuple[list[_Tried], list[_Tried]]:
-    # What lifts an answer: the smallest changes of one weight that lower no other, and those tried that lower some.
+    # The smallest changes of one weight that lift an answer and lower none, and those tried that also lower one.
     lifting, lowering = list[_Tried](), list[_Tried]()
     for size in _SIZES:
         for (name, weight), factor in product(weights_of(base.terms).items(), (size, 1 / size)):

@@ -514,7 +514,7 @@ def _feedback(handler: _MemoryHandler, body: _Json) -> _Json:
     (of, there), first = parted(body["memory_id"]), body.pop("first", False)
     store, accepted, query_id = handler.service.stores.named(of), body["accepted"], body.get("query_id", "")
     recorded = store.feedback(**body | {"memory_id": there})
-    # The golden set measures the own store: of another, ratings are feedback alone.
+    # The golden set measures your own store. Ratings in another are feedback alone.
     if recorded and of in ("", OWN):
         from jupyter_memory.evaluation import golden
 

@@ -163,7 +163,7 @@ class MemoryStore:
         With ``prefix`` the last word may be unfinished, for a search while typing, unless white space follows it.
         With ``time=False`` words such as "last week" are only words.
         """
-        if not stores or query is None:  # which is no query: several stores would take it for a list
+        if not stores or query is None:  # None is refused there; several stores would list memories
             return self.searching.hits(query, **options)
         # By its package: the stores of the list are opened by this module.
         from jupyter_memory.store import Stores

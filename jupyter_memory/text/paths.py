@@ -134,7 +134,7 @@ def write_private(file: Path, content: bytes) -> None:
             written.write(content)
         temporary.replace(file)
     except OSError as error:
-        where = "Make its folder writable, or let JUPYTER_DATA_DIR name one that is."
+        where = "Make its folder writable, or set JUPYTER_DATA_DIR to another one."
         raise StoreError(f"{file} cannot be written: {error.strerror}. {where}") from None
 
 

@@ -182,14 +182,14 @@ class ChunkTokens(bytes):
 
     @staticmethod
     def of(different: NDArray[np.uint16], order: bytes) -> ChunkTokens:
-        """Return those of ascending tokens, each once, with the places among them, of 8 bits or 16, of the text's."""
+        """Return those of ``different``, ascending, and of ``order``, the text as places among these, 8 or 16 bits."""
         import numpy as np
 
         return ChunkTokens(MARK + np.append(len(different), different).astype("<u2").tobytes() + order)
 
     @property
     def size(self) -> int:
-        """Return how many different tokens there are, those of the head, a title or prefix, among them."""
+        """Return how many different tokens there are, with those of the head (a title or prefix)."""
         return int.from_bytes(self[2:4], "little")
 
     @property

@@ -144,7 +144,7 @@ def test_a_key_that_cannot_be_made(week, monkeypatch, tmp_path):
     (tmp_path / "taken").touch()
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "taken"))
     for read in (store.search("prices").memory.receipt, lambda: Receipt.read(receipt)):
-        with pytest.raises(StoreError, match=r"receipt\.key cannot be written: .* let JUPYTER_DATA_DIR name one"):
+        with pytest.raises(StoreError, match=r"receipt\.key cannot be written: .* set JUPYTER_DATA_DIR to another"):
             read()
 
 

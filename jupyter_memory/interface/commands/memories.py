@@ -608,7 +608,7 @@ def forget(front: Front, call: Call) -> object:
 
 
 def of_one_store(words: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    """Return the store that ids name, empty for your own, and the ids without it; there may be but one."""
+    """Return the store that ids name, empty for your own, and the ids without it; only one may be named."""
     if len(names := {parted(word)[0] for word in words}) > 1:
         raise WrongUsage("Name the memories of one store at a time.")
     return next(iter(names), ""), tuple(parted(word)[1] for word in words)

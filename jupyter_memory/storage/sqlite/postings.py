@@ -33,9 +33,9 @@ from jupyter_memory.storage.tables import memories
 from jupyter_memory.storage.words import stems
 from jupyter_memory.text.identifiers import COLUMNS
 
-# Postings of a page, and of one that is all of a single word.
+# At most so many postings are on a page of several words, and on one of a single word.
 _PAGE, _OF_ONE = 2_048, 16_384
-# Chunks that are indexed at once when all are.
+# Chunks that a rebuild indexes at once.
 _TOGETHER = 4_096
 # The highest frequency that is counted.
 _OFTEN = 0xFFFF
@@ -110,7 +110,7 @@ class Lengths:
     @_readable()
     def added(self, scored: Iterable[ScoredChunks]) -> ScoredChunks:
         """Return the sums of scores, by ascending chunk."""
-        # Fresh memory for all chunks would take as long as the sums. Each thread takes what is there, or makes it.
+        # Fresh memory for all chunks would take as long as the sums. Each thread takes those kept, or makes its own.
         room = self._room.pop("", None) or (np.zeros(self.norms.size), np.zeros(self.norms.size, np.bool_))
         sums, matched = room
         for one in scored:
@@ -261,7 +261,7 @@ def remove(session: Session, chunks: Iterable[int]) -> None:
 
 
 def _remove_from(session: Session, segment: int, gone: NDArray[np.bool_]) -> None:
-    # Of most pages nothing but the postings is read, the first of their values.
+    # Of most pages only the body is read, which is stored before the other values.
     pages = session.execute("select id, body from word_pages where segment = ?", (segment,))
     for id_ in [id_ for id_, body in pages if gone.take(_places(body)).any()]:
         [page] = session.rows("delete from word_pages where id = :id returning terms, bounds, kinds, body", id=id_)

@@ -156,7 +156,7 @@ def _overwrite(pages: apsw.VFSFile, among: NDArray[np.int64] | None, begin: int,
     if count >= _MOST_PAGES:
         raise StoreError("The store has too many pages to overwrite what is left in them.")
     numbers = np.arange(begin, count) if among is None else among[among < count]
-    # Each page that says where others are referred to, for `incremental_vacuum`, has so many others behind it.
+    # A pointer-map page, which `incremental_vacuum` needs, tells of so many pages behind it.
     mapped = usable // 5 if any(header[52:56]) else 0
     for place in range(0, numbers.size, _TOGETHER):
         some = numbers[place : place + _TOGETHER]

@@ -105,7 +105,7 @@ def _errors_of(target: Path) -> Iterator[None]:
 _RESERVE = 8_000_000
 # With less than this free, a reserve is made; with twice as much, it goes.
 _LOW = 8 * _RESERVE
-# Free pages that one transaction takes off the file, with as many moved to where they were.
+# Free pages that one transaction gives back, after it has moved the file's last pages into them.
 _GIVEN_BACK = 2_000
 
 

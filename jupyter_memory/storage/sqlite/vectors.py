@@ -49,7 +49,7 @@ def distances(query: Codes, among: Codes) -> NDArray[np.float32]:
     differing = np.zeros(len(among), np.float32)
     for start in range(0, len(among), _PART):
         part = among[start : start + _PART]
-        # NumPy brings codes from memory into the cache sooner than SimSIMD does; every eighth value touches them all.
+        # NumPy brings codes into the processor's cache sooner than SimSIMD does; every eighth value is enough for it.
         part[:, ::8].max()
         both = query[None, :].view(np.uint8), part.view(np.uint8)
         differing[start : start + _PART] = simsimd.cdist(*both, "hamming", dtype="bin8", out_dtype="float32")
@@ -436,7 +436,7 @@ class VectorIndex:
 def _cosines(connection: Session, model: Model, query: Vectors, chunks: NDArray[np.int64]) -> ScoredChunks:
     # One row, since another thread may run Python whenever a row is fetched; whole numbers, since SQLite takes longer
     # to write others. sqlite-vec returns a float32, and these keep all its digits.
-    # An array is read faster than JSON, but may not be empty, and a distribution's SQLite may lack them.
+    # An array is read faster than JSON, but may not be empty, and not every build of SQLite has arrays.
     arrays = hasattr(apsw, "carray") and chunks.size > 0
     [row] = connection.rows(
         f"""

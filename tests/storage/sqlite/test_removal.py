@@ -298,7 +298,7 @@ def unallocated(path):
     found = {}
     for page in range(1, len(content) // size):
         one = content[page * size : (page + 1) * size]
-        if one[0] in (2, 5, 10, 13) and (page - 1) % (size // 5 + 1):  # else it says where others are referred to
+        if one[0] in (2, 5, 10, 13) and (page - 1) % (size // 5 + 1):  # else it is a pointer-map page
             begin = (12 if one[0] in (2, 5) else 8) + 2 * int.from_bytes(one[3:5], "big")
             found[page] = one[begin : int.from_bytes(one[5:7], "big")]
             block = int.from_bytes(one[1:3], "big")
