@@ -132,6 +132,7 @@ class Vaults:
             answers = together(
                 self.vaults, lambda one: one.browsed(**asked) if query is None else one.hits(query, **asked)
             )
+        left_out = {one.tier: left_out[one.tier] for one in self.vaults if one.tier in left_out}
         if not answers:
             alone = [told(error) for error in left_out.values()] if len(self.vaults) == 1 else []
             raise errors.StoreError("\n".join(alone or _missing(left_out, told)))

@@ -602,7 +602,8 @@ def forget(front: Front, call: Call) -> object:
     # What was counted, and not what fits by now: the question was about those alone.
     forgotten = store.forget(selection, now=call.values["now"])
     front.say(f"forgot {count_of(forgotten, 'memory', 'memories')}")
-    front.stores.forgot(of, words)
+    if of:
+        front.stores.forgot(of, words)
     _say_after_forgetting(front, store, chosen, forgotten, of=of, now=call.values["now"])
     return None
 
