@@ -127,6 +127,7 @@ test.describe('The pictures of a notebook', () => {
 
     // What was saved finds its pictures again, as long as the store has them.
     await page.reload({ waitForIsReady: false });
+    await expect(shown).toHaveCount(2);
     await expect.poll(() => loaded(shown.first())).toBe(480);
     await memory.empty();
     await page.reload({ waitForIsReady: false });
