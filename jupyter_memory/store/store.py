@@ -328,6 +328,8 @@ def opened(listed: ListedStore, settings: JupyterMemory, folder: str | None = No
     if (path := listed.place) is None or not may_exist(path):
         make = "jupyter-memory --store PATH index FOLDER"
         raise NoStore(f"There is no store at {path}. Check the path, or make one: {make}")
+    if isinstance(path, Path) and (path.is_dir() or not path.stat().st_size):
+        raise NoStore(f"{path} is {'a folder' if path.is_dir() else 'empty'}, so it is no store. Check the path.")
     space = settings.space or None
     return MemoryStore(path, space=space, settings=settings, folder=folder, read_only=listed.read_only)
 

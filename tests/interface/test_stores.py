@@ -125,18 +125,28 @@ def test_a_list_in_a_program_that_fails_is_not_hidden_by_another(run, papers):
 
 
 def test_the_doctor_names_the_stores_that_cannot_be_opened(run, papers, tmp_path):
-    """Each with what to type, while the store of a project need not be here."""
+    """Each with what to type and left as it is, while the store of a project need not be here."""
     run("add", "Rates fell.")
+    (tmp_path / "empty.sqlite").touch()
+    (tmp_path / "folder").mkdir()
     damaged = tmp_path / "damaged.sqlite"
     damaged.write_text("This is no database, whatever its name says. " * 40)
     places = {"papers": papers, "gone": tmp_path / "gone.sqlite", "damaged": damaged}
+    places |= {"empty": tmp_path / "empty.sqlite", "folder": tmp_path / "folder"}
     configure(stores=[{"name": "project"}, *({"name": name, "path": str(path)} for name, path in places.items())])
     done = run("doctor")
-    assert done.code == 1 and "2 problems" in done.err
-    for name, why in (("gone", "There is no store at"), ("damaged", "not a readable store")):
+    assert done.code == 1 and "4 problems" in done.err and not places["empty"].stat().st_size
+    whys = {"gone": "There is no store at", "damaged": "not a readable store", "empty": "is empty", "folder": "a folder"}
+    for name, why in whys.items():
         off = f"`jupyter-memory store remove {name}` takes it off the list."
         [line] = [line for line in done.out.splitlines() if f"The store {name} cannot be opened; {off}" in line]
         assert why in line
+    everywhere = run("search", "rates", "--in", "all")
+    assert everywhere.code == 0 and all(f"The store {name} is left out: " in everywhere.err for name in whys)
+    with apsw.Connection(str(papers)) as connection:
+        connection.execute("delete from chunks")
+    assert "- The store papers: " in run("doctor").out
+    assert run("--store", os.environ["JUPYTER_MEMORY_PATH"], "doctor").out.endswith("All is well.\n")
 
 
 def test_nothing_is_no_query_in_several_stores_either(tmp_path):
