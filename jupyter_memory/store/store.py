@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -170,7 +170,8 @@ class MemoryStore:
 
         if self._stores is None:
             self._stores = Stores(self._settings, lambda: self)
-        answer: Answer = self._stores.hits(as_tuple(stores), query, **{"profile": self.profile, **options})
+        names = as_tuple(stores if isinstance(stores, Iterable) else [stores])  # what is no name is an unknown one
+        answer: Answer = self._stores.hits(names, query, **{"profile": self.profile, **options})
         return answer
 
     @keywords(BrowseOptions)
