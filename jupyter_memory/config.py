@@ -89,8 +89,9 @@ class JupyterMemory(Configurable):  # type: ignore[misc,unused-ignore]
             read = [ListedStore.of(row) for row in proposal.value]
         except InputError as error:
             raise TraitError(f"stores: {error}") from None
-        if len({one.name for one in read}) < len(read):
-            raise TraitError("stores: two of them have the same name.")
+        names = [one.name for one in read]
+        if twice := next((name for name in names if names.count(name) > 1), ""):
+            raise TraitError(f"stores: two of them are called {twice}.")
         return [one.row() for one in read]
 
     @validate("profile", "embedder")

@@ -84,7 +84,7 @@ class Row:
     @property
     def facts(self) -> str:
         # The address first, since a line is cut at its end.
-        facts = (self.address, self.place.name if self.place else "", self.tags, self.tokens)
+        facts = (self.address, self.tokens, self.place.name if self.place else "", self.tags)
         return DOT.join(fact for fact in facts if fact)
 
     @property

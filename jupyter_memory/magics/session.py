@@ -16,7 +16,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.shellapp import InteractiveShellApp
 from traitlets import Bunch
 
-from jupyter_memory.config import JupyterMemory, companion, existing_path, has_store, store_path
+from jupyter_memory.config import SESSION, JupyterMemory, companion, existing_path, has_store, load_config, store_path
 from jupyter_memory.errors import JupyterMemoryError, StoreError
 from jupyter_memory.history.recorder import Recorder
 from jupyter_memory.interface.commands.command import Front, Shown, WrongUsage, as_typed
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from jupyter_memory.evaluation.golden import GoldenQuestion, GoldenRun
     from jupyter_memory.search.profiles import Profile
+    from jupyter_memory.store.listed import Stores
     from jupyter_memory.store.store import MemoryStore
     from jupyter_memory.types import Answer, Fix, Memory
 
@@ -122,6 +123,15 @@ class Session(Front):
         # What was recorded first makes the store.
         self.recorder.flush()
         return super().store_if_any
+
+    @property
+    def stores(self) -> Stores:
+        # A terminal may have changed the list since.
+        if self.settings.origin("stores") != SESSION:
+            more = {"IPython's configuration": self.shell.config}
+            kept = load_config(more=more, on_problem=lambda problem: None)
+            self.settings.take({"stores": kept.stores}, kept.origin("stores"))
+        return super().stores
 
     @property
     def shown(self) -> Shown | None:

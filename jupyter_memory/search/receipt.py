@@ -12,13 +12,14 @@ from importlib.metadata import version
 from typing import Any, NamedTuple
 
 from jupyter_memory.config import default_path
+from jupyter_memory.errors import StoreError
 from jupyter_memory.storage.snapshot import Snapshot
 from jupyter_memory.text.paths import write_private
 from jupyter_memory.text.unicode import encodable
 from jupyter_memory.types import Answer, Filters, Memory
 from jupyter_memory.types.search import OWN
 
-_FORMAT = 1
+_FORMAT, _KEY = 1, 32  # bytes of a key
 
 
 def receipt_of(answer: Answer) -> dict[str, Any]:
@@ -85,7 +86,13 @@ def _digest(salt: str, text: str) -> str:
 def _sealed(told: dict[str, Any]) -> dict[str, str]:
     # The digest finds damage, the seal forgery, where the person's key is.
     if not (key := default_path().with_name("receipt.key")).exists():
-        write_private(key, secrets.token_bytes(32))
+        write_private(key, secrets.token_bytes(_KEY))
+    try:
+        secret = key.read_bytes()
+    except OSError:
+        secret = b""
+    if len(secret) != _KEY:
+        raise StoreError(f"{key} cannot be read, or is damaged. Move it away, and the next receipt makes a new one.")
     whole = json.dumps(told, sort_keys=True).encode()
     digest = blake2b(whole, digest_size=16).hexdigest()
-    return {"digest": digest, "seal": hmac.digest(key.read_bytes(), whole, "sha256").hex()}
+    return {"digest": digest, "seal": hmac.digest(secret, whole, "sha256").hex()}

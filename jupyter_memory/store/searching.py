@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ForwardRef, Literal, TypedDict, TypeVar, 
 from zoneinfo import ZoneInfo
 
 from jupyter_memory.config import JupyterMemory
-from jupyter_memory.errors import QueryError, UnknownMemory
+from jupyter_memory.errors import QueryError, UnknownMemory, guess
 from jupyter_memory.search.context import Scale
 from jupyter_memory.search.engine import Pooled, QueryVectors, SearchEngine, SearchRequest
 from jupyter_memory.search.explanation import explained, labels
@@ -407,4 +407,5 @@ def _with_description(hit: Hit, described: Mapping[tuple[str, str], str]) -> Hit
 
 def _refuse_unknown(given: BrowseOptions, known: type[BrowseOptions]) -> None:
     if unknown := sorted(set(given) - set(known.__annotations__)):
-        raise TypeError(f"There is no keyword {', '.join(unknown)}. There are: {', '.join(known.__annotations__)}.")
+        wrong, names = ", ".join(unknown), known.__annotations__
+        raise TypeError(f"There is no keyword {wrong}.{guess(unknown[0], names)} There are: {', '.join(names)}.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -170,7 +170,8 @@ class MemoryStore:
 
         if self._stores is None:
             self._stores = Stores(self._settings, lambda: self)
-        answer: Answer = self._stores.hits(as_tuple(stores), query, **{"profile": self.profile, **options})
+        names = as_tuple(stores if isinstance(stores, Iterable) else [stores])  # what is no name is an unknown one
+        answer: Answer = self._stores.hits(names, query, **{"profile": self.profile, **options})
         return answer
 
     @keywords(BrowseOptions)
@@ -328,6 +329,8 @@ def opened(listed: ListedStore, settings: JupyterMemory, folder: str | None = No
     if (path := listed.place) is None or not may_exist(path):
         make = "jupyter-memory --store PATH index FOLDER"
         raise NoStore(f"There is no store at {path}. Check the path, or make one: {make}")
+    if isinstance(path, Path) and (path.is_dir() or not path.stat().st_size):
+        raise NoStore(f"{path} is {'a folder' if path.is_dir() else 'empty'}, so it is no store. Check the path.")
     space = settings.space or None
     return MemoryStore(path, space=space, settings=settings, folder=folder, read_only=listed.read_only)
 

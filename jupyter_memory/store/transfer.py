@@ -155,9 +155,11 @@ class StoreTransfer(Part):
     ) -> dict[str, str]:
         def ready(new: _Some) -> Sequence[Prepared]:
             model = None if contents is None else contents.model()
-            # Where nothing was masked, the vectors of the same model fit, if chunks are as long.
+            # Chunks of another length are cut anew; else, where nothing was masked, the vectors of the same model fit.
             fits = contents and model and embedder and model.fingerprint == embedder.fingerprint
-            if contents and fits and contents.chunk_size()[0] == self._settings.chunk_tokens:
+            if contents and contents.chunk_size()[0] != self._settings.chunk_tokens:
+                new = [(one, replace(draft, chunks=())) for one, draft in new]
+            elif contents and fits:
                 known, drafts = contents.prepared([one for one, _ in new]), [draft for _, draft in new]
                 if [one.draft for one in known if one.vectors is not None] == drafts:
                     return known

@@ -122,6 +122,8 @@ def test_scan_costs_little(store):
     [row] = memory.search("prices", mode="scan").to_dict("records")
     assert (row["token_estimate"], len(row["snippet"])) == (50 * 32 // 4, 120)
     assert (row["domain"], row["title"]) == ("forecasting", "Prices")
+    memory.add("We scaled the rates.", tags=["λ" * 90])
+    assert " tokens · λλ" in repr(memory.search("rates", mode="scan"))
 
 
 def test_attrs_are_one_small_json_value(week_store, now):

@@ -7,7 +7,7 @@ from any_text import MEGABYTE, anything
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from jupyter_memory import InputError, MemoryStore, QueryError, UnknownMemory, UnknownProfile
+from jupyter_memory import InputError, MemoryStore, QueryError, UnknownMemory, UnknownProfile, UnknownStore
 from jupyter_memory.types import Filters
 
 ODD = {
@@ -216,8 +216,10 @@ def test_the_signature_is_the_one_of_the_documents(week_store):
         name: " ".join(inspect.signature(getattr(MemoryStore, name)).parameters) for name in SIGNATURES
     } == SIGNATURES
     assert inspect.signature(MemoryStore.search).parameters["mode"].default == "full"
-    with pytest.raises(TypeError, match=r"no keyword lmit.*since, until, as_of, profile, now, tags, domain"):
+    with pytest.raises(TypeError, match=r"no keyword lmit\. Did you mean 'limit'\?.*since, until, as_of, profile, now"):
         week_store.search("λ", lmit=3)
+    with pytest.raises(UnknownStore, match="No store on the list is called 5"):
+        week_store.search("λ", stores=5)
     with pytest.raises(TypeError, match=r"no keyword now.*limit, filters, since, until"):
         week_store.browse(now="today")
 

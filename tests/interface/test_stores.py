@@ -81,6 +81,7 @@ def test_the_list(run, papers, tmp_path):
         ("all", "papers.sqlite", "already has a meaning"),
         ("own", "papers.sqlite", "already has a meaning"),
         ("papers", "nowhere.sqlite", "no store at"),
+        ("papers", "empty.sqlite", "is empty, so it is no store"),
         ("papers", "damaged.sqlite", "not a readable store"),
         ("papers", "mysql://host/base", "neither"),
         ("papers", "postgresql://ada:hunter2@host/base", "password"),
@@ -91,6 +92,7 @@ def test_what_cannot_be_added(run, papers, monkeypatch, name, place, said):
     """The reason is said in one line, without what may be a password, and the list stays as it was."""
     monkeypatch.chdir(papers.parent)
     Path("damaged.sqlite").write_text("This is no database, whatever its name says. " * 40)
+    Path("empty.sqlite").touch()
     done = run("store", "add", name, place)
     assert done.code == 1 and said in done.err and len(done.err.splitlines()) == 1
     assert "hunter2" not in done.err and names() == ["own", "project"]
@@ -105,7 +107,10 @@ def test_the_same_name_twice_and_one_that_is_unknown(run, papers):
     assert "always on the list" in run("store", "remove", "own").err
 
 
-@pytest.mark.parametrize("stores", ['[{"name": "a b", "path": "b.sqlite"}]', '["papers"]', '"papers"'])
+_TWICE = json.dumps([{"name": "team", "path": name} for name in ("a.sqlite", "b.sqlite")])
+
+
+@pytest.mark.parametrize("stores", ['[{"name": "a b", "path": "b.sqlite"}]', '["papers"]', '"papers"', _TWICE])
 def test_a_list_that_cannot_be_read_is_not_replaced(run, papers, stores):
     file = Path(os.environ["JUPYTER_CONFIG_DIR"], "jupyter_memory_config.json")
     file.parent.mkdir(parents=True)
@@ -113,6 +118,7 @@ def test_a_list_that_cannot_be_read_is_not_replaced(run, papers, stores):
     for command in (("add", "papers", str(papers)), ("remove", "papers"), ("order", "own")):
         done = run("store", *command)
         assert done.code == 1 and "it stays as it is" in done.err and file.read_text() == written
+        assert stores != _TWICE or "two of them are called team." in done.err
 
 
 def test_a_list_in_a_program_that_fails_is_not_hidden_by_another(run, papers):
@@ -125,18 +131,28 @@ def test_a_list_in_a_program_that_fails_is_not_hidden_by_another(run, papers):
 
 
 def test_the_doctor_names_the_stores_that_cannot_be_opened(run, papers, tmp_path):
-    """Each with what to type, while the store of a project need not be here."""
+    """Each with what to type and left as it is, while the store of a project need not be here."""
     run("add", "Rates fell.")
+    (tmp_path / "empty.sqlite").touch()
+    (tmp_path / "folder").mkdir()
     damaged = tmp_path / "damaged.sqlite"
     damaged.write_text("This is no database, whatever its name says. " * 40)
     places = {"papers": papers, "gone": tmp_path / "gone.sqlite", "damaged": damaged}
+    places |= {"empty": tmp_path / "empty.sqlite", "folder": tmp_path / "folder"}
     configure(stores=[{"name": "project"}, *({"name": name, "path": str(path)} for name, path in places.items())])
     done = run("doctor")
-    assert done.code == 1 and "2 problems" in done.err
-    for name, why in (("gone", "There is no store at"), ("damaged", "not a readable store")):
+    assert done.code == 1 and "4 problems" in done.err and not places["empty"].stat().st_size
+    whys = {"gone": "There is no store at", "damaged": "not a readable store", "empty": "empty", "folder": "folder"}
+    for name, why in whys.items():
         off = f"`jupyter-memory store remove {name}` takes it off the list."
         [line] = [line for line in done.out.splitlines() if f"The store {name} cannot be opened; {off}" in line]
         assert why in line
+    everywhere = run("search", "rates", "--in", "all")
+    assert everywhere.code == 0 and all(f"The store {name} is left out: " in everywhere.err for name in whys)
+    with apsw.Connection(str(papers)) as connection:
+        connection.execute("delete from chunks")
+    assert "- The store papers: " in run("doctor").out
+    assert run("--store", os.environ["JUPYTER_MEMORY_PATH"], "doctor").out.endswith("All is well.\n")
 
 
 def test_nothing_is_no_query_in_several_stores_either(tmp_path):
@@ -357,6 +373,7 @@ def test_undo_of_a_move_and_what_stays(both, papers):
         ("copy ID --in papers --to own", 2, "itself: papers:ID"),
         ("copy --tag nowhere --to papers", 1, "nothing to copy"), ("copy ID --to bound", 1, "read-only"),
         ("copy ID --to gone", 1, "no store at"), ("copy ID --to newer", 1, "newer"),
+        ("copy --to= --tag x", 2, "and the store that gets them"),
         ("move --since nonsense --to papers", 2, "not a time"), ("copy bound:ID --to papers", 1, "No memory has"),
         ("move --in bound --kind note --to papers", 1, "read-only"), ("move --everything --to papers", 2, "No such"),
     ],
@@ -447,7 +464,13 @@ def test_several_in_a_notebook(home, papers, capsys, monkeypatch):
     with pytest.raises(UsageError, match="Sliders are of one store"):
         shell.run_line_magic("memsearch", "prices --in all --widget")
     with MemoryStore(papers) as store:
-        assert store.browsed().hits[0].memory.tags == ("tax",)
+        [memory] = [hit.memory for hit in store.browsed().hits]
+        assert memory.tags == ("tax",)
+    with pytest.raises(UsageError, match=f"papers:{memory.id} is not among the results"):
+        shell.run_line_magic("memsearch", "zero mean --in own")
+        shell.run_line_magic("memory", f"good papers:{memory.id}")
+    configure(stores=[{"name": "more", "path": str(papers)}])  # by a terminal
+    assert shell.run_line_magic("memsearch", "prices --in more")["store"].tolist() == ["more"]
     shell.run_line_magic("unload_ext", "jupyter_memory")
 
 

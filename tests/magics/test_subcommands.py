@@ -332,6 +332,7 @@ def test_what_goes_wrong_says_what_to_type(week, verb: str) -> None:
     assert "There is no search yet" in week.mistake(f"%memory {verb} 1{tag}")
     assert f"%memory {verb}" in week.mistake(f"%memory {verb}")
     found = week.ids(f"%memsearch {QUESTION}")
+    assert ("Name the hits" if tag else "Name a rank") in week.mistake(f'%memory {verb} ""{tag}')
     assert f"has {len(found)} results, so there is no rank 99." in week.mistake(f"%memory {verb} 99{tag}")
     assert "there is no rank 0." in week.mistake(f"%memory {verb} 0{tag}")
     assert "write 1-2" in week.mistake(f"%memory {verb} 2-1{tag}")

@@ -148,6 +148,17 @@ def test_a_key_that_cannot_be_made(week, monkeypatch, tmp_path):
             read()
 
 
+def test_a_key_that_cannot_be_read(week, key):
+    """Nothing is sealed with a part of a key, and no receipt is blamed for it."""
+    receipt = json.dumps(week[0].search("prices").memory.receipt())
+    for spoil in (lambda: key.write_bytes(key.read_bytes()[:9]), key.unlink, key.mkdir):
+        spoil()
+        if key.exists():
+            for read in (week[0].search("prices").memory.receipt, lambda: Receipt.read(receipt)):
+                with pytest.raises(StoreError, match=r"receipt\.key cannot be read, or is damaged\. Move it away"):
+                    read()
+
+
 def test_another_salt_or_store_fits_nothing(week, verify, store, key):
     """A receipt sealed here over another salt finds other texts; in a store without its memories all are gone."""
     kept, _ = week

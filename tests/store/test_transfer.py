@@ -74,6 +74,7 @@ def test_a_copy_knows_how_long_its_chunks_are(tmp_path):
         store.copy_to(tmp_path / "b.sqlite")
         with MemoryStore(tmp_path / "c.sqlite", embedder="static") as other:
             store.give(note.id, other)
+            assert [len(contents(one)[0][0].chunks) for one in (store, other)] == [12, 1]
     for name, sizes, others in (("b", small, 0), ("b", usual, 1), ("c", usual, 0), ("c", small, 1)):
         with MemoryStore(tmp_path / f"{name}.sqlite", embedder="static", settings=sizes) as copy:
             assert copy.stats(sizes=True)["other_chunks"] == others, (name, others)

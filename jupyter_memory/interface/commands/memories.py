@@ -55,7 +55,10 @@ def picked(front: Front, words: Sequence[str]) -> list[Pick]:
     A word is a rank (``3``), a range (``1-3``), several of them (``1,3``), or an id, of another store ``team:ID``.
     """
     shown, ids = front.shown, dict[str, None]()
-    for word in (part for given in words for part in given.split(",") if part):
+    parts = [part for given in words for part in given.split(",") if part]
+    if words and not parts:
+        raise WrongUsage("Name a rank of the last results, or an id.")
+    for word in parts:
         found = _RANKS.fullmatch(word)
         if found is None:
             ids[word] = None
@@ -250,7 +253,7 @@ def _judge(front: Front, call: Call, *, accepted: bool) -> None:
     if not shown.query:
         raise InputError(f"{shown.what} answers no question, so no hit is right or wrong for it. Search first.")
     picks = picked(front, call.words)
-    if strange := next((one.memory.id for one in picks if one.rank is None), None):
+    if strange := next((address(one.of, one.memory.id) for one in picks if one.rank is None), None):
         raise InputError(f"{strange} is not among the results of the last search, so it answers no question.")
     said = None if call.values["remove"] else accepted
     told = "taken back:" if said is None else "noted as right:" if accepted else "noted as wrong:"

@@ -152,7 +152,7 @@ def doctor(front: Front, call: Call) -> None:
     problems = [
         *front.problems,
         *store.doctor(),
-        *_closed(front),
+        *_of_the_list(front),
         *(found for name in MODELS if (found := damage(name))),
     ]
     try:
@@ -166,11 +166,15 @@ def doctor(front: Front, call: Call) -> None:
         front.exit_with_error(f"{count_of(len(problems), 'problem')} found.")
 
 
-def _closed(front: Front) -> Iterator[str]:
+def _of_the_list(front: Front) -> Iterator[str]:
+    try:
+        stores = front.stores
+    except WrongUsage:  # one store alone was named
+        return
     for one in listed_stores(front.settings.stores):
         if one.place is not None:  # that of a project need not be here
             try:
-                front.stores.named(one.name)
+                yield from (f"The store {one.name}: {problem}" for problem in stores.named(one.name).doctor())
             except (JupyterMemoryError, OSError) as error:
                 off = front.command(f"store remove {one.name}")
                 yield f"The store {one.name} cannot be opened; `{off}` takes it off the list. {error}"

@@ -112,7 +112,7 @@ def hand_over(front: Front, call: Call, verb: str) -> None:
         filters = filters_of(values, datetime.now(UTC))
     if call.words and values["in"]:
         raise WrongUsage(f"--in goes with filters. An id names its store itself: {values['in']}:ID")
-    if values["to"] is None or bool(call.words) == bool(filters):
+    if not values["to"] or bool(call.words) == bool(filters):
         typed = front.command(f"{verb} ID --to team")
         raise WrongUsage(f"Name memories, by ids or by filters, and the store that gets them: {typed}")
     of, ids = of_one_store([address(one.of, one.memory.id) for one in picked(front, call.words)])
