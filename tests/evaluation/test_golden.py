@@ -8,10 +8,11 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from filelock import FileLock
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory import InputError, JupyterMemory
+from jupyter_memory import InputError, JupyterMemory, StoreLocked, StoreReadOnly
 from jupyter_memory import evaluation as golden
 from jupyter_memory.search import PROFILES, covalence
 from jupyter_memory.types import Filters
@@ -182,6 +183,19 @@ def test_taking_back(week_store, kept, now):
     golden.forget(path, [kept[0].id])
     assert golden.take_back(path, week_store, second.id, "never asked") == ""
     assert golden.load(path) == kept[1:]
+
+
+def test_a_set_that_cannot_be_written(week_store, kept, monkeypatch):
+    """Another program that judges for long, or a folder that is read-only, is an error with what to do."""
+    path = golden.golden_path(week_store.path)
+    lock = path.with_name(f".{path.stem}.lock")
+    monkeypatch.setattr("jupyter_memory.evaluation.golden._PATIENCE", 0.01)
+    with FileLock(lock), pytest.raises(StoreLocked, match="Another program is judging"):
+        golden.forget(path, [kept[0].id])
+    lock.unlink(missing_ok=True)
+    lock.mkdir()
+    with pytest.raises(StoreReadOnly, match="JUPYTER_MEMORY_PATH"):
+        golden.forget(path, [kept[0].id])
 
 
 def test_the_pool_is_what_nobody_judged(week_store, kept, now):
