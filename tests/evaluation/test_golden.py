@@ -189,7 +189,7 @@ def test_a_set_that_cannot_be_written(week_store, kept, monkeypatch):
     """Another program that judges for long, or a folder that is read-only, is an error with what to do."""
     path = golden.golden_path(week_store.path)
     lock = path.with_name(f".{path.stem}.lock")
-    monkeypatch.setattr("jupyter_memory.evaluation.golden._PATIENCE", 0.01)
+    monkeypatch.setattr(sys.modules[golden.forget.__module__], "_PATIENCE", 0.01)
     with FileLock(lock), pytest.raises(StoreLocked, match="Another program is judging"):
         golden.forget(path, [kept[0].id])
     lock.unlink(missing_ok=True)
