@@ -156,7 +156,10 @@ _CONNECT = (
 
 
 def eval_(front: Front, call: Call) -> None:
-    """Measure profiles on judged sets: folders with corpus.jsonl, queries.jsonl and qrels.tsv."""
+    """Measure profiles on judged sets: folders with corpus.jsonl, queries.jsonl and qrels.tsv.
+
+    Of your own questions: `eval pool` lists what nobody judged, and `eval tune` proposes weights.
+    """
     names = ("json", "profile", "by", "baseline", "notebooks", "files", "embedder")
     out, profiles, by, baseline, notebooks, files, embedder = (call.values[name] for name in names)
     work = None if call.values["work"] is None else Path(call.values["work"])
@@ -215,7 +218,7 @@ def _tune(front: Front, call: Call) -> None:
     from jupyter_memory.evaluation import golden
 
     profile = golden.profiles(front.settings.profile)[1]
-    tuned, said = golden.tune(front.store, golden.load(golden.golden_file(front.settings)), profile)
+    tuned, said = golden.tune(front.store, golden.load(golden.golden_file(front.settings)), profile, call.words)
     front.say(said)
     if call.words:
         saved = shlex.quote(str(tuned.save(call.words[0])))

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 from traitlets import TraitError
@@ -126,10 +126,10 @@ class Terminal(Front):
         search, ids = found
         return Shown(ids, search.query, search.query_id, search.profile, "The last search of the command line")
 
-    def take_back(self, query: str, memory_id: str) -> None:
+    def take_back(self, store: MemoryStore, own: bool, **rated: Any) -> str:
         from jupyter_memory.evaluation import golden
 
-        golden.take_back(golden.golden_file(self.settings), query, memory_id)
+        return golden.take_back(golden.golden_file(self.settings) if own else None, store, **rated)
 
     @property
     def no_results(self) -> str:

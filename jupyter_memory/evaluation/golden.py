@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from hashlib import blake2b
@@ -19,12 +19,13 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from jupyter_memory.config import JupyterMemory, companion, store_path
 from jupyter_memory.dataframe.accessor import local_chart
-from jupyter_memory.errors import InputError, MissingExtra
+from jupyter_memory.errors import InputError, MissingExtra, StoreLocked, StoreReadOnly
 from jupyter_memory.evaluation.datasets import Question
 from jupyter_memory.evaluation.metrics import DEPTH, METRICS
 from jupyter_memory.evaluation.runner import Measured, Row, arms, rows
 from jupyter_memory.search.fusion import weights_of, with_weights
 from jupyter_memory.search.profiles import PROFILES, Profile
+from jupyter_memory.search.profiles.profile import new_file
 from jupyter_memory.search.query.parser import parse
 from jupyter_memory.store.searching import SearchOptions
 from jupyter_memory.store.store import MemoryStore
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 # The set is the file ``memory.golden.jsonl`` beside the store, which only its owner can read. It holds the questions as
 # they were asked; of the answers it holds only ids and content hashes.
 
+_PATIENCE = 10.0  # seconds until another program has judged
 Verdict = Literal["right", "wrong", "first"]  # the last: right, and it should have been the first
 
 
@@ -132,13 +134,22 @@ def _save(path: Path, questions: Sequence[GoldenQuestion]) -> None:
 @contextmanager
 def _changed(path: Path) -> Iterator[list[GoldenQuestion]]:
     # The questions, to be changed in place. Each program reads the whole file and writes it anew: one at a time.
-    from filelock import FileLock
+    from filelock import FileLock, Timeout
 
     make_private(path.parent)
-    with FileLock(path.with_name(f".{path.stem}.lock"), mode=0o600):
+    try:
+        held = FileLock(path.with_name(f".{path.stem}.lock"), timeout=_PATIENCE, mode=0o600).acquire()
+    except Timeout:
+        raise StoreLocked(f"Another program is judging answers in {path}. Nothing was changed; try again.") from None
+    except OSError as error:
+        where = "Make its folder writable, or choose another store: JUPYTER_MEMORY_PATH."
+        raise StoreReadOnly(f"{path} cannot be written: {error.strerror}. {where}") from None
+    with held:
         questions = load(path)
+        before = list(questions)
         yield questions
-        _save(path, questions)
+        if questions != before:
+            _save(path, questions)
 
 
 def asked(query: Query) -> GoldenQuestion:
@@ -160,13 +171,31 @@ def judge(path: Path, question: GoldenQuestion, memories: Sequence[Memory], verd
     return question
 
 
-def take_back(path: Path, written: str, memory_id: str) -> None:
-    """Remove the judgement of an answer to a question, whatever its filters; a question without answers goes too."""
-    text = parse(written, now=datetime.now(UTC)).text
-    if path.exists():
-        with _changed(path) as known:
-            left = [one.without((memory_id,)) if one.text == text else one for one in known]
-            known[:] = [one for one in left if one.right or one.wrong]
+def take_back(
+    path: Path | None, store: MemoryStore, memory_id: str, query: str, query_id: str = "", accepted: bool | None = None
+) -> str:
+    """Take back a rating, or only one that says this, and what the panel made of it in the golden set (``path``).
+
+    Returns what was done, empty if nothing. Whatever its filters, a question goes with its last answer.
+    """
+    said = [one for one in store.activity.said(memory_id, query, query_id) if accepted in (None, one.accepted)]
+    # Only the panel's ratings are judgements, too: others of the same answer are a person's own, by `%memeval`.
+    others = {one.query_id for one in store.recent(200) if one.origin != "panel"}
+    judged = {one.accepted for one in said if one.query_id not in others}
+    asked = {query, *(one.query for one in said)} - {""}
+    texts = {parse(one, now=datetime.now(UTC)).text for one in asked} if judged else set[str]()
+    if not said:
+        return ""
+    changing = _changed(path) if path and path.exists() else nullcontext(list[GoldenQuestion]())
+    with changing as known:
+        before = list(known)
+        for number, one in enumerate(before):
+            verdict = memory_id in one.right if memory_id in (*one.right, *one.wrong) else None
+            if one.text in texts and verdict in judged:
+                known[number] = one.without((memory_id,))
+        known[:] = [one for one in known if one.right or one.wrong]
+        store.feedback(memory_id, None, query=query, query_id=query_id)
+        return "taken back" if known == before else "taken back, in the golden set too"
 
 
 def add(path: Path, answer: Answer, ranks: Sequence[int]) -> GoldenQuestion:
@@ -354,6 +383,8 @@ def pool(store: MemoryStore, path: Path, profiles: Mapping[str, Profile], said: 
                 row = blake2b(f"{question.id} {id_}".encode(), digest_size=3).hexdigest()
                 rows.setdefault(row, (question, hit, []))[2].append(f"{label} {hit.rank}")
     chosen: dict[str, Verdict] = {row: one for one in get_args(Verdict) for row in said.get(one) or ()}
+    if len(chosen) < sum(len(set(said.get(one) or ())) for one in get_args(Verdict)):
+        raise InputError("A row has one verdict: --right, --wrong or --first.")
     if strange := [row for row in chosen if row not in rows]:
         raise InputError(
             f"There is no row {strange[0]} to judge. Rows are named by the first column, with the same --profile."
@@ -365,19 +396,27 @@ def pool(store: MemoryStore, path: Path, profiles: Mapping[str, Profile], said: 
         lines.append(f"{verdict}: “{fit(hit.title, 60)}” for “{fit(question.text, 60)}”")
     table = [(row, fit(one.text, 40), fit(hit.title, 50), ", ".join(by)) for row, (one, hit, by) in rows.items()]
     head = ("row", "question", "title", "shown by")
-    return "\n".join([*lines, columns([head, *table]) if table else "Nothing is left to judge."])
+    nothing = "left to judge." if kept or others else "judged yet: search, then note what is right."
+    return "\n".join([*lines, columns([head, *table]) if table else f"Nothing is {nothing}"])
 
 
-def tune(store: MemoryStore, golden: Sequence[GoldenQuestion], profile: Profile) -> tuple[Profile, str]:
+def tune(
+    store: MemoryStore, golden: Sequence[GoldenQuestion], profile: Profile, files: Sequence[str] = ()
+) -> tuple[Profile, str]:
     """Return a profile whose weights lift answers that rank too low, and a line for each weight that was changed.
 
     Weights change one by one, each as little as lifts an answer, until every further change would lower another.
-    Raises ``InputError`` if no answer ranks too low, or if no change lifts one without lowering another.
+    Raises ``InputError`` if no answer ranks too low, or if no change lifts one without lowering another, and at once if
+    one of ``files`` is no name for the new profile.
     """
+    for name in files:
+        new_file(name)
     kept, _ = answerable(store, golden)
     pools = [(one, store.pooled(one.text, **one.options(profile))) for one in kept[-_MOST:]]
     if not pools:
-        raise InputError("The golden set has no right answers yet: judge some in the panel, or with %memeval.")
+        raise InputError(
+            "The golden set has no right answers yet: judge some in the panel, with %memeval, or `eval pool`."
+        )
     base = pools[0][1].profile
 
     def measured(tried: Profile) -> list[float]:

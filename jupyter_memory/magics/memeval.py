@@ -160,7 +160,8 @@ def tune(session: Session, call: Call) -> None:
     """
     from jupyter_memory.evaluation import golden
 
-    tuned, said = golden.tune(session.store, session.questions, golden.profiles(session.settings.profile)[1])
+    profile = golden.profiles(session.settings.profile)[1]
+    tuned, said = golden.tune(session.store, session.questions, profile, call.words)
     session.say(said)
     if not call.words:
         session.say("To save and use it: %memeval tune mine.toml")

@@ -171,10 +171,10 @@ class Session(Front):
 
         return load(self.golden_file)
 
-    def take_back(self, query: str, memory_id: str) -> None:
+    def take_back(self, store: MemoryStore, own: bool, **rated: Any) -> str:
         from jupyter_memory.evaluation.golden import take_back
 
-        take_back(self.golden_file, query, memory_id)
+        return take_back(self.golden_file if own else None, store, **rated)
 
     def note_unexpanded(self, line: str, variables: Container[str], instead: str) -> None:
         """Say, once, that a name in a line stands for itself, where other magics would put in the variable's value."""

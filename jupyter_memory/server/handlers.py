@@ -513,18 +513,17 @@ def _forget_recent(handler: _MemoryHandler) -> _Json:
 def _feedback(handler: _MemoryHandler, body: _Json) -> _Json:
     (of, there), first = parted(body["memory_id"]), body.pop("first", False)
     store, accepted, query_id = handler.service.stores.named(of), body["accepted"], body.get("query_id", "")
-    recorded = store.feedback(**body | {"memory_id": there})
     # The golden set measures your own store. Ratings in another are feedback alone.
-    if recorded and of in ("", OWN):
-        from jupyter_memory.evaluation import golden
+    from jupyter_memory.evaluation import golden
 
-        path = golden.golden_file(handler.service.settings)
-        query = store.searching.asked(query_id) or dict(handler.service.asked_together).get(query_id)
-        if accepted is None:
-            golden.take_back(path, query.written if query is not None else body.get("query", ""), there)
-        elif query is not None and query.text:
-            verdict: golden.Verdict = "first" if first else "right" if accepted else "wrong"
-            golden.judge(path, golden.asked(query), [store.get(there)], verdict)
+    path = golden.golden_file(handler.service.settings) if of in ("", OWN) else None
+    if accepted is None:
+        return {"recorded": bool(golden.take_back(path, store, there, body.get("query", ""), query_id))}
+    recorded = store.feedback(**body | {"memory_id": there})
+    query = store.searching.asked(query_id) or dict(handler.service.asked_together).get(query_id)
+    if recorded and path and query is not None and query.text:
+        verdict: golden.Verdict = "first" if first else "right" if accepted else "wrong"
+        golden.judge(path, golden.asked(query), [store.get(there)], verdict)
     return {"recorded": recorded}
 
 

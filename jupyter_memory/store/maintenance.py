@@ -284,17 +284,33 @@ class Activity(Part):
     ) -> bool:
         """Note whether a hit was what you looked for, in place of earlier feedback on it for the same question.
 
-        None takes it back. For a search that was noted, ``query_id`` is enough. Returns False where no searches are
-        kept. Raises ``UnknownMemory`` if no memory has this id.
+        None takes it back, without a question whatever was asked. For a search that was noted, ``query_id`` is enough.
+        Returns False where no searches are kept, or nothing was there. Raises ``UnknownMemory`` if no memory has this
+        id.
         """
-        now = datetime.now(UTC)
+        if accepted not in (None, True, False):
+            raise InputError("accepted is True, False, or None to take back what was noted.")
+        if accepted is None:
+            given = self.said(memory_id, query, query_id)
+            for one in given:
+                self._storage.writer.judge(replace(one, accepted=None))
+            return bool(given)
+        asked, now = self._asked(memory_id, query, query_id), datetime.now(UTC)
+        if not self._settings.log_searches:
+            return False
+        said = Feedback(memory_id, bool(accepted), asked, query_id or "", profile or "", rank, now)
+        self._storage.writer.judge(said)
+        return True
+
+    def said(self, memory_id: str, query: str | None, query_id: str | None) -> list[Feedback]:
+        """Return the feedback on a hit for one question, or without a question for all."""
+        asked, every = self._asked(memory_id, query, query_id), not (query or query_id)
+        return [one for one in self.feedbacks() if one.memory_id == memory_id and (every or one.query == asked)]
+
+    def _asked(self, memory_id: str, query: str | None, query_id: str | None) -> str:
         with self._storage.snapshot() as snapshot:
             snapshot.key_of(memory_id)
-            asked = self._hidden(query) if query else snapshot.query_of(query_id or "")
-        if accepted is not None and not self._settings.log_searches:
-            return False
-        self._storage.writer.judge(Feedback(memory_id, accepted, asked, query_id or "", profile or "", rank, now))
-        return True
+            return self._hidden(query) if query else snapshot.query_of(query_id or "")
 
     def feedbacks(self) -> list[Feedback]:
         """Return the feedback on hits, the newest first."""

@@ -8,10 +8,11 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from filelock import FileLock
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory import InputError, JupyterMemory
+from jupyter_memory import InputError, JupyterMemory, StoreLocked, StoreReadOnly
 from jupyter_memory import evaluation as golden
 from jupyter_memory.search import PROFILES, covalence
 from jupyter_memory.types import Filters
@@ -154,12 +155,47 @@ def test_taking_back(week_store, kept, now):
     first, second = (hit.memory for hit in week_store.hits(QUESTIONS[0], now=now).hits[:2])
     golden.judge(path, golden.asked(answer.query), [first], "wrong")
     golden.judge(path, kept[0], [second], "first")
-    golden.take_back(path, written, first.id)
-    assert golden.load(path) == [*kept[1:], replace(kept[0], right={second.id: second.content_hash}, first=second.id)]
-    golden.take_back(path, QUESTIONS[0], second.id)
+    week_store.feedback(first.id, False, query=written)
+    week_store.feedback(second.id, True, query=QUESTIONS[0])
+    both = golden.load(path)
+    # Only what was said is taken back, and nothing of it before the golden set was read.
+    assert golden.take_back(path, week_store, first.id, written, accepted=True) == ""
+    path.write_text(path.read_text("utf-8") + "{\n", "utf-8")
+    with pytest.raises(InputError, match="is not a question"):
+        golden.take_back(path, week_store, first.id, written)
+    path.write_text(path.read_text("utf-8").removesuffix("{\n"), "utf-8")
+    assert golden.load(path) == both and len(week_store.feedbacks()) == 2
+    assert golden.take_back(path, week_store, first.id, written).endswith("golden set too")
+    right = {**kept[0].right, second.id: second.content_hash}  # the other verdict is not what was said
+    assert golden.load(path) == [*kept[1:], replace(kept[0], right=right, first=second.id)]
+    golden.take_back(path, week_store, second.id, QUESTIONS[0])
+    assert golden.load(path) == [*kept[1:], kept[0]] and week_store.feedbacks() == []
+    week_store.feedback(first.id, True, query=QUESTIONS[0])
+    golden.take_back(path, week_store, first.id, QUESTIONS[0])
     assert golden.load(path) == kept[1:]
-    golden.take_back(path, "never asked", second.id)
+    # What `%memeval add` keeps stays where a rating of a search in a notebook or terminal goes.
+    golden.judge(path, kept[0], [second], "right")
+    answer = week_store.hits(QUESTIONS[0], now=now)
+    week_store.note_search(answer, "magic")
+    week_store.feedback(second.id, True, query_id=answer.query_id, query=QUESTIONS[0])
+    assert golden.take_back(path, week_store, second.id, QUESTIONS[0]) == "taken back"
+    assert second.id in golden.load(path)[-1].right
+    golden.forget(path, [kept[0].id])
+    assert golden.take_back(path, week_store, second.id, "never asked") == ""
     assert golden.load(path) == kept[1:]
+
+
+def test_a_set_that_cannot_be_written(week_store, kept, monkeypatch):
+    """Another program that judges for long, or a folder that is read-only, is an error with what to do."""
+    path = golden.golden_path(week_store.path)
+    lock = path.with_name(f".{path.stem}.lock")
+    monkeypatch.setattr(sys.modules[golden.forget.__module__], "_PATIENCE", 0.01)
+    with FileLock(lock), pytest.raises(StoreLocked, match="Another program is judging"):
+        golden.forget(path, [kept[0].id])
+    lock.unlink(missing_ok=True)
+    lock.mkdir()
+    with pytest.raises(StoreReadOnly, match="JUPYTER_MEMORY_PATH"):
+        golden.forget(path, [kept[0].id])
 
 
 def test_the_pool_is_what_nobody_judged(week_store, kept, now):
@@ -182,6 +218,8 @@ def test_the_pool_is_what_nobody_judged(week_store, kept, now):
     assert [line.partition(":")[0] for line in said[:4]] == ["right", "wrong", "wrong", "first"]
     assert [line.split()[0] for line in said[5:]] == names[3:-1]
     assert golden.load(path)[-1].text == "left join" and golden.load(path)[-1].first
+    with pytest.raises(InputError, match="one verdict"):
+        pool(right=[names[3]], wrong=[names[3]])
     assert pool(wrong=names[3:-1])[-1] == "Nothing is left to judge."
 
 

@@ -77,6 +77,9 @@ def test_a_file_goes_by_its_name(judged, home) -> None:
 def test_pool_and_tune(week, home) -> None:
     """Rows are judged by their names; a proposal is used once it has a file, and one command goes back."""
     assert "judge some in the panel" in week.mistake("%memeval tune")
+    assert "Name a new file" in week.mistake("%memeval tune mine.txt")
+    assert "a folder that is there" in week.mistake("%memeval tune nowhere/mine.toml")
+    assert week.printed("%memeval pool").startswith("Nothing is judged yet")
     week.run("%memsearch dates of customers;")
     week.run("%memory bad 1")
     head, *rows = week.printed("%memeval pool -p auto -p vault").splitlines()

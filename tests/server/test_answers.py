@@ -172,6 +172,8 @@ async def test_a_rating_feeds_the_golden_set(ask, fits, week_in):
     assert (await ask("feedback", {"memory_id": first, **rated, "accepted": None})).json == {"recorded": True}
     [left] = golden.load(path)
     assert (list(left.right), list(left.wrong)) == ([second], []) and len(week_in.feedbacks()) == 2
+    gone = {"memory_id": second, "query_id": "gone", "accepted": None}
+    assert (await ask("feedback", gone)).json == {"recorded": False}
     await ask("feedback", {"memory_id": second, **rated, "accepted": None})
     assert golden.load(path) == [] and [one.query for one in week_in.feedbacks()] == ["λ"]
 

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 
+import numpy as np
 import pytest
 from inside import while_another_writes
 
@@ -159,6 +160,14 @@ def test_feedback(week_store, week_memories):
     said = {(poisson, False, "orders at night", 2, "vault"), (zurich, True, "", None, "")}
     assert told - said == {(lost, True, "lost λ", 1, "")} and said < told
     assert asked.query_id in {one.query_id for one in week_store.feedbacks()}
+    for wrong in ("good", 2, 0.5):
+        with pytest.raises(InputError, match="accepted is True"):
+            week_store.feedback(poisson, wrong)
+    # Taken back of one question or of all; what was not there was not taken back.
+    assert week_store.feedback(lost, np.bool_(True), query="λ") and len(week_store.feedbacks()) == 4
+    assert [week_store.feedback(lost, None, query=one) for one in ("never", "λ", "λ")] == [False, True, False]
+    assert [week_store.feedback(lost, None, query_id="gone"), week_store.feedback(lost, None)] == [False, True]
+    assert {one.memory_id for one in week_store.feedbacks()} == {poisson, zurich}
 
 
 def uses(store):

@@ -255,17 +255,15 @@ def _judge(front: Front, call: Call, *, accepted: bool) -> None:
     picks = picked(front, call.words)
     if strange := next((address(one.of, one.memory.id) for one in picks if one.rank is None), None):
         raise InputError(f"{strange} is not among the results of the last search, so it answers no question.")
-    said = None if call.values["remove"] else accepted
-    told = "taken back:" if said is None else "noted as right:" if accepted else "noted as wrong:"
+    asked, verdict = {"query": shown.query, "query_id": shown.query_id}, "right" if accepted else "wrong"
     for memory, rank, store, of in picks:
-        noted = store.feedback(
-            memory.id, said, query=shown.query, query_id=shown.query_id, rank=rank, profile=shown.profile
-        )
-        if not noted:
+        if call.values["remove"]:
+            done = front.take_back(store, of in ("", OWN), memory_id=memory.id, accepted=accepted, **asked)
+            front.say(named(memory, f"{done or f'was not noted as {verdict}'}:", of))
+        elif store.feedback(memory.id, accepted, **asked, rank=rank, profile=shown.profile):
+            front.say(named(memory, f"noted as {verdict}:", of))
+        else:
             raise InputError("Nothing was noted, since the setting log_searches is off.")
-        if said is None and of in ("", OWN):
-            front.take_back(shown.query, memory.id)
-        front.say(named(memory, told, of))
 
 
 def add(front: Front, call: Call) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
@@ -197,9 +198,7 @@ class Profile:
 
     def save(self, name: str) -> Path:
         """Write the profile into a new TOML file, whose name becomes its own, and return the file."""
-        file = Path(name).expanduser()
-        if file.suffix != ".toml" or file.stem in PROFILES:
-            raise InputError(f"Name a new file that ends in .toml, such as my-{self.name}.toml")
+        file = new_file(name)
         write_new(file, self.replace(name=file.stem).to_toml())
         return file
 
@@ -437,3 +436,15 @@ def _shifted(terms: tuple[Term, ...], name: str, shift: float, fixed: set[str]) 
     scale = (whole - leaning) / (whole - own) if whole != own else 1.0
     new = {other: leaning if other == name else weight * scale for other, weight in weights.items()}
     return with_weights(terms, new)
+
+
+def new_file(name: str) -> Path:
+    """Return the file of a new profile; raise ``InputError`` where none of this name can be made."""
+    file = Path(name).expanduser()
+    if file.suffix != ".toml" or file.stem in PROFILES:
+        raise InputError("Name a new file that ends in .toml, such as my-auto.toml")
+    if file.exists():
+        raise InputError(f"{file} already exists: name a new one.")
+    if not os.access(file.parent, os.W_OK):
+        raise InputError(f"{file} cannot be written: name a file in a folder that is there and writable.")
+    return file
