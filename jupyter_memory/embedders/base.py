@@ -327,7 +327,7 @@ class TokenVectors:
         self._read(ids)
         lengths = self._lengths[ids, 0] * held
         sums = np.empty((len(ids), DIMENSIONS), np.float32)
-        units = np.empty((_ROWS, *ids.shape[1:], DIMENSIONS), np.float32)
+        units = np.empty((min(_ROWS, len(ids)), *ids.shape[1:], DIMENSIONS), np.float32)
         for first in range(0, len(ids), _ROWS):
             part = slice(first, first + _ROWS)
             # `take` is twice as fast as an index, and "clip" spares it a copy.

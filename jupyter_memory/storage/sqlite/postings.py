@@ -114,7 +114,7 @@ class Lengths:
         room = self._room.pop("", None) or (np.zeros(self.norms.size), np.zeros(self.norms.size, np.bool_))
         sums, matched = room
         for one in scored:
-            np.add.at(sums, one.chunks, one.scores)
+            sums[one.chunks] += one.scores
             matched[one.chunks] = True
         chunks = np.flatnonzero(matched)
         found = ScoredChunks(chunks, sums.take(chunks))
@@ -260,6 +260,7 @@ def remove(session: Session, chunks: Iterable[int]) -> None:
             _remove_from(session, segment, gone)
 
 
+@_readable()
 def _remove_from(session: Session, segment: int, gone: NDArray[np.bool_]) -> None:
     # Of most pages only the body is read, which is stored before the other values.
     pages = session.execute("select id, body from word_pages where segment = ?", (segment,))
@@ -279,6 +280,7 @@ def rebuild(session: Session) -> None:
         put(session, memories.words_of(session, [id_ for (id_,) in ids]))
 
 
+@_readable()
 def _merge(
     session: Session,
     block: int,
@@ -320,6 +322,8 @@ def _places(body: bytes) -> NDArray[np.uint16]:
 def _decoded(terms: bytes, bounds: bytes, kinds: bytes, body: bytes) -> _Batch:
     held, size = terms[1:-1].decode().split("\n"), len(body) // 3
     edges = np.frombuffer(bounds, np.uint16)
+    if edges[0] or edges[-1] != size:
+        raise ValueError
     return _Batch(
         held,
         np.repeat(np.arange(len(held)), edges[1:] - edges[:-1]),
