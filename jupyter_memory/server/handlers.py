@@ -241,9 +241,11 @@ _ROUTES: dict[str, type[_MemoryHandler]] = {
 }
 
 
-def _route(name: str, action: str, verb: str = "post", *, scans: bool = False) -> Callable[[_Answer], _Answer]:
+def _route(
+    name: str, action: str, verb: str = "post", *, scans: bool = False, by_hand: bool = True
+) -> Callable[[_Answer], _Answer]:
     # Adds a verb of a function that returns the answer to a request, for POST with its checked body, in a thread: one
-    # that is free for long work if it ``scans`` a whole store or folder.
+    # that is free for long work if it ``scans`` a whole store or folder. What no person does keeps no server awake.
 
     def add(answer: _Answer) -> _Answer:
         @_guarded(action)
@@ -252,7 +254,8 @@ def _route(name: str, action: str, verb: str = "post", *, scans: bool = False) -
             given = [await handler.body(f"{name}-request")] if verb == "post" else []
             await handler.reply(lambda: answer(handler, *given), handler.service.scan_pool if scans else None)
 
-        setattr(_ROUTES.setdefault(name, type(f"_{name}", (_MemoryHandler,), {})), verb, replying)
+        of_name = type(f"_{name}", (_MemoryHandler,), {"_track_activity": by_hand})
+        setattr(_ROUTES.setdefault(name, of_name), verb, replying)
         return answer
 
     return add
@@ -358,7 +361,8 @@ def _item(handler: _MemoryHandler, body: _Json) -> _Json:
     return found
 
 
-@_route("thumbnail", "read")
+# A list of results asks for many of them.
+@_route("thumbnail", "read", by_hand=False)
 def _thumbnail(handler: _MemoryHandler, body: _Json) -> _Json:
     store, there = handler.store_of(body["memory_id"])
     found = store.thumbnail(there, body["place"])
@@ -506,6 +510,7 @@ def _recent(handler: _MemoryHandler, body: _Json) -> _Json:
 
 @_route("recent", "write", "delete")
 def _forget_recent(handler: _MemoryHandler) -> _Json:
+    handler.service.asked_together.clear()
     return {"removed": handler.store.forget_recent()}
 
 
@@ -520,7 +525,7 @@ def _feedback(handler: _MemoryHandler, body: _Json) -> _Json:
     if accepted is None:
         return {"recorded": bool(golden.take_back(path, store, there, body.get("query", ""), query_id))}
     recorded = store.feedback(**body | {"memory_id": there})
-    query = store.searching.asked(query_id) or dict(handler.service.asked_together).get(query_id)
+    query = store.searching.asked(query_id) or dict(handler.service.asked_together.copy()).get(query_id)
     if recorded and path and query is not None and query.text:
         verdict: golden.Verdict = "first" if first else "right" if accepted else "wrong"
         golden.judge(path, golden.asked(query), [store.get(there)], verdict)

@@ -262,7 +262,7 @@ def _tier(memory: Memory) -> int:
 
 
 def _weighted(hit: Hit, one: Vault) -> Hit:
-    signals = {name: seen._replace(contribution=seen.contribution * one.priority) for name, seen in hit.signals.items()}
+    signals = {name: replace(seen, contribution=seen.contribution * one.priority) for name, seen in hit.signals.items()}
     score = sum(seen.contribution for seen in signals.values()) if signals else hit.score
     return replace(hit, score=score, signals=signals, store=one.tier)
 

@@ -227,6 +227,7 @@ class Searching:
         The keywords are those of ``hits``. No model is loaded: the memory's own vectors are compared. The answer has no
         verdict, since there was no question. Raises ``UnknownMemory`` when no memory has this id.
         """
+        _refuse_unknown(options, SearchOptions)
         base = self._search(self._query("*", options), self._chosen(options.get("profile")))  # type: ignore[arg-type]
         answer = self._reported(self._engine.related(base, memory_id))
         said = (NONE_ALIKE if one in (NO_MATCH, NO_MATCH_FILTERED) else one for one in answer.notices)

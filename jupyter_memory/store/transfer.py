@@ -283,16 +283,18 @@ def _taken_over(target: Storage, contents: Contents) -> Model | None:
     _refuse(target, contents.spaces())
     with target.snapshot() as snapshot:
         active, is_empty = snapshot.active_model(), not snapshot.newest_chunk()
-    if is_empty:
-        target.writer.note_once("chunks {1} {0}".format(*contents.chunk_size()))
-    if (model := contents.model()) is None:
-        return None
-    if active is not None and active.fingerprint != model.fingerprint:
+    model = contents.model()
+    if model is not None and active is not None and active.fingerprint != model.fingerprint:
         raise EmbeddingMismatch(
             f"{target.path} was written with {active.name} ({active.dimensions} dimensions), and the store to copy "
             f"with {model.name} ({model.dimensions}), so nothing was copied. Change the model of one of them "
             "with `model use`, or copy into a new store."
         )
+    if is_empty:
+        tokens, since = contents.chunk_size()
+        target.writer.note_once(f"chunks {since} {tokens}")
+    if model is None:
+        return None
     taken = target.transfer.begin(model)
     if is_empty and (measured := contents.calibration()) is not None:
         target.writer.keep_calibration(taken, measured.chunks, measured.value)

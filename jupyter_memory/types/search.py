@@ -253,7 +253,8 @@ class Candidate(NamedTuple):
     cosine: float | None = None
 
 
-class Evidence(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Evidence:
     """What one signal or retriever says of a hit, and what it adds to the score."""
 
     value: float

@@ -119,7 +119,7 @@ def test_a_place_is_told_as_people_say_it(week_store, rank, place):
     """The second, the eleventh and the hundred and twelfth, in English."""
     answer = week_store.hits(QUERY, now=NOW)
     hit = answer.hits[0]
-    seen = replace(hit, signals={"keyword": hit.signals["keyword"]._replace(rank=rank)})
+    seen = replace(hit, signals={"keyword": replace(hit.signals["keyword"], rank=rank)})
     why = explained(seen, answer.query, 200, "auto", labels(PROFILES["auto"]), {})
     assert f"(keyword, {place})." in why.reasons[-1]
 

@@ -203,11 +203,13 @@ async def test_the_settings_are_those_of_server_and_files(
     assert service.provider.path == Path(jp_server_config["JupyterMemory"]["path"])
 
 
-@pytest.mark.parametrize("route", ["status", "jobs"])
-async def test_what_is_polled_does_not_keep_a_server_awake(ask, jp_serverapp, route):
+@pytest.mark.parametrize(
+    ("route", "asked"), [("status", None), ("jobs", None), ("thumbnail", {"memory_id": "none", "place": 0})]
+)
+async def test_what_is_polled_does_not_keep_a_server_awake(ask, jp_serverapp, route, asked):
     """A panel that only looks does not count as somebody at work."""
     jp_serverapp.web_app.settings.pop("api_last_activity", None)
-    await ask(route)
+    await ask(route, asked)
     assert "api_last_activity" not in jp_serverapp.web_app.settings
     await ask("profiles")
     assert "api_last_activity" in jp_serverapp.web_app.settings

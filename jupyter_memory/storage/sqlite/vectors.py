@@ -164,13 +164,11 @@ class ChunkOwners:
         # All of them are quicker to read from the index by memory.
         by, begin = ("memory", 0) if keys is None else ("id", keys.size)
         keys = np.zeros(1, np.int64) if keys is None else keys
-        last: Any = connection.execute(
-            f"select id, (select max({by}) from chunks) from chunks order by id desc"
-        ).fetchone()
-        if last is not None and last[0] >= keys.size:
-            of_new = np.zeros(last[0] + 1 - keys.size, np.int64)
+        [(last, end)] = connection.rows(f"select (select max(id) from chunks), (select max({by}) from chunks)")
+        if last is not None and last >= keys.size:
+            of_new = np.zeros(last + 1 - keys.size, np.int64)
             some = f"select group_concat(id), group_concat(memory) from chunks where {by} >= ? and {by} < ?"
-            for first in range(begin, last[1] + 1, _READ_TOGETHER):
+            for first in range(begin, end + 1, _READ_TOGETHER):
                 row: Any = connection.execute(some, (first, first + _READ_TOGETHER)).fetchone()
                 if row[0] is not None:
                     of_new[np.fromstring(row[0], np.int64, sep=",") - keys.size] = np.fromstring(
