@@ -260,7 +260,6 @@ def remove(session: Session, chunks: Iterable[int]) -> None:
             _remove_from(session, segment, gone)
 
 
-@_readable()
 def _remove_from(session: Session, segment: int, gone: NDArray[np.bool_]) -> None:
     # Of most pages only the body is read, which is stored before the other values.
     pages = session.execute("select id, body from word_pages where segment = ?", (segment,))
@@ -280,7 +279,6 @@ def rebuild(session: Session) -> None:
         put(session, memories.words_of(session, [id_ for (id_,) in ids]))
 
 
-@_readable()
 def _merge(
     session: Session,
     block: int,
@@ -322,11 +320,12 @@ def _places(body: bytes) -> NDArray[np.uint16]:
 def _decoded(terms: bytes, bounds: bytes, kinds: bytes, body: bytes) -> _Batch:
     held, size = terms[1:-1].decode().split("\n"), len(body) // 3
     edges = np.frombuffer(bounds, np.uint16)
-    if edges[0] or edges[-1] != size:
+    owners = np.repeat(np.arange(len(held)), edges[1:] - edges[:-1])
+    if edges[0] or owners.size != size:
         raise ValueError
     return _Batch(
         held,
-        np.repeat(np.arange(len(held)), edges[1:] - edges[:-1]),
+        owners,
         _places(body),
         np.frombuffer(body, np.uint8, size).astype(np.int64),
         np.frombuffer(kinds, np.uint16).reshape(-1, len(COLUMNS)),
