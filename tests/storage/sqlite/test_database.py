@@ -471,7 +471,7 @@ def test_never_the_next(database, thread):
 def test_a_search(week_store, thread):
     """A search is stopped through the store, whatever step it is at, and the next one of its thread has its answer."""
     (pool, thread_id), outcomes = thread, set()
-    for _ in range(50):
+    for _ in range(2_000):
         future = pool.submit(week_store.hits, "Poisson λ")
         while not future.done():
             week_store.interrupt(thread_id)
