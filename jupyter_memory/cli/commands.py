@@ -209,7 +209,7 @@ def _pool(front: Front, call: Call) -> None:
     """List what profiles show first for the questions that you judged before; judge what is new, row by row."""
     from jupyter_memory.evaluation import golden
 
-    profiles = golden.profiles(front.settings.profile, call.values["profile"])[0]
+    profiles = golden.named_profiles(front.settings.profile, call.values["profile"])[0]
     front.say(golden.pool(front.store, golden.golden_file(front.settings), profiles, call.values))
 
 
@@ -217,7 +217,7 @@ def _tune(front: Front, call: Call) -> None:
     """Propose changes of weights that lift right answers of the golden set and lower none; FILE saves them."""
     from jupyter_memory.evaluation import golden
 
-    profile = golden.profiles(front.settings.profile)[1]
+    profile = golden.named_profiles(front.settings.profile)[1]
     tuned, said = golden.tune(front.store, golden.load(golden.golden_file(front.settings)), profile, call.words)
     front.say(said)
     if call.words:

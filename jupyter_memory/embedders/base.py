@@ -327,12 +327,9 @@ class TokenVectors:
         self._read(ids)
         lengths = self._lengths[ids, 0] * held
         sums = np.empty((len(ids), DIMENSIONS), np.float32)
-        units = np.empty((min(_ROWS, len(ids)), *ids.shape[1:], DIMENSIONS), np.float32)
         for first in range(0, len(ids), _ROWS):
             part = slice(first, first + _ROWS)
-            # `take` is twice as fast as an index, and "clip" spares it a copy.
-            of_part = self._units.take(ids[part], axis=0, out=units[: len(ids) - first], mode="clip")
-            np.matmul(lengths[part, None], of_part, out=sums[part, None])
+            np.matmul(lengths[part, None], self._units[ids[part]], out=sums[part, None])
         return sums
 
     def _read(self, ids: NDArray[np.integer]) -> None:

@@ -356,7 +356,7 @@ _EQUAL = 1e-9
 _Tried = tuple[float, str, Profile, list[float]]  # mean nDCG@10, a sentence on it, and nDCG@10 by question
 
 
-def profiles(used: str, named: Sequence[str] | None = None) -> tuple[dict[str, Profile], Profile]:
+def named_profiles(used: str, named: Sequence[str] | None = None) -> tuple[dict[str, Profile], Profile]:
     """Return the profiles of these names, or all, and the one that is used; a file goes by the name of its profile."""
     in_use = arms([used])
     chosen = arms(named) if named else {**PROFILES, **in_use}

@@ -102,7 +102,7 @@ def run(session: Session, call: Call) -> pd.DataFrame:
         if not kept:
             raise UsageError(f"{said} Nothing is left to measure: search, then %memeval add, or {forgetting}")
         session.note(f"{said} They are left out. To keep other answers: search, then %memeval add; or {forgetting}")
-    profiles, used = golden.profiles(session.settings.profile, call.values.get("profile"))
+    profiles, used = golden.named_profiles(session.settings.profile, call.values.get("profile"))
     store, settings = session.store, session.settings
     against = golden.baseline(store, kept, used)
     runs = [golden.run(store, kept, profiles, against)]
@@ -143,7 +143,7 @@ def pool(session: Session, call: Call) -> None:
     """
     from jupyter_memory.evaluation import golden
 
-    profiles = golden.profiles(session.settings.profile, call.values.get("profile"))[0]
+    profiles = golden.named_profiles(session.settings.profile, call.values.get("profile"))[0]
     session.say(golden.pool(session.store, session.golden_file, profiles, call.values))
 
 
@@ -160,7 +160,7 @@ def tune(session: Session, call: Call) -> None:
     """
     from jupyter_memory.evaluation import golden
 
-    profile = golden.profiles(session.settings.profile)[1]
+    profile = golden.named_profiles(session.settings.profile)[1]
     tuned, said = golden.tune(session.store, session.questions, profile, call.words)
     session.say(said)
     if not call.words:

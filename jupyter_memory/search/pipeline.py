@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, count, filterfalse, repeat
-from math import isnan
 from operator import attrgetter, itemgetter
 from time import perf_counter
 
@@ -131,8 +130,7 @@ def search(
     rankings = {name: Ranking(dict(map(_SCORED, ones))) for name, ones in retrieved.items()}
     for signal in profile.signals:
         # NaN is "no value": such a memory has no place in the signal's ranking.
-        if isnan(sum((values := signal(query, context)).values())):
-            values = {key: value for key, value in values.items() if value == value}
+        values = {key: value for key, value in signal(query, context).items() if value == value}
         rankings[signal.name] = Ranking(values)
     timings = {
         "keyword": by_keyword * 1000,

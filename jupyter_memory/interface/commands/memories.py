@@ -8,7 +8,7 @@ import shlex
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -568,7 +568,7 @@ def forget(front: Front, call: Call) -> object:
         removed = f"removed for good what `undo` could bring back: {gone}"
         front.say(removed if number else "There was nothing that `undo` could bring back.")
         return None
-    of, words = of_one_store(call.words)
+    of, words = of_one_store(map(parted, call.words))
     with usage():
         chosen = forget_of(words, call.values, datetime.now(UTC))
     if call.values["searches"]:
@@ -609,11 +609,12 @@ def forget(front: Front, call: Call) -> object:
     return None
 
 
-def of_one_store(words: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    """Return the store that ids name, empty for your own, and the ids without it; only one may be named."""
-    if len(names := {parted(word)[0] for word in words}) > 1:
+def of_one_store(named: Iterable[tuple[str, str]]) -> tuple[str, tuple[str, ...]]:
+    """Return the store of memories that are named by store and id, and the ids; raise if they are of several."""
+    pairs = list(named)
+    if len(names := {store for store, _ in pairs}) > 1:
         raise WrongUsage("Name the memories of one store at a time.")
-    return next(iter(names), ""), tuple(parted(word)[1] for word in words)
+    return next(iter(names), ""), tuple(id_ for _, id_ in pairs)
 
 
 def _say_after_forgetting(

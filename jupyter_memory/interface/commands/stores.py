@@ -15,7 +15,7 @@ from jupyter_memory.interface.options import filters_of
 from jupyter_memory.stores import PROJECT, ListedStore, listed_stores
 from jupyter_memory.text.display import columns, count_of, fit
 from jupyter_memory.text.paths import make_private, may_exist
-from jupyter_memory.types.search import OWN, address
+from jupyter_memory.types.search import OWN
 
 
 def list_(front: Front, call: Call) -> None:
@@ -115,7 +115,7 @@ def hand_over(front: Front, call: Call, verb: str) -> None:
     if not values["to"] or bool(call.words) == bool(filters):
         typed = front.command(f"{verb} ID --to team")
         raise WrongUsage(f"Name memories, by ids or by filters, and the store that gets them: {typed}")
-    of, ids = of_one_store([address(one.of, one.memory.id) for one in picked(front, call.words)])
+    of, ids = of_one_store((one.of, one.memory.id) for one in picked(front, call.words))
     of = of or values["in"] or ""
     source, target = front.stores.named(of), front.stores.named(values["to"])
     selection = source.selection(ids or None, filters=filters)
