@@ -21,6 +21,8 @@ from jupyter_memory.types import Candidate, Filters, Memory, Query, Ranking
 
 _SCORE, _SCORED = attrgetter("score"), attrgetter("memory", "score")
 _NUMBER = re.compile(r"\d+")
+# Where words help little, so many times as many memories are ranked: what answers lies deeper.
+_DEEPER = 2
 # Kernels have sessions too, but nobody counts these.
 _TALK = Filters(not_kind=("history",))
 
@@ -91,7 +93,7 @@ def search(
     """Rank the memories of a store for a query, as if that of the key ``exclude`` and its copies were not there.
 
     ``asked`` tells a question from a query that was made of a memory or a text. If its words help little, and the
-    profile knows that, matches below the threshold are ranked, too.
+    profile knows that, twice as many memories are ranked, and those below the threshold, too.
     """
     query, notices = rewrite(query, snapshot, profile)
     begun, by_vector = perf_counter(), 0.0
@@ -105,7 +107,7 @@ def search(
     guarded = matches < profile.small_corpus and query.limit < matches / 2
     # More was fetched than the profile ranks, only to see how many memories match.
     shown = depth if profile.small_corpus and not guarded else None
-    pool = _Pool(snapshot, exclude)
+    pool, is_deep = _Pool(snapshot, exclude), not (asked and profile.is_judged)
     while True:
         asked_at = perf_counter()
         by_meaning = [] if vector_query is None else retrieve(vector_query, query, searched, snapshot, wanted, exclude)
@@ -117,14 +119,12 @@ def search(
         }
         found, retrieved = pool.read(retrieved, vector_query)
         context = SearchContext(query, found, retrieved, vector_query, asked, snapshot, samples, profile.columns)
-        # Without its threshold the query is asked again if that cut off what words do not replace.
-        if not (asked and profile.is_judged) or len(retrieved["vector"]) >= depth:
+        if is_deep or (found and words_count(context) >= 1):
             break
-        if vector_query is None or vector_query.strict or vector_query.threshold is None:
-            break
-        if found and words_count(context) >= 1:
-            break
-        vector_query = replace(vector_query, threshold=None)
+        is_deep, wanted = True, _DEEPER * wanted
+        by_words = retrieve(profile.columns, query, searched, snapshot, wanted, exclude)
+        if vector_query is not None and not vector_query.strict:
+            vector_query = replace(vector_query, threshold=None)
     notices = (*notices, *_left_out(len(pool.copies), len(pool.lost)))
     pooled = perf_counter()
     rankings = {name: Ranking(dict(map(_SCORED, ones))) for name, ones in retrieved.items()}
@@ -142,7 +142,7 @@ def search(
 
 
 class _Pool:
-    # What a search has read of its candidates, kept for when it asks again without its threshold.
+    # What a search has read of its candidates, kept for when it asks again.
     def __init__(self, snapshot: Snapshot, exclude: int | None) -> None:
         self._snapshot, self._memories, self._cosines = snapshot, dict[int, Memory](), dict[int, float]()
         self._said = None if exclude is None else normalised(snapshot.texts([exclude])[exclude])

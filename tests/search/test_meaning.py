@@ -67,6 +67,13 @@ def test_a_hub_is_held_back_where_the_model_is_trusted(filled_with, trust, held_
     assert (found["1.md"] < found["2.md"] - 1e-4) == held_back
 
 
+@pytest.mark.parametrize(("query", "count"), [("zebra", 100), ("λ", 50)])
+def test_more_is_ranked_where_words_help_little(filled_with, query, count):
+    """Each retriever is asked for fifty memories, and for a hundred if the words of the question are met nowhere."""
+    memories = filled_with(*({"text": f"λ {angle}"} for angle in range(120)), embedder=Sided())
+    assert memories.hits(query, now=NOW).counts["vector"] == count
+
+
 @pytest.mark.parametrize(("query", "counts"), [("zebra", True), ("λ", False)])
 def test_cells_around_a_cell_count_where_words_do_not(store, tmp_path, query, counts):
     """Of two cells that are as near to a question in other words, the one in a section that is near comes first."""
