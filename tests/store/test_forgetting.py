@@ -100,21 +100,6 @@ def test_what_is_chosen_is_counted_and_goes(week_store, choice, count):
     assert {hit.memory.id for hit in week_store.browsed(limit=20).hits} == left and week_store.doctor() == []
 
 
-def test_a_selection_says_what_would_go(store):
-    """It counts by kind, and those with a pin or with tags."""
-    opened = store()
-    opened.add("λ is 3.2", tags=["model", "draft"])
-    opened.add("μ is 4", tags=["draft"], tier="core")
-    opened.add("one cell", kind="cell", source="a.ipynb")
-    everything = opened.selection(everything=True)
-    assert (dict(everything.kinds), everything.pinned, everything.tagged) == ({"note": 2, "cell": 1}, 1, 2)
-    assert str(everything) == "3 memories (2 note, 1 cell; 1 pinned, 2 with tags)"
-    assert str(opened.selection(filters={"tag": "model"})) == "1 memory (1 note; 0 pinned, 1 with tags)"
-    assert str(opened.selection(filters={"tag": "none"})) == "0 memories"
-    by_id = opened.selection(list(everything.ids))
-    assert (by_id.kinds, by_id.pinned, by_id.tagged) == (everything.kinds, 1, 2)
-
-
 def test_what_was_counted_goes_and_nothing_else(store):
     """What is added or tagged between the count and the removal stays; what is gone or fits no longer is not missed."""
     opened = store()

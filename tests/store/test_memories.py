@@ -249,17 +249,6 @@ def sources(frame):
     return [source[-4] for source in frame["source"]]
 
 
-@pytest.mark.parametrize("backwards", [False, True])
-@pytest.mark.parametrize("profile", ["auto", "covalence", "trovella"])
-def test_equals_share_their_ranks(store, profile, backwards):
-    """Of equally relevant memories the newest comes first, in whatever order they were stored."""
-    memory = store()
-    copies(memory, backwards)
-    found = memory.search("λ of prices", profile=profile)
-    assert sources(found) == ["c", "b", "a"]
-    assert found["kw_rank"].tolist() == found["sem_rank"].tolist() == [1, 1, 1]
-
-
 def test_a_pin_moves_a_memory_up(store):
     """While it is pinned a memory is core and comes before its equals; unpinned it is again what it was."""
     memory = store()
