@@ -278,16 +278,6 @@ def test_a_dry_run_shows_what_would_go(week, answers) -> None:
     assert asked == [] and len(week.run("%memsearch")) == 2
 
 
-def test_nobody_to_ask(week) -> None:
-    """Where nobody can answer it is an error, with the line to type; that line does it."""
-    said = week.mistake("%memory forget --tag decision,people")
-    assert "would forget 2 memories (2 note; 0 pinned, 2 with tags), and there is nobody to ask" in said
-    line = said.partition("To do it: ")[2]
-    assert line == "%memory forget --tag decision,people --yes" and len(week.run("%memsearch")) == 5
-    week.run(line)
-    assert len(week.run("%memsearch")) == 3
-
-
 @pytest.mark.usefixtures("home")
 def test_a_notebook_that_runs_by_itself_stops(tmp_path: Path) -> None:
     """A kernel whose front end takes no input refuses, so that nothing after it goes on as if it had happened."""
