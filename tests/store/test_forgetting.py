@@ -135,15 +135,6 @@ def held(store):
     return any(SECRET.encode() in file.read_bytes() for file in store.path.parent.glob(f"{store.path.name}*"))
 
 
-def test_off_by_default(made):
-    """Without the setting what is forgotten is gone at once, and the error says how to change that."""
-    store = made()
-    store.forget(store.add(SECRET).id)
-    assert not held(store) and store.undoable() is None
-    with pytest.raises(InputError, match="undo_minutes is 0"):
-        store.undo()
-
-
 @pytest.mark.parametrize("everything", [False, True])
 def test_what_comes_back_is_what_went(made, week, everything):
     """A folder with all that people gave its texts, or everything, forgotten and taken back: nothing is different."""
