@@ -58,7 +58,7 @@ def test_a_watched_part_of_an_indexed_folder_has_its_date(filled, week_folder):
 
 
 def test_a_new_folder_can_be_watched(store, tmp_path):
-    """An empty folder is indexed and watched before anything is in it; what comes into it is of that folder."""
+    """An empty folder is indexed and watched before anything is in it, one that is not there is not."""
     folder, memory = tmp_path / "neu", store()
     folder.mkdir()
     assert memory.index(folder, progress=False).files == 0
@@ -67,6 +67,8 @@ def test_a_new_folder_can_be_watched(store, tmp_path):
     (folder / "lambda.md").write_text(LAMBDA)
     memory.index(folder / "lambda.md", progress=False)
     assert [(one.path, one.watched, one.files) for one in memory.folders()] == [(str(folder), True, 1)]
+    with pytest.raises(InputError, match="Index it first"):
+        memory.watch(tmp_path / "elsewhere")
 
 
 def test_comparing_with_the_disk(filled, week_folder):
