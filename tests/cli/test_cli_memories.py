@@ -202,19 +202,6 @@ def test_fix_of_standard_input_as_json(known: Run, monkeypatch, arguments: list[
     assert (fix["fix"], fix["kind"]) == ('print("hours: " + str(count))', "history")
 
 
-def test_forget_everything_asks(week: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
-    refused = week("forget", "--everything")
-    assert refused.code == 2 and "all 3 memories of" in refused.err and "--yes" in refused.err
-    for answer, code in (("n\n", 1), ("", 1), ("y\n", 0)):
-        monkeypatch.setattr("sys.stdin", Terminal(answer))
-        done = week("forget", "--everything")
-        assert done.code == code and "Forget all 3 memories" in done.err
-        assert memories(week) == (3 if code else 0)
-    week("add", "one more λ")
-    assert week("forget", "--everything", "--yes").out == "forgot 1 memory\n"
-
-
 @pytest.mark.parametrize("choice", [["--kind", "note"], ["--tag", "decision,people"]], ids=" ".join)
 def test_several_memories_are_forgotten_after_a_question(week: Run, monkeypatch, choice: list[str]) -> None:
     held = memories(week)

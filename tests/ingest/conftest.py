@@ -56,11 +56,13 @@ def index(store: Callable[..., Any]) -> Callable[[Path], Any]:
 
 
 @pytest.fixture
-def drafted(tmp_path: Path) -> Callable[[str, str | bytes], list[Draft]]:
+def drafted(tmp_path: Path) -> Callable[..., list[Draft]]:
     """Write a file, and return the drafts that it becomes."""
 
-    def of(name: str, content: str | bytes) -> list[Draft]:
-        (tmp_path / name).write_bytes(content.encode() if isinstance(content, str) else content)
-        return read_file(tmp_path / name, root=tmp_path)
+    def of(name: str, content: str | bytes, **options: Any) -> list[Draft]:
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return read_file(path, **{"root": tmp_path} | options)
 
     return of

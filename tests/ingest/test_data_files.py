@@ -154,7 +154,7 @@ def test_50_gb_of_parquet_are_read_by_their_footer(tmp_path, read, table):
 
 def database(path, *statements):
     with closing(sqlite3.connect(path)) as connection:
-        for statement in statements:
+        for statement in ("begin", *statements):
             connection.execute(statement)
         connection.commit()
     return path

@@ -189,11 +189,11 @@ HOSTILE_SETTINGS = (
     ("piece", "language"), [*product(HOSTILE, [""]), *product(HOSTILE_SETTINGS, ["yaml"])], ids=lambda one: one[:20]
 )
 def test_hostile_text_takes_no_time(piece, language):
-    text = piece * (1_000_000 // len(piece))
+    text = piece * (200_000 // len(piece))
     begun = time.process_time()
     redact(text, language=language)
-    # One to two seconds alone on a slow core; a quadratic pattern takes minutes.
-    assert time.process_time() - begun < 30
+    # A fraction of a second alone on a slow core; a quadratic pattern takes a minute.
+    assert time.process_time() - begun < 10
 
 
 MARKS = ["=", ": ", '"', "'", "@", "://", "-", "_", ".", "\n", " ", "]", "\\", "[redacted: ", "λ", "İ", "\ud800"]
@@ -208,15 +208,6 @@ def test_redacting_twice_changes_nothing_more(text):
     """However secrets are run together, one call finds all that two would; without one the very text comes back."""
     once, count = redact(text)
     assert redact(once) == (once, 0) and (count > 0 or once == text)
-
-
-@settings(max_examples=150)
-@given(st.lists(st.sampled_from(FORMATS), min_size=1, max_size=4), st.sampled_from(PLACEMENTS), st.integers(0, 99))
-def test_formats_run_together_are_redacted_once(names, placement, seed):
-    """However formats follow each other, one call finds all that two would."""
-    source = random.Random(seed)
-    once, _ = redact("\n".join(plant(name, placement, source).text for name in names))
-    assert redact(once) == (once, 0)
 
 
 # A secret between signs for its beginning and end, in a file of each language.

@@ -21,13 +21,10 @@ TEXT = "# Preise in Zürich\n\nλ = 3\n"
 
 
 @pytest.fixture
-def draft(tmp_path):
+def draft(drafted):
 
     def of(name, content, **options):
-        path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-        [found] = read_file(path, **{"root": tmp_path} | options)
+        [found] = drafted(name, content, **options)
         return found
 
     return of

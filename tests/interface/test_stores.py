@@ -41,6 +41,15 @@ def run(home, capsys, monkeypatch):
 
 
 @pytest.fixture
+def shell(home, monkeypatch):
+    monkeypatch.setenv("JUPYTER_MEMORY_PATH", str(home / "m.sqlite"))
+    made = shells.made()
+    made.run_line_magic("load_ext", "jupyter_memory")
+    yield made
+    made.run_line_magic("unload_ext", "jupyter_memory")
+
+
+@pytest.fixture
 def papers(tmp_path):
     with MemoryStore(tmp_path / "papers.sqlite") as store:
         store.add("Prices are net of tax.", title="Prices")
@@ -227,19 +236,6 @@ def test_a_server_that_never_answers_keeps_one_thread(home):
     assert len(failed) == 1 and not isinstance(failed[0], StoreLocked)
 
 
-def test_in_a_notebook(home, papers, capsys):
-    """The magic does the same, and its session knows the store at once."""
-    shell = shells.made()
-    shell.run_line_magic("load_ext", "jupyter_memory")
-    shell.run_line_magic("memory", f"store add papers {papers}")
-    assert names() == ["own", "project", "papers"]
-    shell.run_line_magic("memory", "store")
-    assert f"papers  {papers}" in capsys.readouterr().out
-    with pytest.raises(UsageError, match="Name the store"):
-        shell.run_line_magic("memory", "store add papers")
-    shell.run_line_magic("unload_ext", "jupyter_memory")
-
-
 def test_what_the_settings_may_say():
     """A list that cannot be read is reported by its setting, and the one before stays."""
     settings = JupyterMemory()
@@ -397,11 +393,9 @@ def test_store_names_the_one_alone_that_gives(both, papers):
     assert done.code == 2 and "leave out --in, --to" in done.err
 
 
-def test_copy_and_move_in_a_notebook(both, papers, capsys):
+def test_copy_and_move_in_a_notebook(both, papers, shell, capsys):
     """The magics ask, complete the names of stores, and say how to do it where there is nobody to ask."""
     [hit] = found(both)
-    shell = shells.made()
-    shell.run_line_magic("load_ext", "jupyter_memory")
     with provisionalcompleter():
         offers = shell.Completer.completions(typed := "%memory move --to ", len(typed))
         assert {"own", "papers"} <= (listed := {offer.text for offer in offers}) and "all" not in listed
@@ -414,35 +408,15 @@ def test_copy_and_move_in_a_notebook(both, papers, capsys):
     assert "removed 1 from the source" in capsys.readouterr().out and titles_in(papers) == {"Prices", "Rates"}
     with pytest.raises(UsageError, match="Name memories and a store"):
         shell.run_line_magic("memory", "copy")
-    shell.run_line_magic("unload_ext", "jupyter_memory")
 
 
-def test_what_a_store_that_is_read_only_refuses(run, both, papers):
-    run("store", "remove", "papers")
-    run("store", "add", "papers", str(papers), "--read-only")
-    [hit] = found(run, "--in", "papers")
-    named = f"papers:{hit['memory_id']}"
-    assert run("text", named).code == 0
-    for command in (("tag", named, "tax"), ("pin", named), ("forget", named)):
-        done = run(*command)
-        assert done.code == 1 and "read-only" in done.err, command
-
-
-def test_a_store_that_is_gone_is_named(both, papers):
-    papers.rename(papers.with_name("elsewhere.sqlite"))
-    done = both("search", "prices", "--in", "all")
-    assert done.code == 0 and "Rates" in done.out and "The store papers is left out: There is no store at" in done.err
-    assert both("search", "prices", "--in", "papers").err.startswith("Error: There is no store at")
-    assert not papers.exists()
-
-
-def test_several_in_a_notebook(home, papers, capsys, monkeypatch):
+def test_several_in_a_notebook(shell, papers):
     """The DataFrame has the store of each row, and ranks lead there; sliders and lists are of one store."""
-    monkeypatch.setenv("JUPYTER_MEMORY_PATH", str(home / "m.sqlite"))
-    shell = shells.made()
-    shell.run_line_magic("load_ext", "jupyter_memory")
     shell.run_line_magic("memadd", "We scaled the prices to zero mean.")
+    with pytest.raises(UsageError, match="Name the store"):
+        shell.run_line_magic("memory", "store add papers")
     shell.run_line_magic("memory", f"store add papers {papers}")
+    assert names() == ["own", "project", "papers"]
     frame = shell.run_line_magic("memsearch", "prices --in all")
     assert sorted(frame["store"]) == ["own", "papers"]
     rank = int(frame.index[frame["store"] == "papers"][0])
@@ -471,7 +445,6 @@ def test_several_in_a_notebook(home, papers, capsys, monkeypatch):
         shell.run_line_magic("memory", f"good papers:{memory.id}")
     configure(stores=[{"name": "more", "path": str(papers)}])  # by a terminal
     assert shell.run_line_magic("memsearch", "prices --in more")["store"].tolist() == ["more"]
-    shell.run_line_magic("unload_ext", "jupyter_memory")
 
 
 def test_several_in_python(tmp_path, papers):
@@ -488,17 +461,13 @@ def test_several_in_python(tmp_path, papers):
             store.hits("prices", stores=["paper"])
 
 
-def test_opening_your_own_store_leaves_the_others_open(home, papers, capsys, monkeypatch):
+def test_opening_your_own_store_leaves_the_others_open(shell, home, papers, capsys):
     """The first command of a kernel may name a memory of another store, and then one of yours."""
-    monkeypatch.setenv("JUPYTER_MEMORY_PATH", str(home / "m.sqlite"))
     with MemoryStore(home / "m.sqlite") as own, MemoryStore(papers) as store:
         ids = [f"papers:{store.browsed().hits[0].memory.id}", own.add("We scaled the prices.").id]
-    shell = shells.made()
-    shell.run_line_magic("load_ext", "jupyter_memory")
     shell.run_line_magic("memory", f"store add papers {papers}")
     shell.run_line_magic("memory", f"tag {ids[0]} {ids[1]} tax")
     assert capsys.readouterr().out.count("tagged tax") == 2
-    shell.run_line_magic("unload_ext", "jupyter_memory")
 
 
 def test_the_panel_opens_what_your_own_store_holds(tmp_path):

@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 QUESTIONS = ("prices to zero mean", "Müller λ ridge", "left join customer id", "dates match regex", "deleted 404")
@@ -136,24 +135,6 @@ def test_a_small_set_says_nothing(week, home) -> None:
     assert week.noted(f"%config JupyterMemory.profile = {worse(home)!r}") == ""
 
 
-def test_show_gives_every_constant(week) -> None:
-    """`profile show` says the formula and the steps after it, and returns the constants; alone, of the one in use."""
-    said = week.printed("frame = %memory profile show covalence")
-    frame = week.ip.user_ns["frame"]
-    assert isinstance(frame, pd.DataFrame)
-    assert list(frame.columns) == ["part", "name", "form", "constant", "value"]
-    k = frame[(frame["part"] == "term") & (frame["name"] == "vector") & (frame["constant"] == "k")]
-    assert k["value"].tolist() == [60.0]
-    assert "score = 0.9/(60 + vector_rank) + 0.9/(60 + keyword_rank)" in said
-    assert frame.attrs["profile"]["name"] == "covalence"
-
-    assert "*  auto" in week.printed("%memory profile")
-    assert "*  trovella" in week.printed("%memory profile trovella")
-    assert week.run("%memsearch Müller").attrs["memsearch"]["profile"] == "trovella"
-    assert week.run("%memory profile show").attrs["profile"]["name"] == "trovella"
-    assert "then: only the best of duplicate memories is kept" in week.printed("%memory profile show memini")
-
-
 def test_a_profile_of_ones_own(week, home: Path) -> None:
     """A profile is saved, changed by hand, and then ranks a search, the session, and what explains it."""
     file = home / "mine.toml"
@@ -168,6 +149,7 @@ def test_a_profile_of_ones_own(week, home: Path) -> None:
     assert "by mine" in repr(week.run("%memsearch scaled prices").memory.explain(1))
     week.run(f"%config JupyterMemory.profile = {str(file)!r}")
     assert week.run("%memsearch scaled prices").attrs["memsearch"]["profile"] == "mine"
+    assert week.run("%memory profile show").attrs["profile"]["name"] == "mine"
 
 
 @pytest.mark.parametrize(

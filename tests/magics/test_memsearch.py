@@ -73,12 +73,6 @@ def test_tags_as_evidence_and_windows(week, capsys) -> None:
     assert "is 11" not in " ".join(week.titles("%memsearch discount λ"))
 
 
-@pytest.mark.parametrize("cell", ["%memsearch --help", "%memsearch -h", "%memadd --help"])
-def test_help(week, cell: str) -> None:
-    assert "Examples" in week.printed(f"nothing = get_ipython().run_line_magic(*{cell[1:].split()!r})")
-    assert week.ip.user_ns["nothing"] is None
-
-
 def test_notices_are_one_line_on_stderr(week, capsys) -> None:
     """What the answer has to say goes to stderr, one line a notice, and once; the verdict is kept with the frame."""
     capsys.readouterr()

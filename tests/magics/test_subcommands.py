@@ -60,12 +60,13 @@ def test_alone_it_lists_the_subcommands(shell) -> None:
     assert "%memsearch?" in shell.ip.find_line_magic("memory").__doc__
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_each_has_help(shell, name: str) -> None:
-    listed = shell.printed("%memory").partition(f"%memory {name} ")[2].splitlines()[0]
-    shown = [shell.printed(f"%memory {name}{form}") for form in ("?", " --help", " ?")]
-    assert shown[0] == shown[1] == shown[2] and f"%memory {name}" in shown[0]
-    assert " ".join(listed.split()[-3:]) in " ".join(shown[0].split())
+def test_each_has_help(shell) -> None:
+    listed = shell.printed("%memory")
+    for name in NAMES:
+        line = listed.partition(f"%memory {name} ")[2].splitlines()[0]
+        shown = [shell.printed(f"%memory {name}{form}") for form in ("?", " --help", " ?")]
+        assert shown[0] == shown[1] == shown[2] and f"%memory {name}" in shown[0], name
+        assert " ".join(line.split()[-3:]) in " ".join(shown[0].split()), name
 
 
 @pytest.mark.parametrize(
@@ -142,24 +143,6 @@ def test_interrupted_indexing_says_what_is_in(shell, home: Path, halfway) -> Non
     assert "Traceback" not in out + err
     assert "failed" not in shell.printed(f"%memory index {folder}")
     assert len(shell.run("%memory list --kind file -n 5000")) == 1600
-
-
-def test_forget_by_id_filter_source_and_all(week, folder: Path) -> None:
-    """Ids, filters, a source and --everything choose what is forgotten; what fits nothing is told with the nearest."""
-    week.run(f'%memory index "{folder}"')
-    ids = week.ids("%memsearch -n 2 --tier note")
-    for name in ("list", "forget"):
-        assert "Did you mean 'decision'?" in week.noted(f"%memory {name} --tag decisoin")
-    assert f"Did you mean '{folder / 'prices.md'}'?" in week.noted("%memory forget --source price.md")
-    assert "Nothing in this store is from that time" in week.noted("%memory forget --until 2001")
-    for line, said in (
-        (" ".join(ids), "forgot 2 memories\n"),
-        ("--tag people", "forgot 1 memory\n"),
-        (f'--source "{folder}" --yes', "forgot 2 memories\n"),
-        ("--until 2026-03-02", "forgot 1 memory\n"),
-        ("--tag nobody", "forgot 0 memories\n"),
-    ):
-        assert week.printed(f"%memory forget {line}").startswith(said), line
 
 
 def test_files_that_come_back_and_do_not(week, folder: Path) -> None:
@@ -267,10 +250,7 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[str]]:
     return answer
 
 
-@pytest.mark.parametrize(
-    "choice",
-    ["--kind note", "--tag decision,people", "--since 2026-03-02", "--until 2026-03-04", "--on 2026-03", "--tier note"],
-)
+@pytest.mark.parametrize("choice", ["--kind note", "--tag decision,people", "--until 2026-03-04"])
 def test_several_are_forgotten_after_a_question(week, answers, choice: str) -> None:
     """The question says how many and what they are; anything but yes leaves all of them."""
     found = len(week.run(f"%memory list {choice} -n 50"))
@@ -296,16 +276,6 @@ def test_a_dry_run_shows_what_would_go(week, answers) -> None:
     week.run("%memory forget --tag people")
     week.run(f"%memory forget {' '.join(week.ids('%memsearch -n 2'))}")
     assert asked == [] and len(week.run("%memsearch")) == 2
-
-
-def test_nobody_to_ask(week) -> None:
-    """Where nobody can answer it is an error, with the line to type; that line does it."""
-    said = week.mistake("%memory forget --tag decision,people")
-    assert "would forget 2 memories (2 note; 0 pinned, 2 with tags), and there is nobody to ask" in said
-    line = said.partition("To do it: ")[2]
-    assert line == "%memory forget --tag decision,people --yes" and len(week.run("%memsearch")) == 5
-    week.run(line)
-    assert len(week.run("%memsearch")) == 3
 
 
 @pytest.mark.usefixtures("home")

@@ -61,16 +61,6 @@ def test_a_time_that_is_named(week):
     assert "Left joins" in titles(week.hits("left join doubled rows last month", now=NOW))
 
 
-def test_sessions(store):
-    memories = store()
-    for session in (1, 2, 3):
-        for title, text in WEEK[session : session + 2]:
-            memories.add(f"{text} Day {session}.", title=title, session=f"session_{session}")
-    for when in ("in our second session", "two sessions ago"):
-        answer = memories.hits(f"what did we discuss {when}", limit=2)
-        assert {hit.memory.session for hit in answer.hits} == {"session_2"}
-
-
 def test_strength(week):
     """What the store answers is strong; what nothing in it speaks of is called none."""
     answered = week.hits("how were the electricity prices scaled", now=NOW)

@@ -9,7 +9,7 @@ from week import NOW
 
 import jupyter_memory
 from jupyter_memory import InputError, RerankWeights, Scored, TimeAnchor, dedup, fuse, fuse_scores, rerank
-from jupyter_memory.search import PROFILES, MinMax, adapted, memini, memini_rrf, parse, vault
+from jupyter_memory.search import PROFILES, MinMax, adapted, memini, vault
 from jupyter_memory.types import Ranking
 
 FRESH_NOTE = 0.4 * 0.7 + 0.2  # tier and recency; nobody else said it, nobody read it
@@ -26,24 +26,10 @@ def scaled(hits, name):
     return {source: (value - worst) / (best - worst) for source, value in found.items()}
 
 
-def test_memini_by_hand(filled_with):
-    """0.8 of the scaled sum of both retrievers' scores, or of 1 / (5 + rank - 1), and 0.2 of quality."""
-    memories = filled_with(worded(7, 0.6), worded(4, 0.8), worded(1, 0.1), worded(0, 0.3))
-    hits = memories.hits("prices", profile=memini, now=NOW).hits
-    words, meaning = scaled(hits, "bm25"), scaled(hits, "cosine")
-    fused = {source: 0.5 * words.get(source, 0) + 0.5 * value for source, value in meaning.items()}
-    assert len(hits) == 4 and len(words) == 3
-    assert {hit.memory.source: hit.score for hit in hits} == pytest.approx(
-        {source: 0.8 * value / max(fused.values()) + 0.2 * FRESH_NOTE for source, value in fused.items()}
-    )
-    # Where all are equal each has 1.
+def test_equal_scores_scaled():
+    """Where all are equal each has 1."""
     assert MinMax("keyword", 0.5).contributions(Ranking({1: 0.3, 2: 0.3})) == {1: 0.5, 2: 0.5}
     assert MinMax("keyword", 0.5).contributions(Ranking({})) == {}
-    memories = filled_with(worded(7, 0.1), worded(4, 0.6), worded(0, 0.8))
-    fused = {1: 1 / 5 + 1 / 7, 2: 1 / 6 + 1 / 6, 3: 1 / 5}
-    assert scores(memories.hits("prices", profile=memini_rrf, now=NOW)) == pytest.approx(
-        {key: 0.8 * value / fused[1] + 0.2 * FRESH_NOTE for key, value in fused.items()}
-    )
 
 
 @pytest.mark.parametrize(
@@ -66,19 +52,6 @@ def test_nothing_found(filled_with):
     memories, term = filled_with({}, embedder=False), replace(memini.terms[0], weight=0.0)
     assert memories.hits("zebra", profile=memini, now=NOW).hits == ()
     assert memories.hits("prices", profile=memini.replace(terms=(term,), keyword_only=()), now=NOW).hits
-
-
-def test_a_named_time_by_hand(filled_with):
-    """0.40 for the memory of the very moment, half of that at half the reach, on top of the plain re-rank."""
-    target = parse("three weeks ago", now=NOW).temporal.target
-    times = (NOW, target, target - timedelta(days=4.5))
-    memories = filled_with(*(worded(count, event_at=at) for count, at in zip((7, 4, 1), times, strict=True)))
-    plain = scores(memories.hits("prices", profile=memini, now=NOW))
-    timed = memories.hits("prices three weeks ago", profile=memini, now=NOW)
-    assert list(scores(timed)) == [2, 1, 3]
-    assert scores(timed) == pytest.approx({1: plain[1], 2: plain[2] + 0.40, 3: plain[3] + 0.20})
-    untimed = memories.hits("prices may sales", profile=memini, now=NOW)
-    assert all(hit.signals["near_time"].contribution == 0.0 for hit in untimed.hits)
 
 
 @pytest.fixture

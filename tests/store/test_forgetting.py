@@ -100,21 +100,6 @@ def test_what_is_chosen_is_counted_and_goes(week_store, choice, count):
     assert {hit.memory.id for hit in week_store.browsed(limit=20).hits} == left and week_store.doctor() == []
 
 
-def test_a_selection_says_what_would_go(store):
-    """It counts by kind, and those with a pin or with tags."""
-    opened = store()
-    opened.add("λ is 3.2", tags=["model", "draft"])
-    opened.add("μ is 4", tags=["draft"], tier="core")
-    opened.add("one cell", kind="cell", source="a.ipynb")
-    everything = opened.selection(everything=True)
-    assert (dict(everything.kinds), everything.pinned, everything.tagged) == ({"note": 2, "cell": 1}, 1, 2)
-    assert str(everything) == "3 memories (2 note, 1 cell; 1 pinned, 2 with tags)"
-    assert str(opened.selection(filters={"tag": "model"})) == "1 memory (1 note; 0 pinned, 1 with tags)"
-    assert str(opened.selection(filters={"tag": "none"})) == "0 memories"
-    by_id = opened.selection(list(everything.ids))
-    assert (by_id.kinds, by_id.pinned, by_id.tagged) == (everything.kinds, 1, 2)
-
-
 def test_what_was_counted_goes_and_nothing_else(store):
     """What is added or tagged between the count and the removal stays; what is gone or fits no longer is not missed."""
     opened = store()
@@ -148,15 +133,6 @@ def made(store):
 
 def held(store):
     return any(SECRET.encode() in file.read_bytes() for file in store.path.parent.glob(f"{store.path.name}*"))
-
-
-def test_off_by_default(made):
-    """Without the setting what is forgotten is gone at once, and the error says how to change that."""
-    store = made()
-    store.forget(store.add(SECRET).id)
-    assert not held(store) and store.undoable() is None
-    with pytest.raises(InputError, match="undo_minutes is 0"):
-        store.undo()
 
 
 @pytest.mark.parametrize("everything", [False, True])

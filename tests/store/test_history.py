@@ -4,7 +4,6 @@ import re
 import sqlite3
 import subprocess
 import sys
-import threading
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
@@ -17,9 +16,7 @@ from kernel_runs import NOON, failed, memory_of, run
 from zones import zone
 
 from jupyter_memory import InputError, JupyterMemory, MemoryStore, StoreLocked
-from jupyter_memory.search import vault
 from jupyter_memory.storage import Journal, abandoned, ipython_runs, note, runs
-from jupyter_memory.store import Vaults
 from jupyter_memory.types import Run, RunError
 
 TOKEN = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
@@ -92,21 +89,6 @@ def test_forgotten_while_it_is_recorded(store):
     embedder.before = lambda texts: "plot" in texts[0] and opened.history.clear()
     assert opened.history.record([run("fit(λ)", 2), run("plot(λ)", 3)]) == 2
     assert {one.number for one in opened.history.runs()} == {2, 3}
-
-
-def test_two_kernels_at_once(store):
-    opened, other = store(), store()
-    batches = [[run(f"cell({n % 5})", n, session=name) for n in range(60)] for name in ("k1", "k2")]
-    threads = [
-        threading.Thread(target=lambda log, runs: [log.record([one]) for one in runs], args=(one.history, runs))
-        for one, runs in zip((opened, other), batches, strict=True)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert opened.history.status().runs == 120 and opened.history.status().texts == 5
-    assert memory_of(opened, "cell(3)").metadata["runs"] == 24 and opened.doctor() == []
 
 
 def test_a_cell_of_ten_megabytes(store):
@@ -276,29 +258,6 @@ def test_the_cell_is_shown_and_not_its_run(store, tmp_path):
     assert sorted(hit.memory.kind for hit in answer.hits) == ["cell", "history"]
     assert "1 duplicate of a result is not shown." in answer.notices
     assert len(opened.hits("kind:history fit the forecast of prices").hits) == 2
-
-
-def test_the_profile_of_session_histories(store):
-    """`vault` gives what was run its fixed score, as the published system does, and shows the newest first."""
-    opened = store(profile="vault")
-    opened.add("prices are fitted with ridge", title="Prices", severity="critical", tags=["prices"])
-    opened.history.record([run(f"fit(prices, {n})", n) for n in range(30)])
-    hits = opened.hits("prices", limit=40, tags=["prices"]).hits
-    history = [hit for hit in hits if hit.memory.kind == "history"]
-    assert {hit.score for hit in history} == {0.5} and vault.steps
-    assert [hit.memory.event_at for hit in history] == sorted((h.memory.event_at for h in history), reverse=True)
-    assert all("history" in hit.signals for hit in hits)
-
-
-def test_stores_searched_together(store, now):
-    """A federation shows history like any memory, and leaves it out where the filters say so."""
-    agent, team = store("agent.sqlite"), store("team.sqlite")
-    team.history.record([run("fit(prices)")])
-    agent.add("prices are net of tax")
-    stores = Vaults(agent=agent, team=team)
-    assert {hit.memory.kind for hit in stores.hits("prices", now=now).hits} == {"note", "history"}
-    left = stores.hits("prices", now=now, filters={"not_kind": "history"})
-    assert {hit.memory.kind for hit in left.hits} == {"note"}
 
 
 def test_kernels_have_no_numbered_sessions(store):

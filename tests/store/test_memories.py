@@ -1,6 +1,5 @@
 """Memories of a store: added, merged, refused, redacted; read, changed, pinned and listed in their order."""
 
-import json
 import os
 import sys
 from datetime import UTC, datetime, timedelta, timezone
@@ -249,17 +248,6 @@ def sources(frame):
     return [source[-4] for source in frame["source"]]
 
 
-@pytest.mark.parametrize("backwards", [False, True])
-@pytest.mark.parametrize("profile", ["auto", "covalence", "trovella"])
-def test_equals_share_their_ranks(store, profile, backwards):
-    """Of equally relevant memories the newest comes first, in whatever order they were stored."""
-    memory = store()
-    copies(memory, backwards)
-    found = memory.search("λ of prices", profile=profile)
-    assert sources(found) == ["c", "b", "a"]
-    assert found["kw_rank"].tolist() == found["sem_rank"].tolist() == [1, 1, 1]
-
-
 def test_a_pin_moves_a_memory_up(store):
     """While it is pinned a memory is core and comes before its equals; unpinned it is again what it was."""
     memory = store()
@@ -303,18 +291,6 @@ def test_values_are_shown_short(store, tmp_path):
     # The last line of a cell shows what a person reads.
     assert pretty(added) == repr(added) and pretty(memory.explain("λ", added.id)).startswith("Rank 1 of 1 candidates")
     assert pretty(report).startswith("0 files indexed")
-
-
-def test_browsing_order(week_store):
-    """Without a question: core, note, mcp, file, the newest first within each, of all spaces; as values, too."""
-    found, answer = week_store.browse(limit=100), week_store.browsed(limit=100)
-    assert found["tier"].drop_duplicates().tolist() == ["core", "note", "mcp", "file"]
-    for _, group in found.groupby("tier"):
-        assert group["event_at"].is_monotonic_decreasing
-    assert titles(week_store.browse(limit=2)) == ["Joining orders", "Late deliveries"] == titles(answer)[:2]
-    assert titles(answer) == titles(found) and (answer.profile, answer.query.text) == ("browse", "")
-    assert {hit.memory.space for hit in answer.hits} == {"", "shops"}
-    json.dumps(answer.to_json(), allow_nan=False)
 
 
 def test_a_space_sees_only_itself(store, week):

@@ -1,7 +1,7 @@
 """Searching a store: what is found, by which chunk, within which filters, times and operators, and what is refused."""
 
 import json
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +9,7 @@ import pytest
 from results import titles
 from week import NOW
 
-from jupyter_memory import JupyterMemory, MemoryStore, QueryError, UnknownProfile
+from jupyter_memory import JupyterMemory, MemoryStore, QueryError
 from jupyter_memory.types import Filters
 
 FIRST = {
@@ -182,30 +182,6 @@ def test_limit(week_store, store):
     assert len(memory.browse(limit=7)) == 7
 
 
-@pytest.mark.parametrize(
-    ("filters", "expected"),
-    [
-        ({"kind": ["cell", "file"]}, {"Means by shop", "Holdout results"}),
-        ({"tag": ["decision", "prices"], "space": "shops"}, {"Zürich and Genève", "東京の売上"}),
-        ({"tier": "core"}, {"Joining orders"}),
-        ({"session": ["wednesday", "friday"]}, {"Warehouse extract", "Late deliveries"}),
-        ({"tag": "no such tag"}, set()),
-        # A path is a file or a folder with all below it.
-        ({"path": "/projects/week/notes/results.md"}, {"Holdout results"}),
-        ({"path": "/projects/week"}, {"Holdout results", "Means by shop"}),
-        ({"path": "/projects/week/note"}, set()),
-        (Filters(kind=("cell",)), {"Means by shop"}),
-    ],
-)
-def test_filters(week_store, filters, expected):
-    """Any value within a facet, every facet together; what a filter leaves no memory of finds nothing."""
-    query = "the prices, λ, orders, deliveries, results, extract, mean, 売上"
-    assert set(titles(week_store.search(query, filters=filters))) <= expected
-    assert set(titles(week_store.browse(filters=filters))) == expected
-    if expected:
-        assert titles(week_store.search(query, filters=filters, profile="trovella"))
-
-
 def test_since_and_until(week_store, now):
     """since is included, and so is a day that is given as until; "yesterday" is the day before what is given as now."""
     found = week_store.search("joining orders holdout", since="yesterday", until="yesterday", now=now)
@@ -219,32 +195,6 @@ def test_since_and_until(week_store, now):
     assert titles(week_store.search("prices", since=noon.replace(hour=17), until=noon.replace(hour=18)))
     earlier = week_store.search("joining orders", until="2026-03-04")
     assert titles(earlier) != titles(week_store.search("joining orders"))
-
-
-def test_now_is_what_ages_count_from(week_store, now):
-    """A year later the same memory is worth half for its age."""
-    fresh, old = (week_store.search("λ", now=moment).iloc[0] for moment in (now, now + timedelta(days=365)))
-    assert fresh["memory_id"] == old["memory_id"]
-    assert fresh["value_recency"] > 0.98 and old["value_recency"] == pytest.approx(0.5, abs=0.01)
-    assert fresh["score"] - old["score"] == pytest.approx(fresh["contrib_recency"] - old["contrib_recency"])
-
-
-def test_tags_and_domain_leave_nothing_out(week_store, now):
-    """Tags and a domain beside the query are evidence for profiles that read it; no hit goes missing for them."""
-    plain = week_store.search("prices", now=now)
-    more = week_store.search("prices", tags="rule", domain="forecasting", now=now)
-    assert titles(more) == titles(plain) and more["score"].equals(plain["score"])
-    query = week_store.hits("prices", tags="rule", domain="forecasting").query
-    assert (query.tags, query.domain) == (("rule",), "forecasting")
-
-
-def test_profiles(week_store, store):
-    """A search names its profile, else the store does; a wrong name is answered with the right ones."""
-    assert week_store.search("λ", profile="trovella").attrs["memsearch"]["profile"] == "trovella"
-    assert week_store.profile.name == "auto"
-    assert store(profile="trovella").hits("λ").profile == "trovella"
-    with pytest.raises(UnknownProfile, match="Did you mean 'trovella'"):
-        week_store.search("λ", profile="trovela")
 
 
 FAILED = {"output_type": "error", "ename": "ZeroDivisionError", "evalue": "by zero", "traceback": ["1/0"]}

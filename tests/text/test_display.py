@@ -134,6 +134,9 @@ def test_badges_strength_and_age_are_columns():
     title, rest = listing([first_words], 60, coloured).splitlines()
     assert coloured("price", FOUND) in title and unpainted(title) == " 1  the price of λ was…"
     assert rest == "    net of tax"
+    # That there is more above stands left of code, whose lines are cut where the terminal ends.
+    code = Entry("1", "cap.py", f"…λ = 3\n    return {'prices, ' * 9}")
+    assert listing([code], 24).splitlines()[1:] == ["   …λ = 3", "        return prices,…"]
     # Where code begins with the word of its title, none of it is left out.
     assert "    totals = df.sum()" in listing([Entry("1", "totals", "totals = df.sum()")], 60)
 

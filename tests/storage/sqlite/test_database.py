@@ -14,8 +14,6 @@ from time import sleep
 import apsw
 import numpy as np
 import pytest
-from hashing import Hashing
-from pictures import saved
 from programs import in_fork
 
 from jupyter_memory import EmbedderError, FileState, Interrupted, JupyterMemoryError, StoreError, StoreFull, StoreLocked
@@ -120,29 +118,6 @@ def test_interrupted_anywhere(sqlite, error, change):
     opened.writer.add(prepared("goes on"), STATIC)
     assert not list(opened.problems())
     assert {kept.text, "goes on"} <= texts(opened) != before[1] | {"goes on"}
-
-
-def test_interrupted_while_indexing(store, tmp_path):
-    """Ctrl-C while a folder is indexed leaves whole files; the next run does what is left, once."""
-    for number in range(20):
-        cells = [{"cell_type": "markdown", "metadata": {}, "source": f"λ of Zürich, {number}.{i}"} for i in range(60)]
-        saved(tmp_path / f"{number:02}.ipynb", *cells)
-
-    def press(texts):
-        if len(embedder.batches) == 1:
-            embedder.before = lambda texts: None
-            raise KeyboardInterrupt
-
-    embedder = Hashing(before=press)
-    memory = store(embedder=embedder)
-    with pytest.raises(KeyboardInterrupt):
-        memory.index(tmp_path, progress=False)
-    held = memory.stats()
-    assert 0 < held["files"] < 20 and held["memories"] == 60 * held["files"] and memory.doctor() == []
-    assert counts(memory.path)["codes_1"] == held["chunks"]
-    report = memory.index(tmp_path, progress=False)
-    assert (report.files, report.unchanged) == (20 - held["files"], held["files"])
-    assert memory.stats()["memories"] == 1200 and memory.doctor() == []
 
 
 def test_full(sqlite, remember):

@@ -19,7 +19,7 @@ from jupyter_memory.storage import open_storage
 from jupyter_memory.types import Chunk, Draft, Filters, Terms
 
 ANY = Filters()
-AUTO, COVALENCE, TROVELLA = (profile_named(name).columns for name in ("auto", "covalence", "trovella"))
+AUTO, COVALENCE = (profile_named(name).columns for name in ("auto", "covalence"))
 
 
 def terms(query):
@@ -137,28 +137,6 @@ def test_rows_go_in_and_out_alike(sqlite, remember):
     assert not texts_found(opened, "new")
 
 
-def test_weights_by_column(sqlite, remember):
-    """A column counts by the profile's weight; one that the profile leaves out is not searched."""
-    opened = sqlite()
-    columns = (
-        Draft(text="in the text: walrus", title="Prices", event_at=NOW),
-        Draft(text="in the title, one", title="Walrus", event_at=NOW),
-        Draft(text="in the tags, a", title="Other", tags=("walrus",), event_at=NOW),
-        Draft(text="in the context", title="Again", context="zoo.ipynb\nWalrus", event_at=NOW),
-    )
-    remember(opened, *columns, *(Draft(text=f"filler {i}", title="Filler", event_at=NOW) for i in range(20)))
-
-    def first(**weights):
-        return texts_found(opened, "walrus", weights)
-
-    assert first(title=5.0, text=1.0) == ["in the title, one", "in the text: walrus"]
-    assert first(title=1.0, text=5.0) == ["in the text: walrus", "in the title, one"]
-    assert first(tags=1.0) == ["in the tags, a"] and first(context=1.0) == ["in the context"]
-    assert len(first(**AUTO)) == 4
-    assert set(first(**COVALENCE)) == set(first(title=1.0, text=1.0))
-    assert set(first(**TROVELLA)) == set(first(title=1.0, context=1.0, text=1.0))
-
-
 def test_the_order_of_insertion_never_speaks(tmp_path, sqlite, remember):
     """Of equal scores the newer comes first, then by content, whatever was stored first, at any cut."""
     drafts = [Draft(text=f"price {i:02}", event_at=NOW - timedelta(days=i % 3)) for i in range(60)]
@@ -256,25 +234,6 @@ def test_cached_scores_are_never_stale(tmp_path_factory, steps):
             for word in WORDS * 2:
                 expected = {memory for memory, text in held.items() if word in text.split()}
                 assert {hit.memory.id for hit in store.hits(word, limit=100).hits} == expected
-
-
-@pytest.mark.parametrize(
-    "query", ["prices λ", '"left join" prices', "pirces of Zürich", "the", "東京 prices", "FileSyncService"]
-)
-@pytest.mark.parametrize("searched", [0, 1, 2])
-def test_any_memory_has_its_score(sqlite, remember, query, searched):
-    """A memory has the same score alone as in a search for all matches, whatever is cached."""
-    week = ["prices of Zürich", "the left join of the prices, λ", "東京 prices prices", "FileSyncService λ", "weather"]
-    opened = sqlite()
-    remember(opened, *week)
-    for _ in range(searched):
-        matches(opened, query, count=1)
-    with opened.snapshot() as snapshot:
-        keys = snapshot.keys(ANY)
-        scores = snapshot.keyword_scores(terms(query), AUTO, keys)
-    plain = matches(open_storage(opened.database), query, count=100)
-    assert scores == pytest.approx({one.memory: one.score for one in plain})
-    assert set(scores) < set(keys)
 
 
 marked = ["Zu\u0308rich", "e\u0301", "\u0301", "👩\u200d🔬", "🚚"]
