@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 # they were asked; of the answers it holds only ids and content hashes.
 
 _PATIENCE = 10.0  # seconds until another program has judged
+_INSTEAD = "choose another store: JUPYTER_MEMORY_PATH"
 Verdict = Literal["right", "wrong", "first"]  # the last: right, and it should have been the first
 
 
@@ -128,7 +129,7 @@ def _save(path: Path, questions: Sequence[GoldenQuestion]) -> None:
         line |= {"wrong": dict(one.wrong), "first": one.first}
         held = {name: value for name, value in line.items() if name == "right" or value not in ({}, [], None, "")}
         lines.append(json.dumps(held, ensure_ascii=False) + "\n")
-    write_private(path, "".join(lines).encode())
+    write_private(path, "".join(lines).encode(), _INSTEAD)
 
 
 @contextmanager
@@ -142,8 +143,8 @@ def _changed(path: Path) -> Iterator[list[GoldenQuestion]]:
     except Timeout:
         raise StoreLocked(f"Another program is judging answers in {path}. Nothing was changed; try again.") from None
     except OSError as error:
-        where = "Make its folder writable, or choose another store: JUPYTER_MEMORY_PATH."
-        raise StoreReadOnly(f"{path} cannot be written: {error.strerror}. {where}") from None
+        told = f"{path} cannot be written: {error.strerror}. Make its folder writable, or {_INSTEAD}."
+        raise StoreReadOnly(told) from None
     with held:
         questions = load(path)
         before = list(questions)

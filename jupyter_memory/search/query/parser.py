@@ -72,7 +72,8 @@ def _values(name: str, value: Any) -> tuple[str, ...]:
         raise QueryError(f"The filter {name!r} takes a string or several.")
     values = tuple(map(storable, values))  # as the text that they are compared with
     if name.endswith("path") and not all(one.strip() for one in values):
-        raise QueryError("The filter 'path' is empty. Name a file or a folder.")
+        told = "The filter 'path' is empty. Name a file or a folder."
+        raise QueryError(told, unquoted=told)
     if name.endswith("path") and len(values) > _MOST_PATHS:
         raise QueryError(
             f"The filter 'path' takes up to {_MOST_PATHS:,} values. Name the folders instead of the files."
@@ -209,7 +210,8 @@ def parse(
     text, typed = split(written.strip(), now)
     if not text.strip("\"' \n\t"):
         if not typed:
-            raise QueryError("There is nothing to search for: type some words.")
+            told = "There is nothing to search for: type some words."
+            raise QueryError(told, unquoted=told)
         text = ""
     temporal = temporal_expression(text, now) if time else None
     if temporal is not None and asks_what_was_done(text, temporal):
