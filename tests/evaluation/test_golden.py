@@ -180,6 +180,11 @@ def test_taking_back(week_store, kept, now):
     week_store.feedback(second.id, True, query_id=answer.query_id, query=QUESTIONS[0])
     assert golden.take_back(path, week_store, second.id, QUESTIONS[0]) == "taken back"
     assert second.id in golden.load(path)[-1].right
+    # So it does where that search was forgotten since, or the panel asked the same.
+    week_store.feedback(second.id, True, query_id=answer.query_id, query=QUESTIONS[0])
+    week_store.note_search(week_store.hits(QUESTIONS[0], now=now), "panel")
+    assert golden.take_back(path, week_store, second.id, QUESTIONS[0], answer.query_id, True) == "taken back"
+    assert second.id in golden.load(path)[-1].right
     golden.forget(path, [kept[0].id])
     assert golden.take_back(path, week_store, second.id, "never asked") == ""
     assert golden.load(path) == kept[1:]
