@@ -23,7 +23,7 @@ class QueryError(JupyterMemoryError, ValueError):
     """There is nothing to search for, or a filter cannot be read."""
 
     def __init__(self, message: str = "", *, unquoted: str = "") -> None:
-        super().__init__(message)
+        super().__init__(message or unquoted)
         self.unquoted = unquoted  # the same without a word of what was typed, for where that must not stand, or empty
 
 

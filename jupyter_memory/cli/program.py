@@ -165,8 +165,12 @@ class _Commands(_Rows):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if (two := " ".join(args[:2])) in self._rows:
-            args = [two, *args[2:]]
+        first, second = (*args, "")[:2]
+        below = {name.partition(" ")[2]: row for name, row in self._rows.items() if name.startswith(f"{first} ")}
+        if second in below:
+            args = [f"{first} {second}", *args[2:]]
+        elif (near := table.nearest_command(second, below)) and not Path(second).exists():
+            ctx.fail(f"There is no command '{first} {second}'. Did you mean '{first} {near}'?")
         found = super().resolve_command(ctx, args)
         # The shell has taken the quotes away: what was quoted is one word here.
         refuse_unquoted_times(args[1 : args.index("--") if "--" in args else None], datetime.now(UTC))

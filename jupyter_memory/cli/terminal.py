@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import click
 from traitlets import TraitError
@@ -125,11 +125,6 @@ class Terminal(Front):
             return None
         search, ids = found
         return Shown(ids, search.query, search.query_id, search.profile, "The last search of the command line")
-
-    def take_back(self, store: MemoryStore, own: bool, **rated: Any) -> str:
-        from jupyter_memory.evaluation import golden
-
-        return golden.take_back(golden.golden_file(self.settings) if own else None, store, **rated)
 
     @property
     def no_results(self) -> str:

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 # they were asked; of the answers it holds only ids and content hashes.
 
 _PATIENCE = 10.0  # seconds until another program has judged
+_INSTEAD = "choose another store: JUPYTER_MEMORY_PATH"
 Verdict = Literal["right", "wrong", "first"]  # the last: right, and it should have been the first
 
 
@@ -128,7 +129,7 @@ def _save(path: Path, questions: Sequence[GoldenQuestion]) -> None:
         line |= {"wrong": dict(one.wrong), "first": one.first}
         held = {name: value for name, value in line.items() if name == "right" or value not in ({}, [], None, "")}
         lines.append(json.dumps(held, ensure_ascii=False) + "\n")
-    write_private(path, "".join(lines).encode())
+    write_private(path, "".join(lines).encode(), _INSTEAD)
 
 
 @contextmanager
@@ -142,8 +143,8 @@ def _changed(path: Path) -> Iterator[list[GoldenQuestion]]:
     except Timeout:
         raise StoreLocked(f"Another program is judging answers in {path}. Nothing was changed; try again.") from None
     except OSError as error:
-        where = "Make its folder writable, or choose another store: JUPYTER_MEMORY_PATH."
-        raise StoreReadOnly(f"{path} cannot be written: {error.strerror}. {where}") from None
+        told = f"{path} cannot be written: {error.strerror}. Make its folder writable, or {_INSTEAD}."
+        raise StoreReadOnly(told) from None
     with held:
         questions = load(path)
         before = list(questions)
@@ -174,13 +175,16 @@ def judge(path: Path, question: GoldenQuestion, memories: Sequence[Memory], verd
 def take_back(
     path: Path | None, store: MemoryStore, memory_id: str, query: str, query_id: str = "", accepted: bool | None = None
 ) -> str:
-    """Take back a rating, or only one that says this, and what the panel made of it in the golden set (``path``).
+    """Take back a rating, and what the panel made of it in the golden set (``path``).
 
-    Returns what was done, empty if nothing. Whatever its filters, a question goes with its last answer.
+    A notebook or a terminal says what was ``accepted``, and takes back that alone. Returns what was done, empty if
+    nothing. Whatever its filters, a question goes with its last answer.
     """
     said = [one for one in store.activity.said(memory_id, query, query_id) if accepted in (None, one.accepted)]
     # Only the panel's ratings are judgements, too: others of the same answer are a person's own, by `%memeval`.
     others = {one.query_id for one in store.recent(200) if one.origin != "panel"}
+    if accepted is not None and query_id:
+        others.add(query_id)  # a search of their own, even if it was forgotten with what it showed
     judged = {one.accepted for one in said if one.query_id not in others}
     asked = {query, *(one.query for one in said)} - {""}
     texts = {parse(one, now=datetime.now(UTC)).text for one in asked} if judged else set[str]()

@@ -70,6 +70,7 @@ SINCE = Option(("--since",), 'from this time on: 2025-03-31, "last week"', "TIME
 UNTIL = Option(("--until",), "up to this time; a day, month or year is included", "TIME")
 AS_OF = Option(("--as-of",), "only what was stored by this time", "TIME")
 ON = Option(("--on",), 'in this day, week, month or year: yesterday, "March 2025"', "TIME")
+IGNORE_TIME = Option(("--ignore-time",), "a time among the words, such as last week, is only words")
 DOMAIN = Option(("--domain",), "subject area that counts in favour (profile vault)", "NAME")
 SCAN = Option(("--scan",), "short rows only: title, score, first words, size")
 JSON = Option(("--json",), "as JSON")
@@ -86,11 +87,11 @@ OPEN = Option(("--open",), "open the file of the result with this rank, at its p
 QUIET = Option(("--quiet",), "print nothing; exit with 0 if something is found, 1 if nothing is, 2 if it failed")
 IN = Option(("--in",), "in this store of `store list`; again for one more; all: every store", "NAME", many=True)
 FILTERS = (TAG, KIND, TIER, PATH, LANG, SPACE, SESSION, SINCE, UNTIL, ON)
-SEARCH = (LIMIT, PROFILE, *FILTERS, AS_OF, ABOUT_TAG, DOMAIN, SCAN, IN)
+SEARCH = (LIMIT, PROFILE, *FILTERS, AS_OF, IGNORE_TIME, ABOUT_TAG, DOMAIN, SCAN, IN)
 # In a terminal, with what is rarely needed last.
 TYPED_SEARCH = (
     *(LIMIT, KIND, TAG, PATH, LANG, SINCE, UNTIL, ON, SCAN, OPEN, JSON, CONTEXT),
-    *(QUIET, PROFILE, TIER, SPACE, SESSION, AS_OF, ABOUT_TAG, DOMAIN, IN),
+    *(QUIET, PROFILE, TIER, SPACE, SESSION, AS_OF, IGNORE_TIME, ABOUT_TAG, DOMAIN, IN),
 )
 BROWSE = (LIMIT, *FILTERS, AS_OF, IN)
 # Of memories that leave for another store; `copy FROM TO` knows the space and --update alone.
@@ -165,6 +166,8 @@ def filters_of(values: Mapping[str, Any], now: datetime) -> Filters:
         raise QueryError(f"Nothing lies between --since {since} and --until {until}: change one of them.")
     if on is not None:
         start, end = _read("--on", on, lambda: parse_day(on, now))
+    if values.get("tag") and not _tags(values):
+        raise QueryError("--tag is empty. Name a tag, or leave it out: --tag draft.")
     facets: dict[str, Any] = {
         option.name: tuple(dict.fromkeys(as_tuple(values.get(option.name)))) for option in FILTERS if option.many
     }
@@ -199,6 +202,8 @@ def search_of(values: Mapping[str, Any], now: datetime) -> dict[str, Any]:
     given = {name: values[name] for name in ("limit", "profile", "domain") if values.get(name) is not None}
     if tags := _tags(values, "about_tag"):
         given["tags"] = tags
+    if values.get("ignore_time"):
+        given["time"] = False
     return {**given, "filters": filters_of(values, now), "now": now}
 
 
@@ -221,9 +226,10 @@ def is_option(piece: str, table: Sequence[Option]) -> bool:
 
 def nearest(flag: str, table: Sequence[Option]) -> str | None:
     """Return the long flag that a misspelt one may mean, None if there is none, or if it destroys something."""
-    known = {one: option for option in table for one in option.flags if one.startswith("--")}
-    near = next(iter(get_close_matches(flag, known, n=1)), None)
-    return None if near is None or known[near].destroys else near
+    # Without the dashes, and more alike than usual: short names are like anything.
+    known = {one[2:]: option for option in table for one in option.flags if one.startswith("--")}
+    near = next(iter(get_close_matches(flag.lstrip("-"), known, n=1, cutoff=0.7)), None)
+    return None if near is None or known[near].destroys else f"--{near}"
 
 
 def switch_among(words: Sequence[str], table: Sequence[Option]) -> str:

@@ -43,7 +43,7 @@ def add(session: Session, call: Call) -> None:
         raise UsageError("There is no search to keep yet: run %memsearch first.")
     if wrong := [word for word in call.words if not word.isdecimal()]:
         raise UsageError(f"Ranks are numbers, as in %memeval add 1 3; {wrong[0]} is not one.")
-    kept = golden.add(session.golden_file, session.last, [int(word) for word in call.words] or [1])
+    kept = golden.add(golden.golden_file(session.settings), session.last, list(map(int, call.words)) or [1])
     answers = count_of(len(kept.right), "right answer")
     session.say(f"kept “{fit(kept.text, 60)}” with {answers} ({kept.id}); the golden set has {len(session.questions)}.")
 
@@ -71,7 +71,7 @@ def forget(session: Session, call: Call) -> None:
     if not call.words:
         raise UsageError("Name the questions by their ids: %memeval forget 3f2a9c, or all of them: %memeval forget all")
     ids = [one.id for one in session.questions] if call.words == ("all",) else list(call.words)
-    gone = golden.forget(session.golden_file, ids)
+    gone = golden.forget(golden.golden_file(session.settings), ids)
     session.say(f"took {count_of(gone, 'question')} out of the golden set")
 
 
@@ -144,7 +144,7 @@ def pool(session: Session, call: Call) -> None:
     from jupyter_memory.evaluation import golden
 
     profiles = golden.named_profiles(session.settings.profile, call.values.get("profile"))[0]
-    session.say(golden.pool(session.store, session.golden_file, profiles, call.values))
+    session.say(golden.pool(session.store, golden.golden_file(session.settings), profiles, call.values))
 
 
 def tune(session: Session, call: Call) -> None:

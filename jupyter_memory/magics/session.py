@@ -16,7 +16,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.shellapp import InteractiveShellApp
 from traitlets import Bunch
 
-from jupyter_memory.config import SESSION, JupyterMemory, companion, existing_path, has_store, load_config, store_path
+from jupyter_memory.config import SESSION, JupyterMemory, existing_path, has_store, load_config, store_path
 from jupyter_memory.errors import JupyterMemoryError, StoreError
 from jupyter_memory.history.recorder import Recorder
 from jupyter_memory.interface.commands.command import Front, Shown, WrongUsage, as_typed
@@ -160,21 +160,10 @@ class Session(Front):
             self.store_at_once.note_search(answer, "magic")
 
     @property
-    def golden_file(self) -> Path:
-        from jupyter_memory.evaluation.golden import golden_path
-
-        return golden_path(companion(store_path(self.settings)))
-
-    @property
     def questions(self) -> list[GoldenQuestion]:
-        from jupyter_memory.evaluation.golden import load
+        from jupyter_memory.evaluation.golden import golden_file, load
 
-        return load(self.golden_file)
-
-    def take_back(self, store: MemoryStore, own: bool, **rated: Any) -> str:
-        from jupyter_memory.evaluation.golden import take_back
-
-        return take_back(self.golden_file if own else None, store, **rated)
+        return load(golden_file(self.settings))
 
     def note_unexpanded(self, line: str, variables: Container[str], instead: str) -> None:
         """Say, once, that a name in a line stands for itself, where other magics would put in the variable's value."""

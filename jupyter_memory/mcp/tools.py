@@ -149,7 +149,8 @@ class Arguments(BaseModel):
         path = [part for part in first["loc"] if isinstance(part, str)]
         if first["type"] == "extra_forbidden":
             known = filters if len(path) > 1 else cls.model_fields
-            raise ToolError(f"There is an argument that is not known. Known: {', '.join(known) or 'none'}.")
+            meant = f" {path[0]} is one of filters." if path[0] in filters and "filters" in cls.model_fields else ""
+            raise ToolError(f"There is an argument that is not known.{meant} Known: {', '.join(known) or 'none'}.")
         field = ".".join(dict.fromkeys(part for part in path if part in cls.model_fields or part in filters))
         said = _RULES.get(first["type"], "it cannot be used").format(**first.get("ctx", {}))
         raise ToolError(f"{field or 'arguments'}: {said}.")

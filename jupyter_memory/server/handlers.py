@@ -328,7 +328,7 @@ def _use_model(handler: _MemoryHandler, body: _Json) -> _Json:
 
 @_route("doctor", "read", "get", scans=True)
 def _doctor(handler: _MemoryHandler) -> _Json:
-    return {"problems": handler.store.doctor()}
+    return {"problems": [*handler.store.doctor(), *handler.service.stores.problems()]}
 
 
 @_route("sizes", "read", "get", scans=True)

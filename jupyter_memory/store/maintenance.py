@@ -293,7 +293,7 @@ class Activity(Part):
         if accepted is None:
             given = self.said(memory_id, query, query_id)
             for one in given:
-                self._storage.writer.judge(replace(one, accepted=None))
+                self._storage.writer.judge(one, taken_back=True)
             return bool(given)
         asked, now = self._asked(memory_id, query, query_id), datetime.now(UTC)
         if not self._settings.log_searches:

@@ -227,8 +227,7 @@ class Searching:
         The keywords are those of ``hits``. No model is loaded: the memory's own vectors are compared. The answer has no
         verdict, since there was no question. Raises ``UnknownMemory`` when no memory has this id.
         """
-        _refuse_unknown(options, SearchOptions)
-        base = self._search(self._query("*", options), self._chosen(options.get("profile")))  # type: ignore[arg-type]
+        base = self._search(self._query("*", options, SearchOptions), self._chosen(options.get("profile")))
         answer = self._reported(self._engine.related(base, memory_id))
         said = (NONE_ALIKE if one in (NO_MATCH, NO_MATCH_FILTERED) else one for one in answer.notices)
         return replace(answer, notices=tuple(said))
@@ -240,7 +239,7 @@ class Searching:
         Often there are none: what you did not ask for must be worth reading. Nothing is noted of the text. The keywords
         are those of ``browsed``.
         """
-        base = self._search(self._unasked(options), alike)
+        base = self._search(self._query("*", options, BrowseOptions), alike)
         answer = self._engine.related_to(base, storable(text[:_READ]))
         # Nothing is said of the filters: they were not typed.
         return self._reported(answer, typed=False)
@@ -296,12 +295,12 @@ class Searching:
     @keywords(BrowseOptions)
     def browsed(self, **options: Unpack[BrowseOptions]) -> Answer:
         """Return what ``browse`` shows as ``Hit`` values without scores."""
-        query = self._unasked(options)
+        query = self._query("*", options, BrowseOptions)
         return self._reported(self._engine.browse(query.filters, replace(query, text="", written="")))
 
     def facets(self) -> Mapping[str, Mapping[str, int]]:
         """Return how many memories have each kind, language, tier and tag; to list some of them takes longer."""
-        return self._engine.facets(self._unasked({}).filters)
+        return self._engine.facets(self._query("*", {}).filters)
 
     def folders(self) -> list[str]:
         """Return the folders that have files of the store in them, without those below another, and addresses."""
@@ -321,10 +320,6 @@ class Searching:
     def close(self) -> None:
         """Let go of the searches that were kept."""
         self._engine.close()
-
-    def _unasked(self, options: BrowseOptions) -> Query:
-        _refuse_unknown(options, BrowseOptions)
-        return self._query("*", options)  # type: ignore[arg-type]  # which has further keywords, none needed
 
     def _reported(self, answer: Answer, *, typed: bool = True) -> Answer:
         answer = with_matches(with_notices(answer, self._storage) if typed else answer)
@@ -356,8 +351,10 @@ class Searching:
             them = count_of(count, "memory is", "memories are")
             yield f"{where}, {them} hidden from searches that do not name the path."
 
-    def _query(self, text: str, options: QueryOptions) -> Query:
-        _refuse_unknown(options, QueryOptions)
+    def _query(self, text: str, options: Mapping[str, Any], known: type[Any] = QueryOptions) -> Query:
+        if unknown := sorted(options.keys() - known.__annotations__):
+            wrong, names = ", ".join(unknown), known.__annotations__
+            raise TypeError(f"There is no keyword {wrong}.{guess(unknown[0], names)} There are: {', '.join(names)}.")
         now, limit = options.get("now"), options.get("limit")
         this_moment = datetime.now(UTC)
         at = this_moment if now is None else moment(now, this_moment) or this_moment
@@ -404,9 +401,3 @@ def _with_description(hit: Hit, described: Mapping[tuple[str, str], str]) -> Hit
     source, of_it = hit.memory.source, hit.memory.space
     above = [path for space, path in described if space == of_it and is_at_or_below(source, path)]
     return replace(hit, folder_description=described[of_it, max(above, key=len)]) if above else hit
-
-
-def _refuse_unknown(given: BrowseOptions, known: type[BrowseOptions]) -> None:
-    if unknown := sorted(set(given) - set(known.__annotations__)):
-        wrong, names = ", ".join(unknown), known.__annotations__
-        raise TypeError(f"There is no keyword {wrong}.{guess(unknown[0], names)} There are: {', '.join(names)}.")

@@ -79,12 +79,10 @@ def parse_day(text: str, now: datetime) -> tuple[datetime, datetime]:
 def _read_period(text: str, now: datetime) -> Period:
     # Its ends are naive local times unless the text named a zone.
     if len(text) > _LONGEST:
-        message = f"A time has up to {_LONGEST} characters; this one has {len(text):,}. {_FORMS}"
-        raise QueryError(message, unquoted=message)
+        raise QueryError(unquoted=f"A time has up to {_LONGEST} characters; this one has {len(text):,}. {_FORMS}")
     phrase = " ".join(text.lower().split())
     if not phrase:
-        message = f"The time is empty. {_FORMS}"
-        raise QueryError(message, unquoted=message)
+        raise QueryError(unquoted=f"The time is empty. {_FORMS}")
     if match := _EITHER_ORDER.match(phrase):
         first, second = int(match[1]), int(match[2])
         if first <= 12 and second <= 12 and first != second:

@@ -124,8 +124,11 @@ def make_private(folder: Path) -> None:
         folder.mkdir(mode=0o700, exist_ok=True)
 
 
-def write_private(file: Path, content: bytes) -> None:
-    """Write a file whole or not at all, for its owner alone, with the folders above it that are missing."""
+def write_private(file: Path, content: bytes, instead: str = "set JUPYTER_DATA_DIR to another one") -> None:
+    """Write a file whole or not at all, for its owner alone, with the folders above it that are missing.
+
+    ``instead`` is what else to do where its folder cannot be made writable.
+    """
     temporary = file.with_name(f".{file.name}.{os.getpid()}")
     try:
         make_private(file.parent)
@@ -134,8 +137,8 @@ def write_private(file: Path, content: bytes) -> None:
             written.write(content)
         temporary.replace(file)
     except OSError as error:
-        where = "Make its folder writable, or set JUPYTER_DATA_DIR to another one."
-        raise StoreError(f"{file} cannot be written: {error.strerror}. {where}") from None
+        told = f"{file} cannot be written: {error.strerror}. Make its folder writable, or {instead}."
+        raise StoreError(told) from None
 
 
 def write_new(file: Path, text: str) -> None:

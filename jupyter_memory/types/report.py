@@ -178,10 +178,10 @@ class Recent:
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """What a person said of a hit: if it was right (None takes that back), at which rank, by which profile."""
+    """What a person said of a hit: if it was right, at which rank, by which profile."""
 
     memory_id: str
-    accepted: bool | None
+    accepted: bool
     query: str
     query_id: str
     profile: str

@@ -28,6 +28,8 @@ from jupyter_memory import MemoryStore
         # A variable that was never set chooses nothing, also beside other options.
         *((["forget", "--source", empty], "--source is empty. Name a file or a folder") for empty in ("", "  ")),
         *((["forget", "--source", "", *more], "--source is empty") for more in (["--source", "a.md"], ["--dry-run"])),
+        (["search", "x", "--tag", ""], "--tag is empty. Name a tag"),
+        (["eval", "poll"], "There is no command 'eval poll'. Did you mean 'eval pool'?"),
         (["pin"], "Name a rank of the last results, or an id: jupyter-memory pin 1"),
         (["explain", "1"], 'jupyter-memory explain "prices" 1'),
         (["tag", "1"], "Name the hits, and then the tag: jupyter-memory tag 3 decision"),

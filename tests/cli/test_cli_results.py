@@ -122,6 +122,15 @@ def test_ranks_of_the_last_search_here(week) -> None:
     assert "A search is forgotten with what it showed" in week("text", "1").err
 
 
+def test_a_search_before_the_one_that_was_forgotten(week) -> None:
+    """What its ranks stand for is said, and every rating names the question that it is for."""
+    before = memory_id(week, "merge frames")
+    week("good", "1")
+    assert "ranks are now those of “merge frames”" in week("forget", memory_id(week, "scaled prices")).err
+    assert week("bad", "1", "--remove").out.startswith(f"was not noted as wrong for “merge frames”: {before}")
+    assert week("good", "1", "--remove").out.startswith(f"taken back, right for “merge frames”: {before}")
+
+
 def test_ranks_need_the_log_of_searches(week, home: Path) -> None:
     """With log_searches off nothing is kept, so ids are needed, and the error says so."""
     configure(log_searches=False)

@@ -12,7 +12,7 @@ from filelock import FileLock
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_memory import InputError, JupyterMemory, StoreLocked, StoreReadOnly
+from jupyter_memory import InputError, JupyterMemory, StoreError, StoreLocked
 from jupyter_memory import evaluation as golden
 from jupyter_memory.search import PROFILES, covalence
 from jupyter_memory.types import Filters
@@ -180,6 +180,11 @@ def test_taking_back(week_store, kept, now):
     week_store.feedback(second.id, True, query_id=answer.query_id, query=QUESTIONS[0])
     assert golden.take_back(path, week_store, second.id, QUESTIONS[0]) == "taken back"
     assert second.id in golden.load(path)[-1].right
+    # So it does where that search was forgotten since, or the panel asked the same.
+    week_store.feedback(second.id, True, query_id=answer.query_id, query=QUESTIONS[0])
+    week_store.note_search(week_store.hits(QUESTIONS[0], now=now), "panel")
+    assert golden.take_back(path, week_store, second.id, QUESTIONS[0], answer.query_id, True) == "taken back"
+    assert second.id in golden.load(path)[-1].right
     golden.forget(path, [kept[0].id])
     assert golden.take_back(path, week_store, second.id, "never asked") == ""
     assert golden.load(path) == kept[1:]
@@ -192,10 +197,12 @@ def test_a_set_that_cannot_be_written(week_store, kept, monkeypatch):
     monkeypatch.setattr(sys.modules[golden.forget.__module__], "_PATIENCE", 0.01)
     with FileLock(lock), pytest.raises(StoreLocked, match="Another program is judging"):
         golden.forget(path, [kept[0].id])
-    lock.unlink(missing_ok=True)
-    lock.mkdir()
-    with pytest.raises(StoreReadOnly, match="JUPYTER_MEMORY_PATH"):
-        golden.forget(path, [kept[0].id])
+    for taken in (path.with_name(f".{path.name}.{os.getpid()}"), lock):
+        lock.unlink(missing_ok=True)
+        taken.mkdir()
+        with pytest.raises(StoreError, match=r"golden.* cannot be written: .* another store: JUPYTER_MEMORY_PATH"):
+            golden.forget(path, [kept[0].id])
+        taken.rmdir()
 
 
 def test_the_pool_is_what_nobody_judged(week_store, kept, now):

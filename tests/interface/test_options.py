@@ -53,6 +53,10 @@ def test_filters() -> None:
     assert (on.until - on.since).days == 1
     given = {"limit": None, "profile": None, "domain": None, "tag": None, "kind": ()}
     assert search_of(given, NOW) == {"filters": Filters(), "now": NOW}
+    assert search_of(given | {"ignore_time": True}, NOW)["time"] is False
+    # An empty variable of a script must not widen what is searched or forgotten.
+    with pytest.raises(QueryError, match="--tag is empty"):
+        search_of({"tag": [" ", ","], "kind": ("note",)}, NOW)
 
 
 @pytest.mark.parametrize(

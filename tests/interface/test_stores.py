@@ -291,7 +291,7 @@ def test_what_is_done_to_a_hit_goes_to_its_store(both, papers, monkeypatch):
     [rank] = [hit["rank"] for hit in found(both, "--in", "all") if hit["store"] == "papers"]
     assert both("text", str(rank)).out == "Prices are net of tax.\n"
     assert both("tag", str(rank), "tax").out.startswith("tagged tax: papers:")
-    assert both("pin", str(rank)).out.startswith("pinned papers:") and "right: papers:" in both("good", str(rank)).out
+    assert both("pin", str(rank)).out.startswith("pinned papers:") and "”: papers:" in both("good", str(rank)).out
     assert both("explain", "prices", str(rank)).code in (0, 2)
     with MemoryStore(papers) as store:
         [memory] = [hit.memory for hit in store.browsed().hits]

@@ -379,7 +379,7 @@ def test_tags_and_pins(week) -> None:
 def test_feedback(week) -> None:
     """Right and wrong are noted for the question; a list answers none, and a setting may forbid it."""
     found = week.ids(f"%memsearch {QUESTION}")
-    assert week.printed("%memory good 1").startswith("noted as right: ")
+    assert week.printed("%memory good 1").startswith(f"noted as right for “{QUESTION[:50]}")
     week.run("%memory bad 2-3")
     with week.store() as store:
         said = {(one.memory_id, one.accepted, one.rank, one.query) for one in store.feedbacks()}
@@ -387,8 +387,8 @@ def test_feedback(week) -> None:
     # Only this verdict is taken back, and nothing that %memeval keeps.
     week.run("%memeval add 1 4")
     right, wrong = week.printed("%memory good --remove 1 2").splitlines()
-    assert right.startswith("taken back: ") and wrong.startswith("was not noted as right: ")
-    assert week.printed("%memory bad --remove 4").startswith("was not noted as wrong: ")
+    assert right.startswith("taken back, right for “") and wrong.startswith("was not noted as right for “")
+    assert week.printed("%memory bad --remove 4").startswith("was not noted as wrong for “")
     with week.store() as store:
         assert {one.memory_id for one in store.feedbacks()} == {*found[1:3]}
     assert "2 right" in week.printed("%memeval list")

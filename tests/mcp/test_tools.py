@@ -260,6 +260,7 @@ WRONG = [
     ("search", {"query": "a", "mode": "fast"}, "mode: it must be one of 'scan' or 'full'"),
     ("search", {"query": "a", "colour": "mauve"}, "There is an argument that is not known. Known: query, filters"),
     ("search", {"query": "a", "filters": {"colour": "mauve"}}, "not known. Known: kind, tag, path"),
+    ("search", {"query": "a", "kind": "cell"}, "not known. kind is one of filters. Known: query, filters"),
     ("search", {"query": "a", "filters": {"kind": "sonnet"}}, "filters.kind: it must be one of 'note', 'file', 'cell'"),
     ("search", {"query": "a", "filters": {"since": "Tuesdayish"}}, "filters.since: it cannot be read as a time"),
     ("search", {"query": "a", "filters": {"as_of": "Tuesdayish"}}, "filters.as_of: it cannot be read as a time"),

@@ -16,7 +16,7 @@ ROOT = Path(jupyter_memory.__file__).parent
 # From the ground up. Rooms on one floor do not know each other.
 FLOORS = (
     "errors lazy", "text", "types", "stores", "config runtime", "storage embedders", "ingest search", "dataframe",
-    "store", "history", "interface evaluation", "magics cli server mcp", "__main__",
+    "store", "history", "evaluation", "interface", "magics cli server mcp", "__main__",
 )  # fmt: skip
 FLOOR_OF = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms.split()}
 MODULES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")

@@ -157,7 +157,8 @@ TYPED = [
     (f"after:2026-05 before:2026-01 {SECRET}", "since is not before until"),
 ]
 UNANSWERED = [
-    ("search", {"query": ""}, 400, "QueryError", ""),
+    ("search", {"query": ""}, 400, "QueryError", "There is nothing to search for"),
+    ("search", {"query": SECRET, "filters": {"path": [" "]}}, 400, "QueryError", "The filter 'path' is empty."),
     ("item", {"memory_id": SECRET}, 404, "UnknownMemory", ""),
     ("explain", {"query": SECRET, "memory_id": SECRET}, 404, "UnknownMemory", ""),
     ("update", {"memory_id": SECRET, "title": SECRET}, 404, "UnknownMemory", ""),

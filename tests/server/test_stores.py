@@ -54,6 +54,15 @@ async def test_a_question_to_several_stores(ask, listed, fits):
     assert [(one["query"], one["origin"]) for one in recent] == [("prices", "panel")]
 
 
+async def test_the_doctor_looks_at_the_stores_of_the_list(ask, listed, papers, tmp_path):
+    """As in a terminal: each that cannot be opened is named, with the command that takes it off the list."""
+    listed({"name": "papers", "path": str(papers)}, {"name": "gone", "path": str(tmp_path / "gone.sqlite")})
+    await ask("status")
+    [problem] = (await ask("doctor")).json["problems"]
+    told = "The store gone cannot be opened; `store remove gone` takes it off the list. There is no store at"
+    assert problem.startswith(told)
+
+
 async def test_what_is_done_to_a_hit_goes_to_its_store(ask, listed, papers):
     await ask("status")
     [id_] = [

@@ -256,9 +256,6 @@ class Front(Protocol):
         """Compare the golden set before and after a change, and note if the change makes it worse."""
         return nullcontext()
 
-    # Take back a rating, of the own store with the golden set, and return what was done.
-    def take_back(self, store: MemoryStore, own: bool, **rated: Any) -> str: ...
-
     # The setting `embedder` names another model than the one that the store uses now.
     def embedder_differs(self, used: str) -> None: ...
 

@@ -22,12 +22,13 @@ from jupyter_memory.interface.commands.command import Call, Front, Halted, Sever
 from jupyter_memory.interface.options import SEARCH, filters_of, forget_of, memory_of, search_of, switch_among
 from jupyter_memory.search.prompt import BUDGET, PromptText, checked_budget
 from jupyter_memory.text.code import PYTHON
-from jupyter_memory.text.display import WholeText, columns, count_of, placed
+from jupyter_memory.text.display import WholeText, columns, count_of, fit, placed
 from jupyter_memory.text.unicode import json_text
 from jupyter_memory.types import Answer, Filters, Hit, IndexReport, Memory
 from jupyter_memory.types.search import OWN, address, parted
 
 if TYPE_CHECKING:
+    from jupyter_memory.interface.commands.command import Shown
     from jupyter_memory.store.store import MemoryStore
 
 # An id may consist of digits; a rank is shorter.
@@ -255,13 +256,19 @@ def _judge(front: Front, call: Call, *, accepted: bool) -> None:
     picks = picked(front, call.words)
     if strange := next((address(one.of, one.memory.id) for one in picks if one.rank is None), None):
         raise InputError(f"{strange} is not among the results of the last search, so it answers no question.")
-    asked, verdict = {"query": shown.query, "query_id": shown.query_id}, "right" if accepted else "wrong"
+    # The question is told: in a terminal, ranks are of an earlier search where the last one was forgotten.
+    query, query_id = shown.query, shown.query_id
+    verdict = f"{'right' if accepted else 'wrong'} for “{fit(query, 60)}”:"
     for memory, rank, store, of in picks:
         if call.values["remove"]:
-            done = front.take_back(store, of in ("", OWN), memory_id=memory.id, accepted=accepted, **asked)
-            front.say(named(memory, f"{done or f'was not noted as {verdict}'}:", of))
-        elif store.feedback(memory.id, accepted, **asked, rank=rank, profile=shown.profile):
-            front.say(named(memory, f"noted as {verdict}:", of))
+            # Imported late: most commands need no golden set.
+            from jupyter_memory.evaluation import golden
+
+            file = golden.golden_file(front.settings) if of in ("", OWN) else None
+            done = golden.take_back(file, store, memory.id, query, query_id, accepted)
+            front.say(named(memory, f"{done}, {verdict}" if done else f"was not noted as {verdict}", of))
+        elif store.feedback(memory.id, accepted, query=query, query_id=query_id, rank=rank, profile=shown.profile):
+            front.say(named(memory, f"noted as {verdict}", of))
         else:
             raise InputError("Nothing was noted, since the setting log_searches is off.")
 
@@ -578,7 +585,8 @@ def forget(front: Front, call: Call) -> object:
         front.say(f"{'would forget' if dry else 'forgot'} {count_of(number, 'search', 'searches')}")
         return None
     # The person may be looking at an earlier search.
-    if front.shown is not None and (word := next(filter(_is_rank, call.words), None)):
+    shown = front.shown
+    if shown is not None and (word := next(filter(_is_rank, call.words), None)):
         memory, rank, _, of = picked(front, [word])[0]
         meant = named(memory, f"Rank {rank} of the last results is", of)
         command = front.command(f"forget {address(of, memory.id)}")
@@ -605,7 +613,7 @@ def forget(front: Front, call: Call) -> object:
     front.say(f"forgot {count_of(forgotten, 'memory', 'memories')}")
     if of:
         front.stores.forgot(of, words)
-    _say_after_forgetting(front, store, chosen, forgotten, of=of, now=call.values["now"])
+    _say_after_forgetting(front, store, of, chosen, forgotten, shown, call.values["now"])
     return None
 
 
@@ -618,7 +626,7 @@ def of_one_store(named: Iterable[tuple[str, str]]) -> tuple[str, tuple[str, ...]
 
 
 def _say_after_forgetting(
-    front: Front, store: MemoryStore, chosen: Mapping[str, Any], forgotten: int, *, of: str, now: bool
+    front: Front, store: MemoryStore, of: str, chosen: Mapping[str, Any], forgotten: int, shown: Shown | None, now: bool
 ) -> None:
     sources = chosen["source"] or ()
     if not forgotten:
@@ -630,6 +638,9 @@ def _say_after_forgetting(
         return
     if not now:
         hint_undo(front, store, of)
+    if shown and (left := front.shown) and left != shown:
+        before = fit(left.query, 60)
+        front.hint(f"The last search is forgotten with what it showed: ranks are now those of “{before}”.")
     places = [Path(source).expanduser() for source in sources]
     if any(place.is_dir() for place in places):
         front.hint(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import atexit
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import closing
+from collections.abc import Callable
+from contextlib import closing, suppress
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -19,7 +19,6 @@ from jupyter_memory.interface.commands.memories import indexed
 from jupyter_memory.interface.commands.stores import hand_over
 from jupyter_memory.interface.options import COPY
 from jupyter_memory.interface.running import FolderWatch
-from jupyter_memory.stores import listed_stores
 from jupyter_memory.text.display import columns, count_of, size
 from jupyter_memory.text.paths import StorePath, make_private, may_exist, store_at
 from jupyter_memory.text.unicode import json_text
@@ -152,9 +151,10 @@ def doctor(front: Front, call: Call) -> None:
     problems = [
         *front.problems,
         *store.doctor(),
-        *_of_the_list(front),
         *(found for name in MODELS if (found := damage(name))),
     ]
+    with suppress(WrongUsage):  # one store alone was named
+        problems += front.stores.problems(front.command)
     try:
         check_sdk()
     except MissingExtra:
@@ -164,20 +164,6 @@ def doctor(front: Front, call: Call) -> None:
     front.say("\n".join(f"- {problem}" for problem in problems) or "All is well.")
     if problems:
         front.exit_with_error(f"{count_of(len(problems), 'problem')} found.")
-
-
-def _of_the_list(front: Front) -> Iterator[str]:
-    try:
-        stores = front.stores
-    except WrongUsage:  # one store alone was named
-        return
-    for one in listed_stores(front.settings.stores):
-        if one.place is not None:  # that of a project need not be here
-            try:
-                yield from (f"The store {one.name}: {problem}" for problem in stores.named(one.name).doctor())
-            except (JupyterMemoryError, OSError) as error:
-                off = front.command(f"store remove {one.name}")
-                yield f"The store {one.name} cannot be opened; `{off}` takes it off the list. {error}"
 
 
 def backup(front: Front, call: Call) -> None:

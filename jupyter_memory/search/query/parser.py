@@ -51,8 +51,7 @@ def filters_from(
         chosen[name] = moment(value, now, end=name == "until") if name in _TIMES else _values(name, value)
     result = replace(base, **chosen)
     if result.since is not None and result.until is not None and result.since >= result.until:
-        message = "since is not before until, so nothing can lie between them."
-        raise QueryError(message, unquoted=message)
+        raise QueryError(unquoted="since is not before until, so nothing can lie between them.")
     return result
 
 
@@ -72,7 +71,7 @@ def _values(name: str, value: Any) -> tuple[str, ...]:
         raise QueryError(f"The filter {name!r} takes a string or several.")
     values = tuple(map(storable, values))  # as the text that they are compared with
     if name.endswith("path") and not all(one.strip() for one in values):
-        raise QueryError("The filter 'path' is empty. Name a file or a folder.")
+        raise QueryError(unquoted="The filter 'path' is empty. Name a file or a folder.")
     if name.endswith("path") and len(values) > _MOST_PATHS:
         raise QueryError(
             f"The filter 'path' takes up to {_MOST_PATHS:,} values. Name the folders instead of the files."
@@ -199,17 +198,16 @@ def parse(
     if not isinstance(text, str):
         raise QueryError(f"A query is a string, not {type(text).__name__}.")
     if len(text) > LONGEST_QUERY:
-        message = (
-            f"The query has {len(text):,} characters; it may have up to {LONGEST_QUERY:,}. Search for the words that "
-            "matter. To find what is like a whole text, add the text, then use related() with its id."
+        raise QueryError(
+            unquoted=f"The query has {len(text):,} characters; it may have up to {LONGEST_QUERY:,}. Search for the "
+            "words that matter. To find what is like a whole text, add the text, then use related() with its id."
         )
-        raise QueryError(message, unquoted=message)
     # Composed, as nearly all text is stored: a decomposed ü would not be the same word.
     written = normalize("NFC", encodable(text)).replace("\0", " ")
     text, typed = split(written.strip(), now)
     if not text.strip("\"' \n\t"):
         if not typed:
-            raise QueryError("There is nothing to search for: type some words.")
+            raise QueryError(unquoted="There is nothing to search for: type some words.")
         text = ""
     temporal = temporal_expression(text, now) if time else None
     if temporal is not None and asks_what_was_done(text, temporal):

@@ -89,11 +89,11 @@ def query_of(session: Session, query_id: str) -> str:
     return session.value(f"select query from searches where {of_id} order by number limit 1", id=query_id) or ""
 
 
-def judge(session: Session, said: Feedback) -> None:
-    """Note feedback on a hit that is still there, in place of earlier feedback on it for the same question."""
+def judge(session: Session, said: Feedback, *, taken_back: bool = False) -> None:
+    """Note feedback on a hit that is still there, or take back what was said of it for the same question."""
     memories.known_key(session, said.memory_id)
     own = session.dialect.own("feedback")
-    if said.accepted is None:
+    if taken_back:
         asked = {"memory": said.memory_id, "query": storable(said.query)}
         session.changed(f"delete from feedback where {own} and memory = :memory and query = :query", **asked)
         return

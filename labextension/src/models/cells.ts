@@ -4,6 +4,7 @@ import type { ICell } from '@jupyterlab/nbformat';
 
 import type { IItem } from '../api/types';
 import { type IQuestion, within } from './answers';
+import { withValues } from './filters';
 
 const PROSE = /^(|markdown|md|text|txt|plain|rst|restructuredtext|html|latex|org)$/i;
 
@@ -51,15 +52,22 @@ export function fenced(source: string, language: string): string {
   return `${fence}${language}\n${source.replace(/\n$/, '')}\n${fence}`;
 }
 
-/** A question as `%memsearch` reads it, to the same hits: all that narrows it are options before the words. */
+/**
+ * A question as `%memsearch` reads it, to the same hits: all that narrows it are options before the words. A comma
+ * separates the tags of an option, so tags that hold one are filters among the words.
+ */
 export function asTyped(question: IQuestion): string {
-  const { query, stores, aboutTags, profile } = question;
-  const { filters, since, as_of, limit } = within(question);
+  const { query, stores, aboutTags, profile, useTime } = question;
+  const { filters = {}, since, as_of, limit } = within(question);
+  const isAmong = filters.tag?.some(tag => tag.includes(',')) && !filters.tag.join('').includes('"');
+  const words = [...(isAmong ? filters.tag!.map(tag => `tag:"${tag}"`) : []), query.trim()].join(' ');
   const more = { since: [since], 'as-of': [as_of], 'about-tag': aboutTags, profile: [profile], limit: [`${limit}`] };
-  const options = Object.entries({ in: stores, ...filters, ...more }).flatMap(([name, values]) =>
+  const all = { in: stores, ...(isAmong ? withValues(filters, 'tag', []) : filters), ...more };
+  const options = Object.entries(all).flatMap(([name, values]) =>
     values.flatMap(value => (value ? `--${name} ${quoted(value)}` : []))
   );
-  return [...options, query.trim()].join(' ');
+  // What begins with a dash among the words is a word there.
+  return [...options, ...(useTime ? [] : ['--ignore-time']), ...(/(^|\s)-/.test(words) ? ['--'] : []), words].join(' ');
 }
 
 /** A line of a notebook that asks the same question; it loads the extension too unless the notebook already does. */

@@ -86,6 +86,15 @@ describe('a question as a line of a notebook', () => {
     );
   });
 
+  it('has tags with a comma, words with a dash, and a time that is only words', () => {
+    const { answers } = new SearchModel({ api: new Server().api });
+    answers.setQuery('prices last month -pandas');
+    answers.assign({ filters: { kind: ['cell'], tag: ['λ', 'join, inner -n 5'] }, useTime: false });
+    expect(asTyped(answers.question)).toBe(
+      '--kind cell --limit 20 --ignore-time -- tag:"λ" tag:"join, inner -n 5" prices last month -pandas'
+    );
+  });
+
   it('keeps a question from being taken for a call for help, and a line a line', () => {
     expect(magicLine('how do I merge\n  frames?', true)).toBe('%memsearch how do I merge frames ?');
   });
