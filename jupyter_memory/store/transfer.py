@@ -81,7 +81,8 @@ class StoreTransfer(Part):
         """Copy this store into another file or database, made if need be, and return what became of its memories.
 
         Vectors come along, and the recent searches unless the store has a space: they belong to none. What the other
-        store knows already is treated as by ``import_``; after an interruption the same call continues.
+        store knows already is treated as by ``import_``, and if its chunks have another size, what is new to it is cut
+        and embedded anew. After an interruption the same call continues.
 
         Raises:
             InputError: it is the same store.
@@ -91,9 +92,57 @@ class StoreTransfer(Part):
         try:
             self._refuse_itself(filled)
             with self._storage.transfer.contents(self._scope.space) as contents:
-                return _copied(filled, contents, update=update, progress=progress, searches=not self._scope.space)
+                return self._copied(filled, contents, update=update, progress=progress)
         finally:
             filled.close()
+
+    def _copied(self, target: Storage, contents: Contents, *, update: bool, progress: bool) -> CopyReport:
+        model = _taken_over(target, contents)
+        with target.snapshot() as snapshot:
+            capacity, _ = snapshot.chunk_size()
+
+        def ready(new: _Some) -> Sequence[Prepared]:
+            if capacity == contents.chunk_size()[0]:
+                return contents.prepared([one for one, _ in new])
+            embedder, _ = self._model.for_searching()
+            return self._prepared([replace(draft, chunks=()) for _, draft in new], embedder, capacity)
+
+        became: Counter[str] = Counter()
+        without_vectors = 0
+        # A folder is followed on the machine that has it: those who share a server have others.
+        is_file = isinstance(target.path, Path)
+        for some in shown(batches(contents.memories(), _TOGETHER if is_file else _ON_SERVER), progress, "Copying"):
+            arriving, _, left_out = _arriving(target, [(one, one.draft) for one in some], update, ready)
+            # Within a call, either all have vectors or none has, and so with tokens; the order of the memories stays.
+            for (embedded, _), group in groupby(
+                arriving, lambda one: (one.prepared.vectors is not None, len(one.prepared.tokens) > 0)
+            ):
+                try:
+                    done = target.transfer.put(list(group), model if embedded else None, update=update)
+                except StoreReadOnly:  # the right was taken away meanwhile
+                    if not became.total():
+                        raise
+                    raise StoreReadOnly(
+                        f"Your role may no longer write all of this into {target.path}. {became.total():,} memories "
+                        "were copied before; the same command goes on from there."
+                    ) from None
+                became.update(done)
+                without_vectors += 0 if embedded else sum(one != "kept" for one in done)
+            became["left_out"] += left_out
+
+        target.tidy()
+        for files in batches(contents.files(), _FILES):
+            target.transfer.note(files, (), ())
+        folders = [one._replace(watched=one.watched and is_file) for one in contents.folders()]
+        target.transfer.note((), folders, list(contents.feedback()))
+        lacking = []
+        if not self._scope.space:
+            with target.snapshot() as snapshot:
+                lacking = [one for one in contents.searches() if not snapshot.query_of(one.search.query_id)]
+        for search, hits in lacking:
+            target.writer.note_search(search, hits, _PATIENCE)
+        report = ImportReport(**became, pictures=PictureReport())
+        return CopyReport(str(target.path), report, without_vectors, len(lacking))
 
     def leaving(self, ids: _Ids, target: StoreTransfer, *, history: bool, move: bool) -> tuple[int, list[str], int]:
         """Return how many memories would go, the first titles, and how many have secrets; raise what keeps them."""
@@ -227,48 +276,6 @@ def _arriving(
         for one, draft in wanted
     ]
     return arriving, known, len(left)
-
-
-def _copied(target: Storage, contents: Contents, *, update: bool, progress: bool, searches: bool) -> CopyReport:
-    model = _taken_over(target, contents)
-    became: Counter[str] = Counter()
-    without_vectors = 0
-    # A folder is followed on the machine that has it: those who share a server have others.
-    is_file = isinstance(target.path, Path)
-    for some in shown(batches(contents.memories(), _TOGETHER if is_file else _ON_SERVER), progress, "Copying"):
-        arriving, _, left_out = _arriving(
-            target, [(one, one.draft) for one in some], update, lambda new: contents.prepared([one for one, _ in new])
-        )
-        # Within a call, either all have vectors or none has, and so with tokens; the order of the memories stays.
-        for (embedded, _), group in groupby(
-            arriving, lambda one: (one.prepared.vectors is not None, len(one.prepared.tokens) > 0)
-        ):
-            try:
-                done = target.transfer.put(list(group), model if embedded else None, update=update)
-            except StoreReadOnly:  # the right was taken away meanwhile
-                if not became.total():
-                    raise
-                raise StoreReadOnly(
-                    f"Your role may no longer write all of this into {target.path}. {became.total():,} memories were "
-                    "copied before; the same command goes on from there."
-                ) from None
-            became.update(done)
-            without_vectors += 0 if embedded else sum(one != "kept" for one in done)
-        became["left_out"] += left_out
-
-    target.tidy()
-    for files in batches(contents.files(), _FILES):
-        target.transfer.note(files, (), ())
-    folders = [one._replace(watched=one.watched and is_file) for one in contents.folders()]
-    target.transfer.note((), folders, list(contents.feedback()))
-    lacking = []
-    if searches:
-        with target.snapshot() as snapshot:
-            lacking = [one for one in contents.searches() if not snapshot.query_of(one.search.query_id)]
-    for search, hits in lacking:
-        target.writer.note_search(search, hits, _PATIENCE)
-    report = ImportReport(**became, pictures=PictureReport())
-    return CopyReport(str(target.path), report, without_vectors, len(lacking))
 
 
 def _refuse(target: Storage, spaces: _Ids) -> None:
