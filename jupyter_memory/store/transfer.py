@@ -33,6 +33,8 @@ _PATIENCE = 30.0  # seconds that a search waits for another writer before it is 
 _Arrival = tuple[Stored, Draft]
 _Some = Sequence[_Arrival]
 _Ids = Sequence[str]
+# Which of the chosen memories go to another store, by whether history goes along.
+_LEAVING = {True: Filters(), False: Filters(not_kind=("history",))}
 
 
 class StoreTransfer(Part):
@@ -146,19 +148,25 @@ class StoreTransfer(Part):
 
     def leaving(self, ids: _Ids, target: StoreTransfer, *, history: bool, move: bool) -> tuple[int, list[str], int]:
         """Return how many memories would go, the first titles, and how many have secrets; raise what keeps them."""
-        self._refuse_itself(target._storage)
-        number, masked, titles, spaces = 0, 0, list[str](), set[str]()
+        self.check(ids, target, history=history, move=move)
+        number, masked, titles = 0, 0, list[str]()
         with self._storage.transfer.contents(self._scope.space) as contents:
             for some in self._arrivals(contents, ids, history):
                 number, masked = number + len(some), masked + _masked(some)
                 titles += [one.memory.headline for one, _ in some[: _TITLES - len(titles)]]
-                spaces.update(draft.space for _, draft in some)
+        return number, titles, masked
+
+    def check(self, ids: _Ids, target: StoreTransfer, *, history: bool, move: bool) -> None:
+        """Raise what keeps memories from going to another store."""
+        self._refuse_itself(target._storage)
+        with self._storage.snapshot() as snapshot:
+            going = snapshot.by_id(ids, self._scope.bound(_LEAVING[history]))
+            spaces = {memory.space for memory in going.values()}
         for storage in (target._storage, *([self._storage] if move else [])):
             if storage.read_only:
                 raise StoreReadOnly(f"{storage.path} is read-only, so nothing was copied.")
             _refuse(storage, sorted(spaces))
         target._model.for_writing()
-        return number, titles, masked
 
     def give(
         self, ids: _Ids, target: StoreTransfer, *, history: bool, update: bool, progress: bool
@@ -175,13 +183,18 @@ class StoreTransfer(Part):
         return CopyReport(str(target._storage.path), report, masked=masked), became
 
     def held_by(self, target: StoreTransfer, ids: _Ids) -> list[str]:
-        """Return those of these memories that another store has just as ``give`` copies them."""
+        """Return those of these memories that another store has just as they are, or as ``give`` copies them."""
+
+        def same(one: Stored, there: Draft | None) -> bool:
+            # Most have no secrets, and to look for them takes longer than all else.
+            return there is not None and (there == _bare(one.draft) or there == _bare(self._without_secrets(one)[1]))
+
         held = list[str]()
         with self._storage.transfer.contents(self._scope.space) as ours, target._storage.transfer.contents("") as its:
-            for some in self._arrivals(ours, ids, history=True):
-                found = its.memories(among=[one.memory.id for one, _ in some])
+            for some in batches(ours.memories(among=ids), _TOGETHER):
+                found = its.memories(among=[one.memory.id for one in some])
                 there = {one.memory.id: _bare(one.draft) for one in found}
-                held += [one.memory.id for one, draft in some if there.get(one.memory.id) == _bare(draft)]
+                held += [one.memory.id for one in some if same(one, there.get(one.memory.id))]
         return held
 
     def _refuse_itself(self, target: Storage) -> None:
@@ -189,9 +202,11 @@ class StoreTransfer(Part):
             raise InputError(f"{target.path} is the store itself. Name another one to copy it to.")
 
     def _arrivals(self, contents: Contents, ids: _Ids, history: bool) -> Iterator[list[_Arrival]]:
-        chosen = Filters() if history else Filters(not_kind=("history",))
-        for some in batches(contents.memories(chosen, ids), _TOGETHER):
-            yield [records.without_secrets(one, redacting=self._settings.redact) for one in some]
+        for some in batches(contents.memories(_LEAVING[history], ids), _TOGETHER):
+            yield list(map(self._without_secrets, some))
+
+    def _without_secrets(self, one: Stored) -> _Arrival:
+        return records.without_secrets(one, redacting=self._settings.redact)
 
     def _quota(self) -> Quota | None:
         from jupyter_memory.ingest.pictures import Quota
@@ -242,8 +257,8 @@ def _bare(draft: Draft) -> Draft:
 
 def _masked(some: _Some) -> int:
     # In how many of them a secret was found on the way.
-    counts = ([str(_bare(one)).count(REDACTED) for one in (draft, stored.draft)] for stored, draft in some)
-    return sum(now > before for now, before in counts)
+    pairs = ((_bare(draft), _bare(stored.draft)) for stored, draft in some)
+    return sum(now != before and str(now).count(REDACTED) > str(before).count(REDACTED) for now, before in pairs)
 
 
 def _arriving(
