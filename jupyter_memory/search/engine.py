@@ -130,7 +130,7 @@ class SearchEngine:
         self, storage: SearchStorage, query_vector: Callable[[Embedder, str], Vectors] = checked.question
     ) -> None:
         self.storage = storage
-        self._recent: Cache[str, tuple[Scored, Profile]] = Cache(_KEPT)
+        self._recent: Cache[str, tuple[Scored, Profile]] = Cache(_KEPT)  # only of what nobody forgot since
         self._query_vector = query_vector
         self._samples = Samples()
 
@@ -246,7 +246,7 @@ class SearchEngine:
 
     def told(self, query_id: str, memory_id: str) -> tuple[dict[str, int], dict[str, str]]:
         """Return the ranks of a hit without each term, and what its signals judged it by; empty if no longer kept."""
-        if (kept := self._recent.get("", query_id)) is not None:
+        if (kept := self._recent.get(str(self.storage.removals), query_id)) is not None:
             scored, profile = kept
             for key in (one.key for one in scored.context if one.memory.id == memory_id):
                 return ranks_without(scored, profile, [key])[key], judged_by(scored, profile, key)
@@ -254,7 +254,7 @@ class SearchEngine:
 
     def asked(self, query_id: str) -> Query | None:
         """Return the query of one of the last answers, with its filters; None if it is no longer kept."""
-        kept = self._recent.get("", query_id)
+        kept = self._recent.get(str(self.storage.removals), query_id)
         return None if kept is None else kept[0].context.query
 
     def close(self) -> None:
@@ -332,7 +332,7 @@ class SearchEngine:
             verdict=None if strong is None else verdict(strength),
             facets=facets(result.ranked),
         )
-        self._recent.put("", answer.query_id, (result.scored, profile))
+        self._recent.put(str(self.storage.removals), answer.query_id, (result.scored, profile))
         return answer
 
 

@@ -183,17 +183,21 @@ class Row(NamedTuple):
     score: float
     event_at: int
     content_hash: str
+    source: str
+    location: str
 
 
 def cut(rows: Sequence[Row], count: int) -> list[ScoredChunk]:
-    """Return the best ``count`` memories, each by its best chunk; of equal scores the newer, then by content hash."""
+    """Return the best ``count`` memories by their best chunks; of equal scores the newer, then by content and place."""
     best: dict[int, Row] = {}
     for row in rows:
         known = best.get(row.memory)
         # Of two chunks with equal scores the earlier represents the memory.
         if known is None or (-row.score, row.chunk) < (-known.score, known.chunk):
             best[row.memory] = row
-    ordered = sorted(best.values(), key=lambda row: (-row.score, -row.event_at, row.content_hash))
+    ordered = sorted(
+        best.values(), key=lambda row: (-row.score, -row.event_at, row.content_hash, row.source, row.location)
+    )
     return [ScoredChunk(row.memory, row.chunk, row.score) for row in ordered[:count]]
 
 

@@ -32,6 +32,10 @@ class PartOfStore:
     def path(self) -> StorePath:
         return self.storage.path
 
+    @property
+    def removals(self) -> int:
+        return self.storage.removals
+
     def snapshot(self) -> AbstractContextManager[Snapshot]:
         return self.storage.snapshot(self.within)
 

@@ -148,7 +148,7 @@ class Vaults:
         asked = {**asked, "profile": chosen, "limit": deep}
         scales: dict[str, Scale] = {}
         there = self.vaults
-        if chosen.is_judged:
+        if chosen.is_judged and len(there) > 1:
             # How far a hit stands out is measured over all stores of its model: a poor store would flatter its own.
             found: dict[Vault, Scale | None] = together(there, lambda searching: searching.scale(query, **asked))
             known = [scale for scale in found.values() if scale is not None]

@@ -266,6 +266,7 @@ class Activity(Part):
         """Forget the recent searches, with feedback and counts of use, for good; return the number of searches."""
         # Searches and feedback went with what can still be taken back, too.
         self._storage.forgotten.drop(None)
+        self._storage.removals += 1  # those that were never noted, too
         return self._storage.writer.forget_searches()
 
     def forget_found(self, addresses: Sequence[str]) -> int:

@@ -47,10 +47,10 @@ class Part:
     def __init__(self, storage: Storage, model: ModelChoice, settings: JupyterMemory, scope: Scope) -> None:
         self._storage, self._model, self._settings, self._scope = storage, model, settings, scope
 
-    def _prepared(self, drafts: Sequence[Draft], embedder: Embedder | None) -> list[Prepared]:
+    def _prepared(self, drafts: Sequence[Draft], embedder: Embedder | None, capacity: int = 0) -> list[Prepared]:
         from jupyter_memory.ingest.preparation import prepare  # imported late: a search needs nothing of it
 
-        return prepare(drafts, embedder, capacity=self._settings.chunk_tokens)
+        return prepare(drafts, embedder, capacity=capacity or self._settings.chunk_tokens)
 
 
 class Sources(Part):

@@ -33,6 +33,8 @@ _PATIENCE = 30.0  # seconds that a search waits for another writer before it is 
 _Arrival = tuple[Stored, Draft]
 _Some = Sequence[_Arrival]
 _Ids = Sequence[str]
+# Which of the chosen memories go to another store, by whether history goes along.
+_LEAVING = {True: Filters(), False: Filters(not_kind=("history",))}
 
 
 class StoreTransfer(Part):
@@ -81,7 +83,8 @@ class StoreTransfer(Part):
         """Copy this store into another file or database, made if need be, and return what became of its memories.
 
         Vectors come along, and the recent searches unless the store has a space: they belong to none. What the other
-        store knows already is treated as by ``import_``; after an interruption the same call continues.
+        store knows already is treated as by ``import_``, and if its chunks have another size, what is new to it is cut
+        and embedded anew. After an interruption the same call continues.
 
         Raises:
             InputError: it is the same store.
@@ -91,25 +94,79 @@ class StoreTransfer(Part):
         try:
             self._refuse_itself(filled)
             with self._storage.transfer.contents(self._scope.space) as contents:
-                return _copied(filled, contents, update=update, progress=progress, searches=not self._scope.space)
+                return self._copied(filled, contents, update=update, progress=progress)
         finally:
             filled.close()
 
+    def _copied(self, target: Storage, contents: Contents, *, update: bool, progress: bool) -> CopyReport:
+        model = _taken_over(target, contents)
+        with target.snapshot() as snapshot:
+            capacity, _ = snapshot.chunk_size()
+
+        def ready(new: _Some) -> Sequence[Prepared]:
+            if capacity == contents.chunk_size()[0]:
+                return contents.prepared([one for one, _ in new])
+            embedder, _ = self._model.for_searching()
+            return self._prepared([replace(draft, chunks=()) for _, draft in new], embedder, capacity)
+
+        became: Counter[str] = Counter()
+        without_vectors = 0
+        # A folder is followed on the machine that has it: those who share a server have others.
+        is_file = isinstance(target.path, Path)
+        for some in shown(batches(contents.memories(), _TOGETHER if is_file else _ON_SERVER), progress, "Copying"):
+            arriving, _, left_out = _arriving(target, [(one, one.draft) for one in some], update, ready)
+            # Within a call, either all have vectors or none has, and so with tokens; the order of the memories stays.
+            for (embedded, _), group in groupby(
+                arriving, lambda one: (one.prepared.vectors is not None, len(one.prepared.tokens) > 0)
+            ):
+                try:
+                    done = target.transfer.put(list(group), model if embedded else None, update=update)
+                except StoreReadOnly:  # the right was taken away meanwhile
+                    if not became.total():
+                        raise
+                    raise StoreReadOnly(
+                        f"Your role may no longer write all of this into {target.path}. {became.total():,} memories "
+                        "were copied before; the same command goes on from there."
+                    ) from None
+                became.update(done)
+                without_vectors += 0 if embedded else sum(one != "kept" for one in done)
+            became["left_out"] += left_out
+
+        target.tidy()
+        for files in batches(contents.files(), _FILES):
+            target.transfer.note(files, (), ())
+        folders = [one._replace(watched=one.watched and is_file) for one in contents.folders()]
+        target.transfer.note((), folders, list(contents.feedback()))
+        lacking = []
+        if not self._scope.space:
+            with target.snapshot() as snapshot:
+                lacking = [one for one in contents.searches() if not snapshot.query_of(one.search.query_id)]
+        for search, hits in lacking:
+            target.writer.note_search(search, hits, _PATIENCE)
+        report = ImportReport(**became, pictures=PictureReport())
+        return CopyReport(str(target.path), report, without_vectors, len(lacking))
+
     def leaving(self, ids: _Ids, target: StoreTransfer, *, history: bool, move: bool) -> tuple[int, list[str], int]:
         """Return how many memories would go, the first titles, and how many have secrets; raise what keeps them."""
-        self._refuse_itself(target._storage)
-        number, masked, titles, spaces = 0, 0, list[str](), set[str]()
+        self.check(ids, target, history=history, move=move)
+        number, masked, titles = 0, 0, list[str]()
         with self._storage.transfer.contents(self._scope.space) as contents:
             for some in self._arrivals(contents, ids, history):
                 number, masked = number + len(some), masked + _masked(some)
                 titles += [one.memory.headline for one, _ in some[: _TITLES - len(titles)]]
-                spaces.update(draft.space for _, draft in some)
+        return number, titles, masked
+
+    def check(self, ids: _Ids, target: StoreTransfer, *, history: bool, move: bool) -> None:
+        """Raise what keeps memories from going to another store."""
+        self._refuse_itself(target._storage)
+        with self._storage.snapshot() as snapshot:
+            going = snapshot.by_id(ids, self._scope.bound(_LEAVING[history]))
+            spaces = {memory.space for memory in going.values()}
         for storage in (target._storage, *([self._storage] if move else [])):
             if storage.read_only:
                 raise StoreReadOnly(f"{storage.path} is read-only, so nothing was copied.")
             _refuse(storage, sorted(spaces))
         target._model.for_writing()
-        return number, titles, masked
 
     def give(
         self, ids: _Ids, target: StoreTransfer, *, history: bool, update: bool, progress: bool
@@ -126,13 +183,18 @@ class StoreTransfer(Part):
         return CopyReport(str(target._storage.path), report, masked=masked), became
 
     def held_by(self, target: StoreTransfer, ids: _Ids) -> list[str]:
-        """Return those of these memories that another store has just as ``give`` copies them."""
+        """Return those of these memories that another store has just as they are, or as ``give`` copies them."""
+
+        def same(one: Stored, there: Draft | None) -> bool:
+            # Most have no secrets, and to look for them takes longer than all else.
+            return there is not None and (there == _bare(one.draft) or there == _bare(self._without_secrets(one)[1]))
+
         held = list[str]()
         with self._storage.transfer.contents(self._scope.space) as ours, target._storage.transfer.contents("") as its:
-            for some in self._arrivals(ours, ids, history=True):
-                found = its.memories(among=[one.memory.id for one, _ in some])
+            for some in batches(ours.memories(among=ids), _TOGETHER):
+                found = its.memories(among=[one.memory.id for one in some])
                 there = {one.memory.id: _bare(one.draft) for one in found}
-                held += [one.memory.id for one, draft in some if there.get(one.memory.id) == _bare(draft)]
+                held += [one.memory.id for one in some if same(one, there.get(one.memory.id))]
         return held
 
     def _refuse_itself(self, target: Storage) -> None:
@@ -140,9 +202,11 @@ class StoreTransfer(Part):
             raise InputError(f"{target.path} is the store itself. Name another one to copy it to.")
 
     def _arrivals(self, contents: Contents, ids: _Ids, history: bool) -> Iterator[list[_Arrival]]:
-        chosen = Filters() if history else Filters(not_kind=("history",))
-        for some in batches(contents.memories(chosen, ids), _TOGETHER):
-            yield [records.without_secrets(one, redacting=self._settings.redact) for one in some]
+        for some in batches(contents.memories(_LEAVING[history], ids), _TOGETHER):
+            yield list(map(self._without_secrets, some))
+
+    def _without_secrets(self, one: Stored) -> _Arrival:
+        return records.without_secrets(one, redacting=self._settings.redact)
 
     def _quota(self) -> Quota | None:
         from jupyter_memory.ingest.pictures import Quota
@@ -193,8 +257,8 @@ def _bare(draft: Draft) -> Draft:
 
 def _masked(some: _Some) -> int:
     # In how many of them a secret was found on the way.
-    counts = ([str(_bare(one)).count(REDACTED) for one in (draft, stored.draft)] for stored, draft in some)
-    return sum(now > before for now, before in counts)
+    pairs = ((_bare(draft), _bare(stored.draft)) for stored, draft in some)
+    return sum(now != before and str(now).count(REDACTED) > str(before).count(REDACTED) for now, before in pairs)
 
 
 def _arriving(
@@ -227,48 +291,6 @@ def _arriving(
         for one, draft in wanted
     ]
     return arriving, known, len(left)
-
-
-def _copied(target: Storage, contents: Contents, *, update: bool, progress: bool, searches: bool) -> CopyReport:
-    model = _taken_over(target, contents)
-    became: Counter[str] = Counter()
-    without_vectors = 0
-    # A folder is followed on the machine that has it: those who share a server have others.
-    is_file = isinstance(target.path, Path)
-    for some in shown(batches(contents.memories(), _TOGETHER if is_file else _ON_SERVER), progress, "Copying"):
-        arriving, _, left_out = _arriving(
-            target, [(one, one.draft) for one in some], update, lambda new: contents.prepared([one for one, _ in new])
-        )
-        # Within a call, either all have vectors or none has, and so with tokens; the order of the memories stays.
-        for (embedded, _), group in groupby(
-            arriving, lambda one: (one.prepared.vectors is not None, len(one.prepared.tokens) > 0)
-        ):
-            try:
-                done = target.transfer.put(list(group), model if embedded else None, update=update)
-            except StoreReadOnly:  # the right was taken away meanwhile
-                if not became.total():
-                    raise
-                raise StoreReadOnly(
-                    f"Your role may no longer write all of this into {target.path}. {became.total():,} memories were "
-                    "copied before; the same command goes on from there."
-                ) from None
-            became.update(done)
-            without_vectors += 0 if embedded else sum(one != "kept" for one in done)
-        became["left_out"] += left_out
-
-    target.tidy()
-    for files in batches(contents.files(), _FILES):
-        target.transfer.note(files, (), ())
-    folders = [one._replace(watched=one.watched and is_file) for one in contents.folders()]
-    target.transfer.note((), folders, list(contents.feedback()))
-    lacking = []
-    if searches:
-        with target.snapshot() as snapshot:
-            lacking = [one for one in contents.searches() if not snapshot.query_of(one.search.query_id)]
-    for search, hits in lacking:
-        target.writer.note_search(search, hits, _PATIENCE)
-    report = ImportReport(**became, pictures=PictureReport())
-    return CopyReport(str(target.path), report, without_vectors, len(lacking))
 
 
 def _refuse(target: Storage, spaces: _Ids) -> None:

@@ -7,7 +7,7 @@ import pytest
 from inside import while_another_writes
 
 from jupyter_memory import InputError, JupyterMemory, MemoryStore, UnknownMemory
-from jupyter_memory.types import Recent
+from jupyter_memory.types import Filters, Recent
 
 
 def search(store, query, origin="magic", **asked):
@@ -86,6 +86,23 @@ def test_forgotten_without_a_trace(week_store, bytes_of):
     assert week_store.forget_recent() == 60
     assert b"Walrossherde" not in bytes_of(week_store.path) and b"Quarzlampe" not in bytes_of(week_store.path)
     assert (week_store.recent(), week_store.feedbacks(), week_store.forget_recent()) == ([], [], 0)
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_forgotten_searches_are_not_told(week_store, whole):
+    """No answer from before tells what was asked once searches are forgotten, noted or not, or a memory is."""
+    searching = week_store.searching if whole else week_store.part(Filters(kind=("note",)))
+    other = week_store.add("Quarzlampe")
+    for forget in (week_store.forget_recent, lambda: week_store.forget(other.id)):
+        answer = searching.hits("the λ of the Poisson model")
+        week_store.note_search(answer, "panel")
+        poisson = answer.hits[0].memory.id
+        assert searching.asked(answer.query_id) == answer.query and searching.explain_in(answer, poisson).without
+        for _ in range(2):
+            forget()
+            assert searching.asked(answer.query_id) is None
+            assert searching.explain_in(answer, poisson).without == {}
+            forget, answer = week_store.forget_recent, searching.hits("λ")
 
 
 def test_forgetting_a_memory_forgets_who_asked_for_it(week_store, week_memories, bytes_of):

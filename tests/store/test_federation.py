@@ -1,6 +1,7 @@
 """Several stores searched as one: priorities, copies, order, and the sums behind the scores."""
 
 from contextlib import closing
+from dataclasses import replace
 from math import isnan
 from threading import Event
 
@@ -224,6 +225,18 @@ def test_a_store_that_does_not_answer_is_named(store, tmp_path, now):
     assert not (tmp_path / "nowhere.sqlite").exists()
     with pytest.raises(StoreError, match=r"missing is left out.*\n.*newer is left out"):
         Vaults(**{name: (away[name], 1.0) for name in ("missing", "newer")}).hits("prices")
+
+
+def test_a_single_store_is_asked_once(store, now):
+    """Nothing is measured together with others where there are none: the answer is that of the store itself."""
+    asked, own = [], store("team.sqlite")
+    own.add_many(({"text": f"The price of shop {number} rose in Zürich."} for number in range(70)), progress=False)
+    [vault] = Vaults(team=(own, 1.0)).vaults
+    noted = replace(vault, part=lambda team: asked.append(team) or team.searching)
+    found = Vaults(team=noted).hits("which shop is dearer", profile="auto", now=now)
+    alone = own.hits("which shop is dearer", profile="auto", now=now)
+    assert asked == [own] and found.answer.strength == alone.strength
+    assert [(hit.memory.id, hit.score) for hit in found.hits] == [(hit.memory.id, hit.score) for hit in alone.hits]
 
 
 def test_one_measure_for_all_stores_of_a_model(store, now):

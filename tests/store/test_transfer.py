@@ -67,7 +67,7 @@ def test_a_copy_is_and_answers_like_its_source(tmp_path_factory, notes, runs):
 
 
 def test_a_copy_knows_how_long_its_chunks_are(tmp_path):
-    """A whole copy has those of its source and says so; a memory given away gets those of the store that it goes to."""
+    """A copy in a new file has those of its source and says so; what comes into another store is cut as it cuts."""
     small, usual = JupyterMemory(chunk_tokens=64), JupyterMemory()
     with MemoryStore(tmp_path / "a.sqlite", embedder="static", settings=small) as store:
         note = store.add("Prices are net of tax. " * 40)
@@ -75,6 +75,10 @@ def test_a_copy_knows_how_long_its_chunks_are(tmp_path):
         with MemoryStore(tmp_path / "c.sqlite", embedder="static") as other:
             store.give(note.id, other)
             assert [len(contents(one)[0][0].chunks) for one in (store, other)] == [12, 1]
+            other.forget(note.id)
+            other.add("Orders are counted by day.")
+            assert store.copy_to(other.path).without_vectors == 0
+            assert [len(one.chunks) for one in contents(other)[0]] == [1, 1] and other.doctor() == []
     for name, sizes, others in (("b", small, 0), ("b", usual, 1), ("c", usual, 0), ("c", small, 1)):
         with MemoryStore(tmp_path / f"{name}.sqlite", embedder="static", settings=sizes) as copy:
             assert copy.stats(sizes=True)["other_chunks"] == others, (name, others)

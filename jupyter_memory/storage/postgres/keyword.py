@@ -385,7 +385,8 @@ def _search(
         join chunks on chunks.space = found.space and chunks.id = found.chunk
         join memories on memories.space = chunks.space and memories.key = chunks.memory
     """
-    row = f"memories.key, found.chunk, found.score / {_UNIT!r}, memories.event_at, memories.content_hash, {counts}"
+    order = "memories.event_at, memories.content_hash, memories.source, memories.location"
+    row = f"memories.key, found.chunk, found.score / {_UNIT!r}, {order}, {counts}"
     sql = (
         f"{scored} select {row} from scored as found {joined} where {where} order by score desc limit :asked"
         if filters

@@ -55,7 +55,9 @@ class PostgresStorage(Storage):
         return result
 
     def remove(self, work: Callable[[Session], Result], /, *, compact_at: float = 0.5) -> Result:
-        return self.change(work)
+        result = self.change(work)
+        self.removals += 1
+        return result
 
     def scrub(self) -> None:
         """Do nothing: the server overwrites what was removed when it needs the room."""

@@ -130,8 +130,8 @@ class VectorIndex:
                     from vectors where {of("vectors")} and vectors.model = {model.id} {among}
                     order by distance limit :asked
                 )
-                select memories.key, best.chunk, memories.event_at, memories.content_hash,
-                    vector_send(vectors.embedding)
+                select memories.key, best.chunk, memories.event_at, memories.content_hash, memories.source,
+                    memories.location, vector_send(vectors.embedding)
                 from best
                 join vectors on vectors.space = best.space and vectors.model = {model.id}
                     and vectors.chunk = best.chunk
@@ -143,8 +143,8 @@ class VectorIndex:
             )
             scores = _cosines(query, _from_vectors([row[-1] for row in found], model.dimensions)).tolist()
             rows = [
-                Row(memory, chunk, score, event_at, hash_)
-                for (memory, chunk, event_at, hash_, _), score in zip(found, scores, strict=True)
+                Row(memory, chunk, score, *order)
+                for (memory, chunk, *order, _), score in zip(found, scores, strict=True)
             ]
             rows.sort(key=lambda row: -row.score)
             if not exact and len(rows) < asked:

@@ -12,10 +12,11 @@ import apsw
 
 from jupyter_memory.errors import StoreDamaged, StoreFull
 from jupyter_memory.storage.base import VectorIndex
+from jupyter_memory.storage.sqlite import postings
 from jupyter_memory.storage.sqlite.copies import migrations, sweep
 from jupyter_memory.storage.sqlite.database import Database
 from jupyter_memory.storage.sqlite.file import Session, is_cut, version_of
-from jupyter_memory.storage.sqlite.keyword import check_postings
+from jupyter_memory.storage.sqlite.keyword import frequencies
 from jupyter_memory.storage.tables import checks as shared
 from jupyter_memory.text.display import count_of
 from jupyter_memory.types import KINDS, SEVERITIES, TIERS, Outcome
@@ -61,8 +62,6 @@ _WRONG = {
         ),
     ),
 }
-
-
 # What to do about wrong values in tables of which no backup is needed.
 _CURES = {
     "searches": "Forget the recent searches with store.forget_recent().",
@@ -195,7 +194,7 @@ def problems(database: Database, vectors: VectorIndex) -> Iterator[str]:
             with database.write() as connection:
                 connection.execute("insert into keyword (keyword, rank) values ('integrity-check', 1)")
         with database.read() as snapshot:
-            check_postings(snapshot)
+            postings.check(snapshot, dict(frequencies(snapshot)))
     except StoreFull as error:
         yield str(error)
     except StoreDamaged:

@@ -17,6 +17,7 @@ from secrets import token_hex
 import apsw
 
 from jupyter_memory.storage.sqlite.file import APPLICATION_ID, open_file, put_in_place, version_of
+from jupyter_memory.storage.sqlite.scrubbing import transaction
 
 _OURS = re.compile(r"\.jupyter-memory-(?P<process>\d+)-[0-9a-f]{16}\.copy")
 _COMPANION = re.compile(r"-(journal|wal|shm)$")  # what SQLite may put beside a copy
@@ -126,31 +127,26 @@ def migrations() -> tuple[Migration, ...]:
 
 def migrate(connection: apsw.Connection, path: Path, steps: Sequence[Migration]) -> Path | None:
     """Run the steps that a store lacks, all in one transaction; return the copy made before a major one, if any."""
-    copy, before, wanted = None, version_of(connection), steps[-1].version
+    copy, done, before, wanted = None, False, version_of(connection), steps[-1].version
     if before >= wanted:
         return None
     if before and wanted // 1000 > before // 1000:
         copy = path.with_name(f"{path.name}.v{before // 1000}-{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}-{os.getpid()}.bak")
         copy_into(connection, copy)
     try:
-        connection.execute("begin immediate")
-        # Checked again under the lock: another process may have taken these steps, and made its copy, meanwhile.
-        missing = [step for step in steps if step.version > version_of(connection)]
-        for step in missing:
-            connection.execute(step.sql).fetchall()
-            connection.pragma("user_version", step.version)
-        connection.pragma("application_id", APPLICATION_ID)
-        connection.execute("commit")
-    except BaseException:
-        # Whatever ended it, also Ctrl-C: half a migration must not stay, and nobody needs the copy then.
-        if connection.in_transaction:
-            connection.execute("rollback")
-        if copy is not None:
+        with transaction(connection, "immediate"):
+            # Checked again under the lock: another process may have taken these steps, and made its copy, meanwhile.
+            missing = [step for step in steps if step.version > version_of(connection)]
+            for step in missing:
+                connection.execute(step.sql).fetchall()
+                connection.pragma("user_version", step.version)
+            connection.pragma("application_id", APPLICATION_ID)
+        done = bool(missing)
+    finally:
+        # Whatever ended it, also Ctrl-C.
+        if copy is not None and not done:
             copy.unlink(missing_ok=True)
-        raise
-    if not missing:
-        if copy is not None:
-            copy.unlink(missing_ok=True)
+    if not done:
         return None
     log.info("store brought from version %d to %d", before, wanted)
     return copy

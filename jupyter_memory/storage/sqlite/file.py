@@ -106,8 +106,7 @@ class Identity:
     def remember(self, connection: apsw.Connection, *, has_log: bool) -> None:
         self._inode, _ = _state(self._path)
         # In one snapshot: others may be writing at this moment.
-        connection.execute("begin")
-        try:
+        with scrubbing.transaction(connection, "deferred"):
             _, self._stamp = _state(self._path)
             self._header = _header(connection)
             seen = _mark_of(connection)
@@ -115,8 +114,6 @@ class Identity:
             self._seen[connection] = _Seen(self._stamp, int(connection.pragma("data_version")), seen.commits)
             with suppress(*_UNREADABLE):
                 self.settled = (self._alone() if has_log else seen).commits
-        finally:
-            connection.execute("rollback")
 
     @property
     def moved(self) -> bool:
@@ -162,14 +159,12 @@ class Identity:
             """,
             {"store": secrets.randbits(62), "settled": self.settled},
         )
-        connection.execute(
-            "insert or replace into counters select ?, value from counters where name = 'commits'", (self._writer,)
-        )
+        ours = "insert or replace into counters select ?, value from counters where name = 'commits' returning value"
+        commits = int(connection.execute(ours, (self._writer,)).get)
         connection.execute(
             "delete from counters where name glob ? and value < (select value from counters where name = 'settled')",
             (_WRITER + "*",),
         )
-        commits = int(connection.execute("select value from counters where name = 'commits'").get)
         last = self._seen.get(connection)
         if last is not None:
             version = int(connection.pragma("data_version"))
@@ -223,9 +218,7 @@ class Identity:
 
     def _open_alone(self) -> closing[apsw.Connection]:
         # Through SQLite: closing the file by other means would release the locks that this process has on it.
-        name = self._path.absolute().as_uri() + "?mode=ro&immutable=1"
-        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-        return closing(apsw.Connection(name, flags=flags, vfs=self._vfs))
+        return closing(open_file(self._path, read_only=True, frozen=True, vfs=self._vfs))
 
 
 def _header(connection: apsw.Connection) -> bytes:
@@ -398,13 +391,9 @@ def check_version(connection: apsw.Connection, path: Path, versions: tuple[int, 
     """Refuse a file that is not a store, and one older or of a newer major version than these, oldest and newest."""
     oldest, newest = versions
     # In one snapshot: another process may be making the store at this moment.
-    connection.execute("begin")
-    try:
+    with scrubbing.transaction(connection, "deferred"):
         version, mark = version_of(connection), connection.pragma("application_id")
         tables = connection.execute("select count(*) from sqlite_schema").get
-    finally:
-        if connection.in_transaction:
-            connection.execute("rollback")
     if mark != APPLICATION_ID:
         if version or tables:
             raise StoreDamaged(

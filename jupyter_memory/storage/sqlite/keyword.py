@@ -146,10 +146,11 @@ def begun(session: Session, terms: Terms) -> Terms:
 
 
 def _vocabulary(session: Session, begin: str = "") -> Iterator[str]:
-    return (term for term, _ in _frequencies(session, begin))
+    return (term for term, _ in frequencies(session, begin))
 
 
-def _frequencies(session: Session, begin: str = "") -> Iterator[tuple[str, int]]:
+def frequencies(session: Session, begin: str = "") -> Iterator[tuple[str, int]]:
+    """Yield the words of the index from ``begin`` on, each with the number of chunks that hold it."""
     session.execute(_VOCABULARY)
     yield from session.execute("select term, doc from temp.vocabulary where term >= ?", (begin,))
 
@@ -189,11 +190,6 @@ def _separate(session: Session, removed: Collection[str]) -> bool:
                 ):
                     return False
     return True
-
-
-def check_postings(session: Session) -> None:
-    """Raise ``UnreadableRow`` if the postings are not those of FTS5."""
-    postings.check(session, dict(_frequencies(session)))
 
 
 # BM25 of all chunks that hold any of the terms.
@@ -288,25 +284,21 @@ class _Counted:
     holding: dict[str, int] = field(default_factory=dict)
 
 
+@dataclass(slots=True)
 class Statistics:
     """The words of one state of the keyword index, with those that earlier searches have read."""
 
-    def __init__(
-        self,
-        session: Session,
-        version: str,
-        counted: _Counted,
-        vocabulary: Cache[str, Sequence[str]],
-        ahead: Cache[str, dict[str, Postings]],
-    ) -> None:
-        self._session = session
-        self._ahead = ahead
-        self._version = version
-        self._counted = counted
-        self._vocabulary = vocabulary
-        self.chunks = counted.chunks
+    _session: Session
+    _version: str
+    _counted: _Counted
+    _vocabulary: Cache[str, Sequence[str]]
+    _ahead: Cache[str, dict[str, Postings]]
 
     words = staticmethod(stems)
+
+    @property
+    def chunks(self) -> int:
+        return self._counted.chunks
 
     def frequencies(self, words: Iterable[str], /, *, searched: bool = False) -> Mapping[str, int]:
         asked, known = dict.fromkeys(words, 0), self._counted.holding

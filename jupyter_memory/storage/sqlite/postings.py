@@ -20,7 +20,7 @@ from itertools import count as counting
 from math import log
 from struct import Struct, error
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,18 +45,16 @@ _K1, _B = 1.2, 0.75
 Counts = NDArray[np.uint16]
 
 
+_DAMAGED = "a page of the keyword index is damaged"
+
+
 @contextmanager
 def _readable() -> Iterator[None]:
     # SQLite does not notice damage within a value.
     try:
         yield
     except (ValueError, IndexError, TypeError, error):
-        raise UnreadableRow("a page of the keyword index is damaged") from None
-
-
-@_readable()
-def _array(blob: bytes, kind: type[np.generic]) -> NDArray[Any]:
-    return np.frombuffer(blob, kind)
+        raise UnreadableRow(_DAMAGED) from None
 
 
 class Postings(NamedTuple):
@@ -244,8 +242,9 @@ def remove(session: Session, chunks: Iterable[int]) -> None:
         for segment, held, lengths in session.rows(
             "select id, chunks, lengths from word_segments where block = :block", block=block
         ):
-            places = _array(held, np.uint16)
-            kept = ~gone[places]
+            with _readable():
+                places, sizes = np.frombuffer(held, np.uint16), np.frombuffer(lengths, np.uint32)
+                kept = ~gone[places]
             if kept.all():
                 continue
             if not kept.any():
@@ -255,7 +254,7 @@ def remove(session: Session, chunks: Iterable[int]) -> None:
                 "update word_segments set chunks = :chunks, lengths = :lengths where id = :id",
                 id=segment,
                 chunks=places[kept].tobytes(),
-                lengths=_array(lengths, np.uint32)[kept].tobytes(),
+                lengths=sizes[kept].tobytes(),
             )
             _remove_from(session, segment, gone)
 
@@ -388,17 +387,17 @@ def _encoded(batch: _Batch) -> Iterator[_Page]:
     return pages(0, len(names), 0, len(codes)) if names else iter(())
 
 
-@_readable()
 def check(session: Session, expected: Mapping[str, int]) -> None:
     """Raise ``UnreadableRow`` if a page is damaged, or words are not in as many chunks as expected."""
     found: Counter[str] = Counter()
     for first, place, *page in session.execute("select first, place, terms, bounds, kinds, body from word_pages"):
         batch = _decoded(*page)
-        sound = batch.owners.size == batch.places.size > 0 and int(batch.codes.max()) < len(batch.kinds)
-        if not sound or first != batch.terms[0] or place != batch.places[0] or not batch.kinds.any(axis=1).all():
-            raise ValueError
+        sound = batch.owners.size > 0 and int(batch.owners[-1]) == len(batch.terms) - 1
+        sound = sound and int(batch.codes.max()) < len(batch.kinds) and bool(batch.kinds.any(axis=1).all())
+        if not sound or first != batch.terms[0] or place != batch.places[0]:
+            raise UnreadableRow(_DAMAGED)
         for term, count in zip(batch.terms, np.bincount(batch.owners).tolist(), strict=True):
             found[term] += count
     chunks = [id_ for (id_,) in session.rows("select id from chunks order by id")]
     if found != expected or np.sort(_chunks(session)[0]).tolist() != chunks:
-        raise ValueError
+        raise UnreadableRow(_DAMAGED)

@@ -77,7 +77,7 @@ def scrub(
         commits, scrubbed, numbers = _commits(connection), connection.execute(_SCRUBBED).get, _pages_of(log)
         known = scrubbed is not None and 0 <= commits_in_file() <= scrubbed
         # The log of one store must not get into the file of another.
-        with _transaction(connection, "deferred"):
+        with transaction(connection, "deferred"):
             check(connection)
         busy, _, _ = connection.execute("pragma wal_checkpoint(truncate)").fetchall()[0]
         done = not busy and _slice(connection, pages, log, (commits, numbers) if known else None)
@@ -112,7 +112,7 @@ def _slice(
     # Return False if another process wrote to the log before the lock was taken. If the pages are known where anything
     # may be left after so many commits, no others are read.
     # With a log, readers go on beside an exclusive transaction; without one, they too must wait.
-    with _transaction(connection, "exclusive"):
+    with transaction(connection, "exclusive"):
         if log.exists() and log.stat().st_size:
             return False
         begin, commits = pending(connection), _commits(connection)
@@ -137,7 +137,8 @@ def _slice(
 
 
 @contextmanager
-def _transaction(connection: apsw.Connection, kind: str) -> Iterator[None]:
+def transaction(connection: apsw.Connection, kind: str) -> Iterator[None]:
+    """Do something in a transaction, undone unless it ends well."""
     connection.execute(f"begin {kind}")
     try:
         yield

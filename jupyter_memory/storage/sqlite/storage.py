@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -33,28 +33,22 @@ def restore(source: Path, to: Path, *, overwrite: bool) -> None:
     source, to = absolute(source), absolute(to)
     if not source.is_file():
         raise InputError(f"There is no backup at {source}.")
-    with translate_errors(source):
-        reader = open_file(source, read_only=True)
-        try:
-            # First, so that nobody allows a store to be overwritten by a file that is not one.
-            check_version(reader, source, (migrations()[0].version, migrations()[-1].version))
-            if version_of(reader) == 0:
-                raise apsw.CorruptError("the file is empty")
-            if is_cut(reader, source):
-                raise apsw.CorruptError("its last bytes are missing")
-            if reader.check("quick_check(1)"):
-                raise apsw.CorruptError("quick_check found damage")
-            for finding in checks.foreign(reader):
-                raise InputError(f"{source} was not restored. {finding}")
+    with translate_errors(source), closing(open_file(source, read_only=True)) as reader:
+        # First, so that nobody allows a store to be overwritten by a file that is not one.
+        check_version(reader, source, (migrations()[0].version, migrations()[-1].version))
+        if version_of(reader) == 0:
+            raise apsw.CorruptError("the file is empty")
+        if is_cut(reader, source):
+            raise apsw.CorruptError("its last bytes are missing")
+        if reader.check("quick_check(1)"):
+            raise apsw.CorruptError("quick_check found damage")
+        for finding in checks.foreign(reader):
+            raise InputError(f"{source} was not restored. {finding}")
 
-            if os.path.lexists(to) and not overwrite:
-                raise InputError(
-                    f"{to} exists already. Say overwrite=True (--overwrite) to put the backup in its place."
-                )
-            # A link keeps pointing to the store: its target is replaced, with the log next to the target.
-            _put(reader, Path(os.path.realpath(to)))
-        finally:
-            reader.close()
+        if os.path.lexists(to) and not overwrite:
+            raise InputError(f"{to} exists already. Say overwrite=True (--overwrite) to put the backup in its place.")
+        # A link keeps pointing to the store: its target is replaced, with the log next to the target.
+        _put(reader, Path(os.path.realpath(to)))
 
 
 def _put(reader: Session, to: Path) -> None:
@@ -65,8 +59,7 @@ def _put(reader: Session, to: Path) -> None:
     sweep(to)
     with _errors_of(to), copied(reader, to) as fresh:
         if to.exists():
-            with translate_errors(to):
-                guard = open_file(to)
+            with translate_errors(to), closing(open_file(to)) as guard:
                 try:
                     # An exclusive lock in WAL mode is granted only to the file's one connection.
                     guard.pragma("locking_mode", "exclusive")
@@ -80,8 +73,6 @@ def _put(reader: Session, to: Path) -> None:
                     ) from None
                 except (apsw.NotADBError, apsw.CorruptError):
                     pass  # a damaged store is what a backup is for
-                finally:
-                    guard.close()
         # Before the copy is there: if this is killed, SQLite must not take the old log for that of the copy.
         for leftover in ("-wal", "-shm", "-journal"):
             to.with_name(to.name + leftover).unlink(missing_ok=True)
@@ -143,6 +134,7 @@ class SqliteStorage(Storage):
                     "a moment. Nothing was forgotten. Remove or move other files, such as those in the trash, and "
                     "forget again."
                 ) from None
+        self.removals += 1
         self.tidy(compact_at=compact_at)
         return result
 
@@ -245,11 +237,8 @@ class SqliteStorage(Storage):
                 wanted = min(_RESERVE, (free + there) // 2)
                 if wanted > 2 * there:
                     reserve.unlink(missing_ok=True)
-                    file = os.open(reserve, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-                    try:
-                        os.write(file, os.urandom(wanted))
-                    finally:
-                        os.close(file)
+                    with os.fdopen(os.open(reserve, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as room:
+                        room.write(os.urandom(wanted))
 
     def _make_room(self) -> None:
         # That of the reserve, of interrupted copies and of the log.

@@ -3,6 +3,7 @@
 import random
 from contextlib import closing
 
+import numpy as np
 import pytest
 
 from jupyter_memory import StoreDamaged
@@ -86,6 +87,15 @@ def test_bm25_of_1000_questions(sqlite, remember):
     storage.writer.rebuild()
     assert worst(storage) < 1e-12
     assert list(storage.problems()) == []
+
+
+def test_a_mistake_is_no_damage(sqlite, remember, monkeypatch):
+    """An error of the check itself does not tell a person that the store is damaged."""
+    storage = sqlite()
+    remember(storage, "prices of λ")
+    monkeypatch.setattr(np, "bincount", None)
+    with pytest.raises(TypeError):
+        list(storage.problems())
 
 
 @pytest.mark.parametrize(
