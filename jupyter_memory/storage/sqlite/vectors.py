@@ -209,7 +209,7 @@ def best_memories(connection: Session, scored: ScoredChunks, count: int, owners:
     if tied := [one.memory for one in ranked if often[one.score] > 1]:
         # One row, since another thread may run Python whenever a row is fetched.
         order = f"""
-            select group_concat(key order by event_at desc, content_hash)
+            select group_concat(key order by event_at desc, content_hash, source, location)
             from memories where {SQLITE.among("key", "tied")}
         """
         listed = connection.value(order, tied=tied) or ""

@@ -4,7 +4,6 @@ import random
 from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -247,10 +246,8 @@ def test_vector_matches(embedded):
 
 @pytest.mark.parametrize("count", [1, 7, 20, 59])
 @pytest.mark.parametrize("copies", ["abcdef", "aaabbb"])
-def test_ties(storage, request, copies, count):
+def test_ties(storage, copies, count):
     """Of equal scores the newer comes first, then content and place decide, whatever was stored first, at any cut."""
-    if copies == "aaabbb" and isinstance(storage.path, Path):
-        request.applymarker(pytest.mark.xfail(strict=True, reason="best_memories does not read where copies are"))
     drafts = [
         replace(CELL, text=f"λ {day} {text}", source=f"/week/{place}.ipynb", event_at=NOW - timedelta(days=day % 2))
         for day in range(10)
