@@ -96,8 +96,7 @@ def _found(front: Front, every: Sequence[Target], values: Mapping[str, Any]) -> 
     here = [target for target in every if target.is_here()]
     connected = {target.name for target in here if target.is_connected}
     if here:
-        states = ("connected" if one.name in connected else "-" for one in here)
-        rows = [(one.name, one.title, state, str(one.file)) for one, state in zip(here, states, strict=True)]
+        rows = [(one.name, one.title, "connected" if one.name in connected else "-", str(one.file)) for one in here]
         front.say(columns([("client", "", "memory", "file"), *rows]))
     else:
         front.note(f"No client is found here. These can be named: {', '.join(one.name for one in every)}.")
@@ -205,7 +204,7 @@ def eval_(front: Front, call: Call) -> None:
     _write(front, out, [row.to_json() for row in found], "rows")
 
 
-def _pool(front: Front, call: Call) -> None:
+def pool(front: Front, call: Call) -> None:
     """List what profiles show first for the questions that you judged before; judge what is new, row by row."""
     from jupyter_memory.evaluation import golden
 
@@ -213,7 +212,7 @@ def _pool(front: Front, call: Call) -> None:
     front.say(golden.pool(front.store, golden.golden_file(front.settings), profiles, call.values))
 
 
-def _tune(front: Front, call: Call) -> None:
+def tune(front: Front, call: Call) -> None:
     """Propose changes of weights that lift right answers of the golden set and lower none; FILE saves them."""
     from jupyter_memory.evaluation import golden
 
@@ -311,7 +310,7 @@ COMMANDS: tuple[Command[Front], ...] = (
     Command("connect", connect, (Argument("CLIENT", many=True, required=False),), _CONNECT),
     Command("mcp", mcp, options=BOUNDS),
     Command("eval", eval_, (Argument("DIR", many=True),), _EVAL),
-    Command("eval pool", _pool, options=(_PROFILES, *VERDICTS)),
-    Command("eval tune", _tune, (Argument("FILE", required=False),)),
+    Command("eval pool", pool, options=(_PROFILES, *VERDICTS)),
+    Command("eval tune", tune, (Argument("FILE", required=False),)),
     Command("bench", bench, options=_BENCH),
 )

@@ -21,6 +21,7 @@ from jupyter_memory.interface.commands import table
 from jupyter_memory.interface.commands.command import Call, Command, Front, Halted, SeveralErrors, WrongUsage, offered
 from jupyter_memory.interface.options import SHIELD, Option, is_option, nearest, refuse_unquoted_times
 from jupyter_memory.text.unicode import marked
+from jupyter_memory.types import as_tuple
 
 _AS_IN_JSON = "jupyter_memory.as_in_json"
 
@@ -42,15 +43,17 @@ def _click_command(command: Command[Front]) -> click.Command:
     params += map(_option, options)
 
     def run(**values: Any) -> None:
-        words: list[str] = []
-        for name in names:
-            given = values.pop(name)
-            words += given if isinstance(given, tuple) else [given] if given is not None else []
+        words = [word for name in names for word in as_tuple(values.pop(name))]
         terminal = click.get_current_context().find_object(Terminal)
         assert terminal is not None
         call = Call(tuple(words), values)
         if values.get("quiet"):
-            raise click.exceptions.Exit(_quietly(command, terminal, call))
+            with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
+                try:
+                    command.run(terminal, call)
+                except (JupyterMemoryError, click.ClickException, OSError):
+                    raise click.exceptions.Exit(2) from None
+            raise click.exceptions.Exit(0 if terminal.has_found else 1)
         try:
             command.run(terminal, call)
         except WrongUsage as error:
@@ -62,15 +65,6 @@ def _click_command(command: Command[Front]) -> click.Command:
     if any(argument.kind == "query" for argument in command.arguments):
         return _Query(command.name, callback=run, params=params, help=help_text, table=options)
     return _Plain(command.name, callback=run, params=params, help=help_text, table=options, missing=command.missing)
-
-
-def _quietly(command: Command[Front], terminal: Terminal, call: Call) -> int:
-    with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
-        try:
-            command.run(terminal, call)
-        except (JupyterMemoryError, WrongUsage, click.ClickException, OSError):
-            return 2
-    return 0 if terminal.has_found else 1
 
 
 def _option(option: Option) -> click.Option:

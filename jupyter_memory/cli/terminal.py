@@ -86,14 +86,13 @@ class Terminal(Front):
         for problem in self.problems:
             self.note(problem)
         self._named = file is not None
-        if file is not None:
-            self.prefix += f" --store {shlex.quote(file)}"
         self._store: MemoryStore | None = None
         self._hits: dict[str, Hit] = {}
         self.has_found = False  # what is shown answers the query, or may
         is_painted = colours and display.has_colours(sys.stdout, os.environ)
         self._paint = display.coloured if is_painted else display.unpainted
         if file is not None:
+            self.prefix += f" --store {shlex.quote(file)}"
             if not file.strip():
                 raise click.BadParameter("it is empty: name the store's file", param_hint="--store")
             try:

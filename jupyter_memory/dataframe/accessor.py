@@ -187,8 +187,7 @@ class MemoryAccessor:
         for rank, row in self._ranked().iterrows():
             memory_id = str(row["memory_id"])
             hit = recent_hits(search_of(row, self._searches)).get(memory_id)
-            for name, value, place, contribution in _evidence(row, hit):
-                rows.append((rank, row["title"], name, value, place, contribution, memory_id))
+            rows += [(rank, row["title"], *evidence, memory_id) for evidence in _evidence(row, hit)]
         dtypes = {"rank": "int64", "title": "str", "signal": "str", "value": "float64", "signal_rank": "Int64"}
         dtypes |= {"contribution": "float64", "memory_id": "str"}
         return pd.DataFrame(rows, columns=list(dtypes)).astype(dtypes)

@@ -223,7 +223,7 @@ def to_frame(answer: Answer) -> pd.DataFrame:
         "tier": _strings(hit.memory.tier for hit in hits),
         "source": _strings(hit.memory.source for hit in hits),
         "location": _strings(hit.location for hit in hits),
-        "tags": _objects(hit.memory.tags for hit in hits),
+        "tags": pd.Series([hit.memory.tags for hit in hits], dtype=object).array,
         "event_at": pd.array([hit.memory.dated for hit in hits], dtype="datetime64[us, UTC]"),
         "lang": _strings(hit.memory.lang for hit in hits),
         "session": _strings(hit.memory.session or "" for hit in hits),
@@ -242,28 +242,7 @@ def to_frame(answer: Answer) -> pd.DataFrame:
     for name in answer.terms:
         columns[f"contrib_{name}"] = _floats(hit.signals[name].contribution for hit in hits)
     columns["memory_id"] = _strings(hit.memory.id for hit in hits)
-    return _finished(columns, answer)
-
-
-def to_scan_frame(answer: Answer) -> pd.DataFrame:
-    """Return the first pass over an answer: enough to choose from, with what the full text would cost in tokens."""
-    hits = answer.hits
-    columns = {
-        "title": _strings(hit.title for hit in hits),
-        "score": _floats(hit.score for hit in hits),
-        "kind": _strings(hit.memory.kind for hit in hits),
-        "domain": _strings(hit.memory.domain or "" for hit in hits),
-        "tags": _objects(hit.memory.tags for hit in hits),
-        "snippet": _strings(" ".join(hit.snippet.split())[:_SCANNED] for hit in hits),
-        "token_estimate": np.fromiter((hit.memory.token_estimate for hit in hits), np.int64),
-        "store": _strings(hit.store for hit in hits),
-        "memory_id": _strings(hit.memory.id for hit in hits),
-    }
-    return _finished(columns, answer)
-
-
-def _finished(columns: dict[str, Any], answer: Answer) -> pd.DataFrame:
-    frame = Results(columns, index=pd.RangeIndex(1, len(answer.hits) + 1, name="rank"))
+    frame = Results(columns, index=pd.RangeIndex(1, len(hits) + 1, name="rank"))
     _RECENT[answer.query_id] = answer
     while len(_RECENT) > _KEPT:
         _RECENT.pop(next(iter(_RECENT)))
@@ -285,19 +264,20 @@ def _finished(columns: dict[str, Any], answer: Answer) -> pd.DataFrame:
     return frame
 
 
+def to_scan_frame(answer: Answer) -> pd.DataFrame:
+    """Return the first pass over an answer: enough to choose from, with what the full text would cost in tokens."""
+    frame = to_frame(answer)
+    frame["snippet"] = frame["snippet"].str[:_SCANNED]
+    frame["token_estimate"] = np.fromiter((hit.memory.token_estimate for hit in answer.hits), np.int64)
+    return frame[["title", "score", "kind", "domain", "tags", "snippet", "token_estimate", "store", "memory_id"]]
+
+
 def _strings(values: Iterable[str]) -> pd.Series[str]:
     return pd.array(list(values), dtype="str")  # type: ignore[return-value]
 
 
 def _floats(values: Iterable[float]) -> np.ndarray[Any, np.dtype[np.float64]]:
     return np.fromiter(values, np.float64)
-
-
-def _objects(values: Iterable[Any]) -> np.ndarray[Any, np.dtype[np.object_]]:
-    listed = list(values)
-    array = np.empty(len(listed), dtype=object)
-    array[:] = listed
-    return array
 
 
 _SHOWN = ("title", "snippet", "badges", "score", "kind", "tags", "event_at", "token_estimate", "memory_id")
@@ -362,7 +342,6 @@ def styled(frame: pd.DataFrame, *, evidence: bool = False) -> Styler:
     return styler
 
 
-_FIX_TEXTS = ("memory_id", "error", "failed", "fix", "diff", "kind", "notebook", "failed_id")
 _FIX_SHOWN = {"error", "strength", "fix", "diff", "kind", "notebook", "when", "memory_id"}
 _DIFF = {"+": "background: #2da44e33;", "-": "background: #cf222e26;"}
 
@@ -421,13 +400,16 @@ class Fixes(pd.DataFrame):
 def fixes_frame(fixes: Sequence[Fix], store: str) -> Fixes:
     """Return fixes as rows, indexed by rank; ``attrs["memfix"]`` has them as JSON values, with the store."""
     rows = [fix.to_json() for fix in fixes]
-    columns = {name: pd.Series([row[name] for row in rows], dtype="str").array for name in _FIX_TEXTS}
-    frame = Fixes(columns, index=pd.RangeIndex(1, len(rows) + 1, name="rank"))
-    frame.insert(2, "strength", [fix.strength for fix in fixes])
-    frame.insert(
-        len(frame.columns) - 1,
-        "when",
-        pd.Series([fix.mended.started for fix in fixes], index=frame.index).astype("datetime64[us, UTC]"),
+    frame = Fixes(
+        {
+            "memory_id": _strings(row["memory_id"] for row in rows),
+            "error": _strings(row["error"] for row in rows),
+            "strength": _floats(fix.strength for fix in fixes),
+            **{name: _strings(row[name] for row in rows) for name in ("failed", "fix", "diff", "kind", "notebook")},
+            "when": pd.array([fix.mended.started for fix in fixes], dtype="datetime64[us, UTC]"),
+            "failed_id": _strings(row["failed_id"] for row in rows),
+        },
+        index=pd.RangeIndex(1, len(rows) + 1, name="rank"),
     )
     frame.attrs["memfix"] = {"store": store, "fixes": rows}
     return frame

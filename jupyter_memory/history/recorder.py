@@ -303,8 +303,7 @@ class Recorder:
                 self._say(str(error))
 
         self._settings.observe(changed, names=["history"])
-        if self._settings.history:
-            changed()
+        changed()
 
     def start(self) -> None:
         """Record from the next cell on; refuse a system without file locks, and a store that others would read."""
@@ -373,7 +372,10 @@ class Recorder:
                     space=self._settings.space,
                 )
                 self._name_code(info, run.number)
-                writer.begin(run, self._tags())
+                # JupyterLab and Notebook send the tags of the cell that runs; other front ends may not.
+                request = getattr(self._shell, "parent_header", None) or {}
+                tags = request.get("metadata", {}).get("tags")
+                writer.begin(run, [tag for tag in tags if isinstance(tag, str)] if isinstance(tags, list) else ())
                 # What %%capture took, IPython counts to the cell after it.
                 last = self._shell.execution_count
                 known = {number: sum(map(len, self._shown(number))) for number in (last - 1, last)}
@@ -396,13 +398,6 @@ class Recorder:
         # Versions differ in whether the shell has counted the cell by now. The name holds a hash of the text as well.
         for executed in (self._shell.execution_count - 1, self._shell.execution_count):
             self._codes[self._shell.compile.get_code_name(raw, transformed, executed)] = number
-
-    def _tags(self) -> Sequence[str]:
-        # JupyterLab and Notebook send the tags of the cell that runs; other front ends may not.
-        request = getattr(self._shell, "parent_header", None)
-        metadata = request.get("metadata") if isinstance(request, Mapping) else None
-        tags = metadata.get("tags") if isinstance(metadata, Mapping) else None
-        return [tag for tag in tags if isinstance(tag, str)] if isinstance(tags, list) else ()
 
     def _after(self, result: ExecutionResult | None) -> None:
         if not self.is_on:

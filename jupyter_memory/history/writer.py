@@ -75,7 +75,7 @@ class _JournalPair:
 
     def copy(self, record: bytes) -> None:
         if self._disk is None or self._disk.is_gone:
-            deleted, self._disk = self._disk, self._filled(Journal.on_disk(self._place.store), self._runs())
+            deleted, self._disk = self._disk, self._new_on_disk(self._place)
             if deleted is not None:
                 deleted.close()
         if self._disk.size + len(record) > _MOST_ON_DISK:
@@ -89,7 +89,7 @@ class _JournalPair:
     def rotate(self) -> None:
         # In the thread that writes to the disk. If the disk takes no new journal, the earlier ones go on.
         place = self._next_place()
-        disk = self._filled(Journal.on_disk(place.store), self._runs())
+        disk = self._new_on_disk(place)
         memory = None
         with suppress(OSError):  # there is no room in memory, or no such file system
             memory = Journal.in_memory(place.store)
@@ -108,10 +108,6 @@ class _JournalPair:
             if written:
                 self.closed.append((self._place, written))
 
-    def _runs(self) -> list[Run]:
-        with self._lock:
-            return list(self.open.values())
-
     def _in_memory(self, record: bytes) -> bool:
         if self._memory is None or not self.has_memory:
             return False
@@ -121,8 +117,10 @@ class _JournalPair:
             return False
         return True
 
-    @staticmethod
-    def _filled(journal: Journal, runs: Iterable[Run]) -> Journal:
+    def _new_on_disk(self, place: Place) -> Journal:
+        journal = Journal.on_disk(place.store)
+        with self._lock:
+            runs = list(self.open.values())
         try:
             for run in runs:
                 journal.write(records.note(run))

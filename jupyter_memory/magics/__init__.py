@@ -13,8 +13,6 @@ from jupyter_memory.magics.session import Session
 
 __all__ = ["load", "unload"]
 
-_MAGICS = {"line": ("memsearch", "memadd", "memfix", "memory", "memeval"), "cell": ("memsearch", "memadd")}
-
 
 def load(shell: InteractiveShell) -> None:
     """Register the magics, their completion and their settings with a shell; loading twice is loading once."""
@@ -41,7 +39,7 @@ def unload(shell: InteractiveShell) -> None:
         magics.fixing.stop()
         magics.session.recorder.stop()
         magics.session.close()
-        for kind, names in _MAGICS.items():
+        for kind, names in magics.magics.items():
             for name in names:
                 manager.magics[kind].pop(name, None)
     shell.configurables[:] = [one for one in shell.configurables if not isinstance(one, JupyterMemory | MemoryMagics)]

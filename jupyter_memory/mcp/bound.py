@@ -6,8 +6,6 @@ import re
 from dataclasses import dataclass
 
 from jupyter_memory import errors
-from jupyter_memory.text.paths import plain_path
-from jupyter_memory.text.unicode import storable
 from jupyter_memory.types import Filters
 
 
@@ -34,11 +32,6 @@ class Bound:
             path=(*self.paths, source_of(client)) if self.paths else (),
             not_kind=() if self.history else ("history",),
         )
-
-
-def bounded_path(path: str) -> str:
-    """Return a folder or file as a bound writes it: from the root, unless it is the address of something else."""
-    return storable(path) if "://" in path else storable(str(plain_path(path)))
 
 
 def client_name(given: str | None) -> str:

@@ -245,7 +245,7 @@ class Pages:
         page = Page(
             secrets.token_hex(4), answer.query.written, answer.hits, answer.verdict, told, notices=notices, more=more
         )
-        self._keep(page)
+        self.keep(page)
         return page
 
     def at(self, cursor: str) -> Page:
@@ -261,19 +261,13 @@ class Pages:
             known = {hit.memory.id for hit in kept.hits}
             others = tuple(hit for hit in kept.more().hits if hit.memory.id not in known)
             kept = replace(kept, hits=(*kept.hits, *others), more=None)
-            self._keep(kept)
+            self.keep(kept)
         return replace(kept, start=int(start))
 
-    def quoted(self, page: Page, quotes: Quotes) -> None:
-        """Keep the borders that the first page of an answer had: the others need not explain them."""
-        with self._lock:
-            if page.token in self._kept:
-                self._kept[page.token] = replace(self._kept[page.token], quotes=quotes)
-
-    def _keep(self, page: Page) -> None:
+    def keep(self, page: Page) -> None:
+        """Keep a page in place of the one with its token; an agent seldom goes back further than these."""
         with self._lock:
             self._kept[page.token] = page
-            # An agent seldom goes back further.
             while len(self._kept) > 16:
                 self._kept.popitem(last=False)
 
@@ -545,18 +539,16 @@ def parts_of(memories: Sequence[Memory], around: str | None, offset: int) -> tup
         if offset > len(memories[0].text):
             raise ToolError("offset: the text ends before it. Use the next_offset of an answer.")
         return [Part(memory, offset) for memory in memories], None
-    # A short text is whole: its beginning says as much as the words.
-    long = [memory for memory in memories if text_cost(memory.text) > _AROUND]
-    without = [
-        memory
-        for memory in long
-        if _asked(around).isdisjoint(_beginnings(memory.text.lower())) and _written(memory.text, around) < 0
-    ]
-    parts = [
-        Part(memory, around=None if memory in without else around, most=_AROUND) if memory in long else Part(memory)
-        for memory in memories
-    ]
-    note = "Some texts do not have the words of around: they are shown from their beginning." if without else None
+    parts, note = list[Part](), None
+    for memory in memories:
+        # A short text is whole: its beginning says as much as the words.
+        if text_cost(memory.text) <= _AROUND:
+            parts.append(Part(memory))
+        elif _written(memory.text, around) >= 0 or _asked(around) & _beginnings(memory.text.lower()):
+            parts.append(Part(memory, around=around, most=_AROUND))
+        else:
+            parts.append(Part(memory, most=_AROUND))
+            note = "Some texts do not have the words of around: they are shown from their beginning."
     return parts, note
 
 

@@ -25,11 +25,11 @@ from mcp.shared.message import SessionMessage
 from jupyter_memory.config import JupyterMemory
 from jupyter_memory.errors import InputError
 from jupyter_memory.interface.running import StoreProvider
-from jupyter_memory.mcp.bound import Bound, bounded_path, client_name
+from jupyter_memory.mcp.bound import Bound, client_name
 from jupyter_memory.mcp.tools import Tools, lean
 from jupyter_memory.stores import chosen_stores
-from jupyter_memory.text.paths import is_missing
-from jupyter_memory.text.unicode import encodable, json_text
+from jupyter_memory.text.paths import is_missing, plain_path
+from jupyter_memory.text.unicode import encodable, json_text, storable
 
 NAME = "jupyter-memory"
 INSTRUCTIONS = (
@@ -49,10 +49,8 @@ def server_of(tools: Tools) -> Server[None]:
         try:
             async with anyio.create_task_group() as group:
                 group.start_soon(_in_thread, tools, tools.warm)
-                try:
-                    yield
-                finally:
-                    group.cancel_scope.cancel()
+                yield  # what it raises cancels the group as well
+                group.cancel_scope.cancel()
         finally:
             # Also after an error, such as a client that left.
             with CancelScope(shield=True):
@@ -157,7 +155,7 @@ def tools_of(
         raise InputError("--space is empty. Name the space, or leave the option out.")
     bound = Bound(
         space=settings.space if space is None else space,
-        paths=tuple(map(bounded_path, path)),
+        paths=tuple(storable(one if "://" in one else str(plain_path(one))) for one in path),
         history=history,
         writing=not read_only,
         forgetting_any=forget_any,

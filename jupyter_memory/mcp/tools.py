@@ -175,15 +175,10 @@ class FilterArguments(Arguments):
         )
         if not all(path.strip() for path in self.path or ()):
             raise ToolError("filters.path: it is empty. Name a file or a folder, or leave it out.")
-        return Filters(
-            kind=tuple(self.kind or ()),
-            tag=tuple(self.tag or ()),
-            path=tuple(self.path or ()),
-            lang=tuple(self.lang or ()),
-            tier=tuple(self.tier or ()),
-            outcome=tuple(self.outcome or ()),
-            **times,
-        )
+        facets: dict[str, Any] = {
+            name: tuple(getattr(self, name) or ()) for name in ("kind", "tag", "path", "lang", "tier", "outcome")
+        }
+        return Filters(**facets, **times)
 
 
 class SearchArguments(Arguments):
@@ -361,16 +356,18 @@ class Tools:
         call.about = asked.query or ""
         if asked.cursor is not None:
             page = self._pages.at(asked.cursor)
-            call.about = page.query
         elif asked.query is None:
             raise ToolError("query: it is missing. Give words, a question, or the cursor of an earlier answer.")
         elif not asked.query.strip():
             raise ToolError("query: it is empty. Give words, a question, or a filter such as kind:note.")
         else:
+            if not {*(asked.stores or ())} <= {*self._names}:
+                raise ToolError(
+                    "stores: you may not search one of them. memory_status lists those that you may search."
+                )
+            names = tuple(name for name in self._names if not asked.stores or name in asked.stores)
             chosen = asked.filters.filters() if asked.filters is not None else None
-            search = partial(
-                self._hits, call.client, asked.query, self._chosen(asked.stores), filters=chosen, tags=asked.about_tags
-            )
+            search = partial(self._hits, call.client, asked.query, names, filters=chosen, tags=asked.about_tags)
             # One more than a page has tells whether there is another page.
             answer = search(limit=min(asked.limit + 1, MOST_HITS))
             if answer.hits and answer.verdict != "none":
@@ -383,28 +380,37 @@ class Tools:
                 # No filler: what is nearest to a question that nothing answers would only be paid for.
                 said = (_INSTEAD.get(notice, notice) for notice in answer.notices)
                 page = self._pages.first(replace(answer, hits=()), (_NOTHING, *filter(None, said)))
-        return self._page(page, asked.limit, asked.mode == "full", asked.max_tokens, call)
+        return self._page(page, asked, call, full=asked.mode == "full")
 
     def memory_related(self, asked: RelatedArguments, call: Call) -> results.SearchResult:
         """Memories like one. Use it to see more on the topic of a good hit."""
         if asked.cursor is not None:
             page = self._pages.at(asked.cursor)
-            call.about = page.query
         elif asked.id is None:
             raise ToolError("id: it is missing. Give the id of a memory, or the cursor of an earlier answer.")
         else:
             [memory] = self._seen([asked.id], call.client, all_of=True)
             call.about = memory.title
-            search = partial(self._alike, call.client, asked.id)
-            answer = search(limit=min(asked.limit + 1, MOST_HITS))
-            page = self._pages.first(answer, () if answer.hits else (_NOTHING,), partial(search, limit=MOST_HITS))
-        return self._page(page, asked.limit, False, asked.max_tokens, call)
+            name, memory_id = _parted(asked.id)
 
-    def _page(self, page: Page, limit: int, full: bool, max_tokens: int, call: Call) -> results.SearchResult:
+            def search(limit: int = MOST_HITS) -> Answer:
+                answer = self._part(call.client, name).searches.related(memory_id, limit=limit)
+                return answer.of_store(name).addressed()
+
+            answer = search(min(asked.limit + 1, MOST_HITS))
+            page = self._pages.first(answer, () if answer.hits else (_NOTHING,), search)
+        return self._page(page, asked, call)
+
+    def _page(
+        self, page: Page, asked: SearchArguments | RelatedArguments, call: Call, *, full: bool = False
+    ) -> results.SearchResult:
+        if asked.cursor is not None:
+            call.about = page.query
         memories = self._seen([hit.memory.id for hit in page.hits[page.start :]], call.client)
-        result, quotes = results.page_result(page, memories, limit, full, max_tokens)
+        result, quotes = results.page_result(page, memories, asked.limit, full, asked.max_tokens)
         if page.start == 0:
-            self._pages.quoted(page, quotes)
+            # The pages after it need not explain their borders.
+            self._pages.keep(replace(page, quotes=quotes))
         call.shown += [hit.id for hit in result.hits]
         return result
 
@@ -415,8 +421,11 @@ class Tools:
         if not memories:
             raise ToolError(NOT_HERE.format("this id" if len(missing) == 1 else "any of these ids"))
         call.about = memories[0].title
-        if asked.runnable:
-            memories = [self._runnable(one, call.client) for one in memories]
+        for place, memory in enumerate(memories):
+            if asked.runnable and memory.kind != "note" and is_code(memory.kind, memory.lang):
+                name, memory_id = _parted(memory.id)
+                part = self._part(call.client, name)
+                memories[place] = replace(memory, text=part.store.runnable(memory_id, within=part.within).text)
         parts, note = results.parts_of(memories, asked.around, asked.offset)
         result = results.get_result(parts, missing, note, asked.max_tokens)
         call.shown += [one.id for one in result.memories]
@@ -545,11 +554,6 @@ class Tools:
             raise ToolError(NOT_HERE.format("this id" if len(set(ids)) == 1 else "one of these ids"))
         return found
 
-    def _chosen(self, names: Sequence[str] | None) -> Sequence[str]:
-        if not {*(names or ())} <= {*self._names}:
-            raise ToolError("stores: you may not search one of them. memory_status lists those that you may search.")
-        return tuple(name for name in self._names if not names or name in names)
-
     # What a client may see of one store, or of several together; then an id begins with the name of its store.
     def _hits(self, client: str, query: str, names: Sequence[str], **asked: Any) -> Answer:
         if names == (OWN,):
@@ -557,9 +561,10 @@ class Tools:
         # Imported late: a server without calls need not wait for it.
         from jupyter_memory.store.federation import Vault, Vaults
 
-        vaults = {
-            name: Vault(name, partial(self._store, name), 1.0, partial(self._within, client, name)) for name in names
-        }
+        def searched(name: str, store: MemoryStore) -> Searching:
+            return self._part(client, name, store).searches
+
+        vaults = {name: Vault(name, partial(self._store, name), 1.0, partial(searched, name)) for name in names}
         settings = self.provider.settings
         try:
             found = Vaults(**vaults).hits(
@@ -569,33 +574,17 @@ class Tools:
             raise ToolError(str(error)) from None
         return found.answer.addressed()
 
-    def _alike(self, client: str, id_: str, **asked: Any) -> Answer:
-        name, memory_id = _parted(id_)
-        answer = self._part(client, name).searches.related(memory_id, **asked)
-        return answer.of_store(name).addressed()
-
-    def _runnable(self, memory: Memory, client: str) -> Memory:
-        if memory.kind == "note" or not is_code(memory.kind, memory.lang):
-            return memory
-        name, memory_id = _parted(memory.id)
-        part = self._part(client, name)
-        return replace(memory, text=part.store.runnable(memory_id, within=part.within).text)
-
     def _store(self, name: str, *, create: bool = False) -> MemoryStore:
         return self.provider.store(create=create) if name == OWN else self._stores.named(name)
 
-    def _within(self, client: str, name: str, store: MemoryStore) -> Searching:
+    def _part(self, client: str, name: str, store: MemoryStore | None = None) -> _Part:
         # It is kept, with the samples that its searches have drawn.
-        known = self._parts.get((client, name))
+        store, known = store or self._store(name), self._parts.get((client, name))
         if known is None or known.store is not store:
             # Links are followed here once: looking through all folders of a store takes longer than a call.
             within = store.memories.bound(self.bound.filters(client))
             known = self._parts[client, name] = _Part(store, within, store.part(within))
-        return known.searches
-
-    def _part(self, client: str, name: str) -> _Part:
-        self._within(client, name, self._store(name))
-        return self._parts[client, name]
+        return known
 
     def close(self) -> None:
         self.provider.close()

@@ -251,14 +251,12 @@ def answered(answer: Answer, store: MemoryStore | None, root: Root) -> dict[str,
     """Return an answer with the places where this Lab can open its hits, and how long cells of the store last ran."""
     places = [_place(hit.memory, hit.location, root, hit.freshness == "changed", hit.context) for hit in answer.hits]
     took = {} if store is None else store.history.durations(hit.memory for hit in answer.hits)
+    hits = []
     for hit, place in zip(answer.hits, places, strict=True):
         if seconds := took.get(hit.memory.id):
             place["seconds"] = seconds
-    hits = [
         # A request learns nothing of the files outside the folder of this Lab.
-        hit if place["path"] is not None else replace(hit, freshness="unknown")
-        for hit, place in zip(answer.hits, places, strict=True)
-    ]
+        hits.append(hit if place["path"] is not None else replace(hit, freshness="unknown"))
     from jupyter_memory.store.searching import changes_notice
 
     # The panel says below the results which files changed.

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from functools import wraps
 from http.client import responses
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from jupyter_server.auth.decorator import authorized
 from jupyter_server.base.handlers import APIHandler
@@ -46,7 +46,6 @@ _AT_ONCE = 16 * 1024
 
 _Json = dict[str, Any]
 _Answer = Callable[..., _Json]
-_Result = TypeVar("_Result")
 _Guarded = Callable[..., Awaitable[None] | None]
 
 
@@ -105,25 +104,20 @@ class _MemoryHandler(APIHandler):
         return self.service.search_pool if self.stoppable else self.service.write_pool
 
     async def reply(self, call: Callable[[], _Json], pool: Pool | None = None) -> None:
-        answer = await self.result(lambda: json_text(call(), allow_nan=False), pool)
-        if answer is not None:
-            self.finish(answer)
-
-    async def result(self, call: Callable[[], _Result], pool: Pool | None = None) -> _Result | None:
-        # None if the client did not wait for it.
         self.service.loop = asyncio.get_running_loop()
-        ticket = self._ticket = (pool or self._usual_pool).put(call)
+        ticket = self._ticket = (pool or self._usual_pool).put(lambda: json_text(call(), allow_nan=False))
+        # A dropped one has a client that did not wait for it.
         try:
-            found: _Result = await ticket.result()
+            answer = await ticket.result()
         except asyncio.CancelledError:
             if not ticket.dropped:
                 raise
-            return None
         except JupyterMemoryError as error:
             if not ticket.dropped:
                 raise ClientError.of(error) from None
-            return None
-        return None if ticket.dropped else found
+        else:
+            if not ticket.dropped:
+                self.finish(answer)
 
     def on_connection_close(self) -> None:
         # Typing on makes a search useless.
@@ -234,11 +228,7 @@ class _Folders(_MemoryHandler):
         await self.reply(change, self.service.index_pool if body.get("remove") else None)
 
 
-_ROUTES: dict[str, type[_MemoryHandler]] = {
-    "status": _Status,
-    "jobs": _Jobs,
-    "folders": _Folders,
-}
+_ROUTES: dict[str, type[_MemoryHandler]] = {"status": _Status, "jobs": _Jobs, "folders": _Folders}
 
 
 def _route(
@@ -291,19 +281,19 @@ def _models(handler: _MemoryHandler) -> _Json:
         stats = handler.store.stats()
     except JupyterMemoryError:
         stats = None
-    models = [
-        {
-            "name": one["name"],
-            "title": one["summary"],
-            "active": one["in_use"],
-            "dimensions": one["default_dimensions"],
-            **{name: one[name] for name in ("state", "bytes", "licence", "languages")},
-        }
-        for one in listed(folder, stats)
-    ]
-    for one in models:
-        one |= cost(CachedModel(folder, MODELS[one["name"]]))
-    return {"models": models}
+    return {
+        "models": [
+            {
+                "name": one["name"],
+                "title": one["summary"],
+                "active": one["in_use"],
+                "dimensions": one["default_dimensions"],
+                **{name: one[name] for name in ("state", "bytes", "licence", "languages")},
+                **cost(CachedModel(folder, MODELS[one["name"]])),
+            }
+            for one in listed(folder, stats)
+        ]
+    }
 
 
 # Nothing is fetched unless the client names how many bytes a person agreed to.

@@ -156,11 +156,11 @@ class Service:
         # The loop of the server, once it has answered a request.
         self.loop: asyncio.AbstractEventLoop | None = None
         self._told: dict[str, tuple[str, float]] = {}
-        events = self._events = server.event_logger
-        if events is not None:
-            for name in ("index", "changes"):
-                events.register_event_schema(Path(__file__).parent / "schemas" / f"event-{name}.yaml")
-            events.add_listener(schema_id=SCHEMA, listener=self.watcher.on_event)
+        assert server.event_logger is not None  # a server has it before it loads an extension
+        self._events = server.event_logger
+        for name in ("index", "changes"):
+            self._events.register_event_schema(Path(__file__).parent / "schemas" / f"event-{name}.yaml")
+        self._events.add_listener(schema_id=SCHEMA, listener=self.watcher.on_event)
 
     def log_error(self, error: BaseException) -> None:
         """Log where something went wrong, without what the exception says: it may quote the user."""
@@ -189,8 +189,7 @@ class Service:
 
     def close(self) -> None:
         """Stop the jobs and the threads, and close the store; closing again does nothing."""
-        if self._events is not None:
-            self._events.remove_listener(schema_id=SCHEMA, listener=self.watcher.on_event)
+        self._events.remove_listener(schema_id=SCHEMA, listener=self.watcher.on_event)
         self.watcher.close()
         if self._folder_watch is not None:
             self._folder_watch.close()
@@ -205,10 +204,10 @@ class Service:
 
     def publish(self, name: str, data: dict[str, object]) -> None:
         """Publish an event of counts alone, from any thread: listeners are tasks of the loop of the server."""
-        events, address = self._events, f"https://jupyter-memory.readthedocs.io/events/{name}/v1"
-        if events is not None and self.loop is not None and not self.loop.is_closed():
-            with suppress(RuntimeError):  # it was closed this moment
-                self.loop.call_soon_threadsafe(lambda: events.emit(schema_id=address, data=data))
+        address = f"https://jupyter-memory.readthedocs.io/events/{name}/v1"
+        if self.loop is not None:
+            with suppress(RuntimeError):  # it is closed
+                self.loop.call_soon_threadsafe(lambda: self._events.emit(schema_id=address, data=data))
 
     def _job_changed(self, job: Job) -> None:
         now = monotonic()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -48,10 +48,7 @@ class Ticket:
             self.future.set_result(result)
 
     async def result(self) -> Any:
-        try:
-            return await asyncio.wrap_future(self.future)
-        except CancelledError:
-            raise asyncio.CancelledError from None
+        return await asyncio.wrap_future(self.future)
 
     def drop(self, interrupt: Callable[[int], object]) -> None:
         """Take the call out of the queue, or interrupt what its thread is doing."""

@@ -20,7 +20,7 @@ from jupyter_memory.config import FILE_NAME
 from jupyter_memory.errors import ClientConfigError, JupyterMemoryError, MissingExtra
 from jupyter_memory.interface.clients.config_files import ConfigChange, Entry, JsonEntry, Shape, Skill, TomlTable
 from jupyter_memory.interface.options import BOUNDS
-from jupyter_memory.text.paths import StorePath, absolute, store_at
+from jupyter_memory.text.paths import StorePath, absolute, make_private, store_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +120,15 @@ def command_of(store: StorePath | None, values: Mapping[str, Any]) -> tuple[str,
 def setting(name: str, value: Any = True) -> Entry:
     """Return a setting of ours, on unless it has another value, in the file that every Jupyter of this person reads."""
     return Entry(JsonEntry(("JupyterMemory",), name), Path(jupyter_config_dir()) / f"{FILE_NAME}.json", value)
+
+
+def keep_setting(name: str, value: Any = True) -> Path:
+    """Write a setting of ours into its file, if it has another value there, and return the file."""
+    entry = setting(name, value)
+    if (change := entry.added()) is not None:
+        make_private(change.path.parent)
+        change.apply()
+    return entry.file
 
 
 @dataclass(frozen=True, slots=True)

@@ -242,36 +242,32 @@ def _toml(text: str) -> dict[str, Any] | None:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class TomlTable:
-    """A table of TOML: ``[mcp_servers.jupyter-memory]``."""
+_SERVERS = "mcp_servers"
 
-    path: tuple[str, ...] = ("mcp_servers", NAME)
+
+class TomlTable:
+    """The table ``[mcp_servers.jupyter-memory]`` of TOML."""
 
     def entry_of(self, text: str) -> Any:
         try:
-            value: Any = tomllib.loads(text)
+            servers = tomllib.loads(text).get(_SERVERS)
         except tomllib.TOMLDecodeError as error:
             place = str(error)
             where = place[place.rfind("(at ") :] if "(at line" in place else "(at its end)"
             raise ClientConfigError(f"it is not valid TOML {where}") from None
-        for key in self.path:
-            if not isinstance(value, Mapping) or key not in value:
-                return None
-            value = value[key]
-        return value
+        return servers.get(NAME) if isinstance(servers, Mapping) else None
 
     def with_entry(self, text: str, entry: Any) -> str:
         """Return the text with our entry; what the entry had besides stays in it."""
         old, newline = self.entry_of(text), "\r\n" if "\r\n" in text else "\n"
-        if not isinstance(tomllib.loads(text).get(self.path[0], {}), Mapping):
-            raise ClientConfigError(f"its {self.path[0]} is no table")
+        if not isinstance(tomllib.loads(text).get(_SERVERS, {}), Mapping):
+            raise ClientConfigError(f"its {_SERVERS} is no table")
         written = [f"{key} = {json.dumps(value, ensure_ascii=False)}{newline}" for key, value in entry.items()]
         lines = text.splitlines(keepends=True)
-        found = next((span for span in self._tables(lines) if span[2] == self.path), None)
+        found = next((span for span in self._tables(lines) if span[2] == (_SERVERS, NAME)), None)
         if found is None:
             gap = "" if not text.strip() else newline if text.endswith("\n") else 2 * newline
-            after = text + gap + f"[{'.'.join(self.path)}]{newline}" + "".join(written)
+            after = f"{text}{gap}[{_SERVERS}.{NAME}]{newline}{''.join(written)}"
         else:
             begin, end, _ = found
             kept, statement = [], ""
@@ -310,20 +306,17 @@ class TomlTable:
             # What stands above the next table belongs to that one.
             while end > begin + 1 and lines[end - 1].strip()[:1] in ("", "#"):
                 end -= 1
-            if name[: len(self.path)] == self.path:
+            if name[:2] == (_SERVERS, NAME):
                 yield begin, end, name
 
     def _checked(self, after: str, before: str, table: Mapping[str, Any] | None) -> str:
         found, expected = _toml(after), tomllib.loads(before)
-        inner = expected
-        for key in self.path[:-1]:
-            inner = inner.setdefault(key, {})
-        inner.pop(self.path[-1], None)
+        expected[_SERVERS] = {key: value for key, value in expected.get(_SERVERS, {}).items() if key != NAME}
         if table is not None:
-            inner[self.path[-1]] = dict(table)
+            expected[_SERVERS][NAME] = dict(table)
         for value in (found or {}, expected):
-            if value.get(self.path[0]) == {}:
-                del value[self.path[0]]
+            if value.get(_SERVERS) == {}:
+                del value[_SERVERS]
         if found != expected:
             raise ClientConfigError(_UNSAFE)
         return after

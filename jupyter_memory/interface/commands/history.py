@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path, PurePath
 from textwrap import indent
 
 from jupyter_memory.config import load_config, store_path
 from jupyter_memory.errors import InputError
-from jupyter_memory.interface.commands.command import Call, Front, WrongUsage
-from jupyter_memory.interface.commands.memories import picked
+from jupyter_memory.interface.commands.command import Call, Front
+from jupyter_memory.interface.commands.memories import one_picked
 from jupyter_memory.storage.journal import refusal
 from jupyter_memory.text.display import columns, count_of, fit
-from jupyter_memory.text.paths import DatabaseAddress, make_private
+from jupyter_memory.text.paths import DatabaseAddress
 from jupyter_memory.text.unicode import json_text
 from jupyter_memory.types import Answer, Fix, Run
 
@@ -69,13 +70,9 @@ def on(front: Front, call: Call) -> None:
     if why := refusal(store_path(front.settings)):
         raise InputError(why)
     if call.values["always"]:
-        from jupyter_memory.interface.clients.client import setting
+        from jupyter_memory.interface.clients.client import keep_setting
 
-        entry = setting("history")
-        if (change := entry.added()) is not None:
-            make_private(change.path.parent)
-            change.apply()
-        front.say(f"on for every kernel that loads the extension, from its start ({entry.file})")
+        front.say(f"on for every kernel that loads the extension, from its start ({keep_setting('history')})")
         if not front.is_loaded_at_start:
             front.hint("New kernels do not load the extension by themselves: `%memory autoload on` changes that.")
     recorder.start()
@@ -93,12 +90,9 @@ def off(front: Front, call: Call) -> None:
         if (change := entry.removed()) is not None:
             change.apply()
         front.say("off for new kernels" if change is not None else f"the setting was not in {entry.file}")
-    was_on = recorder.is_on
+    was_off = "" if recorder.is_on else refusal(store_path(front.settings)) or "The history was already off."
     recorder.stop()
-    if was_on:
-        front.say("off: what this kernel runs is no longer remembered")
-    else:
-        front.say(refusal(store_path(front.settings)) or "The history was already off.")
+    front.say(was_off or "off: what this kernel runs is no longer remembered")
     if not call.values["always"] and load_config(on_problem=lambda problem: None).history:
         front.hint("New kernels begin with it on: `%memory history off --always` ends that.")
 
@@ -170,11 +164,9 @@ def runs(front: Front, call: Call) -> object:
 
 
 def _versions(front: Front, call: Call, *, every_run: bool) -> object:
-    picks = picked(front, call.words)
-    if len(picks) > 1:
-        raise WrongUsage("Name one rank: this shows what ran in one cell.")
-    history = picks[0].store.history
-    found = history.versions(picks[0].memory.id, every_run=every_run)
+    memory, _, store, _ = one_picked(front, call, "this shows what ran in one cell")
+    history = store.history
+    found = history.versions(memory.id, every_run=every_run)
     if call.values.get("json"):
         front.say(json_text([one.to_json() for one in found], indent=2))
     elif not found:
@@ -198,23 +190,19 @@ def _cut(code: str) -> str:
 def fix(front: Front, call: Call) -> None:
     """Show how an error was mended before: the one of a traceback in a file, or on standard input with - or nothing."""
     name = call.words[0] if call.words else "-"
-    if name == "-":
-        text = sys.stdin.read(_MOST_READ)
-    else:
-        try:
-            with Path(name).expanduser().open(encoding="utf-8", errors="replace") as file:
-                text = file.read(_MOST_READ)
-        except OSError as error:
-            raise InputError(f"{name} cannot be read: {error.strerror}. Name a file that holds a traceback.") from None
+    try:
+        path = Path(name).expanduser()
+        with nullcontext(sys.stdin) if name == "-" else path.open(encoding="utf-8", errors="replace") as file:
+            text = file.read(_MOST_READ)
+    except OSError as error:
+        raise InputError(f"{name} cannot be read: {error.strerror}. Name a file that holds a traceback.") from None
     fixes = front.store.fixes
     run = fixes.run_of(text)
     found = fixes.of_run(run, limit=call.values["limit"] or 3)
     if call.values["json"]:
         front.say(json_text([one.to_json() for one in found], indent=2))
     elif found:
-        said = []
-        for rank, one in enumerate(found, start=1):
-            said.append(f"{rank}. {_told(one)}:\n\n{_cut(one.diff or one.mended.source)}")
+        said = (f"{rank}. {_told(one)}:\n\n{_cut(one.diff or one.mended.source)}" for rank, one in enumerate(found, 1))
         front.say("\n\n".join(said))
     else:
         front.note(nothing_found(run, fixes.similar(run)))

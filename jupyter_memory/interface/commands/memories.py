@@ -92,6 +92,14 @@ def _memory(front: Front, word: str, shown: Sequence[str]) -> Pick:
         raise InputError(f"{word!r} is neither a rank, such as 1 or 1-3, nor the id of a memory.") from None
 
 
+def one_picked(front: Front, call: Call, only: str) -> Pick:
+    """Return the memory that the words name; ``only`` says why there may be one alone."""
+    pick, *others = picked(front, call.words)
+    if others:
+        raise WrongUsage(f"Name one rank: {only}.")
+    return pick
+
+
 def _store_of(front: Front, name: str) -> MemoryStore:
     return front.stores.named(name) if name else front.store
 
@@ -140,7 +148,7 @@ def text(front: Front, call: Call) -> object:
         whole = %memory text 1
     """
     picks = picked(front, call.words)
-    texts: list[tuple[str, WholeText]] = []
+    texts = []
     for memory, rank, store, _ in picks:
         store.note_access(memory.id)
         whole = WholeText.of(memory.text, memory.kind, memory.lang)
@@ -165,10 +173,7 @@ def insert(front: Front, call: Call) -> None:
 
         %memory insert 1 --effects
     """
-    picks = picked(front, call.words)
-    if len(picks) > 1:
-        raise WrongUsage("Name one rank: a single hit is put into the next cell.")
-    [(memory, _, store, _)] = picks
+    memory, _, store, _ = one_picked(front, call, "a single hit is put into the next cell")
     front.insert(_runnable(front, store, memory, call))
     store.note_access(memory.id)
 
@@ -225,12 +230,8 @@ def related(front: Front, call: Call) -> object:
         %memory related 1
         %memory related 3f2a9c1b2d4e5f60
     """
-    picks = picked(front, call.words)
-    if len(picks) > 1:
-        raise WrongUsage("Name one rank: this shows what is like one memory.")
-    limit = call.values["limit"] or front.settings.limit
-    [(memory, _, store, of)] = picks
-    answer = store.related(memory.id, limit=limit).of_store(of)
+    memory, _, store, of = one_picked(front, call, "this shows what is like one memory")
+    answer = store.related(memory.id, limit=call.values["limit"] or front.settings.limit).of_store(of)
     found, shown = front.show_results(answer, short=False), front.shown
     if answer.hits and (shown is None or shown.ids != tuple(hit.address for hit in answer.hits)):
         front.hint("Ranks in other commands stay those of the last search: name these by their ids.")
@@ -692,9 +693,12 @@ def _undoing(front: Front, of: str) -> str:
 
 
 # How editors take a line, by the name of their program.
-_COLON = frozenset(["subl", "zed", "hx", "helix", "atom", "lapce"])
-_GOTO = frozenset(["code", "code-insiders", "codium", "cursor", "windsurf", "positron"])
-_PLUS = frozenset(["vi", "vim", "nvim", "gvim", "nano", "pico", "emacs", "emacsclient", "kak", "micro", "joe", "gedit"])
+_PLUS = ("vi", "vim", "nvim", "gvim", "nano", "pico", "emacs", "emacsclient", "kak", "micro", "joe", "gedit")
+_AT_LINE = {
+    **dict.fromkeys(("subl", "zed", "hx", "helix", "atom", "lapce"), ("{path}:{line}",)),
+    **dict.fromkeys(("code", "code-insiders", "codium", "cursor", "windsurf", "positron"), ("--goto", "{path}:{line}")),
+    **dict.fromkeys(_PLUS, ("+{line}", "{path}")),
+}
 
 
 def open_file(path: str, place: str) -> str:
@@ -714,11 +718,18 @@ def open_file(path: str, place: str) -> str:
                     cell = f"#cell-id={quote(place)}" if place and not place.startswith("#") else ""
                     relative = quote(Path(path).relative_to(root).as_posix())
                     return _browsed(f"{server['url']}lab/tree/{relative}{cell}")
-    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+    editor = (os.environ.get("VISUAL") or os.environ.get("EDITOR") or "").strip()
     where = placed(path, place, "cell" if path.lower().endswith(".ipynb") else "")
     if not editor:
         return f"{where}\nTo open it in an editor, name one in the variable EDITOR; JupyterLab opens it while it runs."
-    command = _editing(editor, path, place)
+    # A backslash is part of a path on Windows, and quotes hold blanks together.
+    if os.name == "nt" or "\\" in editor:
+        command = [word.strip('"') for word in shlex.split(editor, posix=False)]
+    else:
+        command = shlex.split(editor)
+    name = Path(command[0].replace("\\", "/")).name.lower().removesuffix(".exe").removesuffix(".cmd")
+    words = _AT_LINE.get(name, ("{path}",)) if place.isdecimal() else ("{path}",)
+    command += [word.format(path=path, line=place) for word in words]
     try:
         subprocess.run(command, check=False)  # noqa: S603  the user's own editor
     except OSError as error:
@@ -738,22 +749,6 @@ def line_of(hit: Hit) -> str:
         return hit.location
     first = int(hit.location)
     return next((str(at) for at, line in enumerate(lines[first - 1 :], first) if line.strip() == said), str(first))
-
-
-def _editing(editor: str, path: str, place: str) -> list[str]:
-    # A backslash is part of a path on Windows, and quotes hold blanks together.
-    if os.name == "nt" or "\\" in editor:
-        command = [word.strip('"') for word in shlex.split(editor, posix=False)]
-    else:
-        command = shlex.split(editor)
-    if not place.isdecimal():
-        return [*command, path]
-    name = Path(command[0].replace("\\", "/")).name.lower().removesuffix(".exe").removesuffix(".cmd")
-    if name in _GOTO:
-        return [*command, "--goto", f"{path}:{place}"]
-    if name in _COLON:
-        return [*command, f"{path}:{place}"]
-    return [*command, f"+{place}", path] if name in _PLUS else [*command, path]
 
 
 def _browsed(address: str) -> str:

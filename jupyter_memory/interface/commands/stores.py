@@ -14,7 +14,7 @@ from jupyter_memory.interface.commands.memories import hint_undo, of_one_store, 
 from jupyter_memory.interface.options import filters_of
 from jupyter_memory.stores import PROJECT, ListedStore, listed_stores
 from jupyter_memory.text.display import columns, count_of, fit
-from jupyter_memory.text.paths import make_private, may_exist
+from jupyter_memory.text.paths import may_exist
 from jupyter_memory.types.search import OWN
 
 
@@ -157,10 +157,6 @@ def _kept() -> JupyterMemory:
 
 def _keep(front: Front, rows: Sequence[object]) -> None:
     # Imported late: a kernel need not wait for what edits files of settings.
-    from jupyter_memory.interface.clients.client import setting
+    from jupyter_memory.interface.clients.client import keep_setting
 
-    entry = setting("stores", list(rows))
-    if (change := entry.added()) is not None:
-        make_private(change.path.parent)
-        change.apply()
-    front.settings.take({"stores": list(rows)}, str(entry.file))
+    front.settings.take({"stores": list(rows)}, str(keep_setting("stores", list(rows))))
