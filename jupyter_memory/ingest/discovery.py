@@ -26,6 +26,7 @@ _IGNORE_FILES = (".gitignore", ".jupytermemoryignore")
 
 # Larger ones are no lists of rules, and take too long to compare with every name; longer lines match no usual path.
 _MOST_RULES, _LONGEST_RULE = 100_000, 1_024
+_ESCAPED, _NOTHING = re.compile(r"\\(.)"), re.compile(r"(?!)")
 
 
 class _Rule(NamedTuple):
@@ -76,18 +77,12 @@ def _rules(folder: Path, lines: Iterable[str]) -> _Rules:
             names.insert(0, "**")
         if names[-1] == "**":
             names.append("*")
-        matchers = [None if name == "**" else _glob(name) for name in names]
-        found.append(_Rule(not line.startswith("!"), line.endswith("/"), matchers))
+        # In linear time: what Python makes of a glob never goes back behind a star.
+        plain = (_ESCAPED.sub(lambda one: f"[{one[1]}]" if one[1] in "*?[" else one[1], name) for name in names)
+        globs = (None if name == "**" else re.compile(fnmatch.translate(name.replace("[^", "[!"))) for name in plain)
+        found.append(_Rule(not line.startswith("!"), line.endswith("/"), tuple(globs)))
     return _Rules(str(folder).rstrip(os.sep) + os.sep, found[::-1])
 
-
-def _glob(pattern: str) -> re.Pattern[str]:
-    # In linear time: what Python makes of a glob never goes back behind a star.
-    plain = re.sub(r"\\(.)", lambda found: f"[{found[1]}]" if found[1] in "*?[" else found[1], pattern)
-    return re.compile(fnmatch.translate(plain.replace("[^", "[!")))
-
-
-_NOTHING = re.compile(r"(?!)")
 
 # Left out everywhere, whatever an ignore file says.
 _NEVER = _rules(Path(os.sep), tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))["never"])

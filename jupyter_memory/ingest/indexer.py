@@ -317,48 +317,44 @@ class Indexing:
             (state, [ready[id(draft)] if id(draft) in ready else next(rest) for draft in of_file])
             for state, of_file in dated
         ]
-        is_whole = self._settings.thumbnails
-        if is_whole and any(one.draft.pictures != NO_PICTURES for _, memories in parts for one in memories):
-            self._quota = self._quota or Quota(self._storage, self._settings, self._space)
-            self._quota.begin([state.path for state, _ in parts])
-            fitting = [(state, *self._quota.fitting(memories)) for state, memories in parts]
-        else:
-            fitting = [(state, memories, is_whole) for state, memories in parts]
-        later = {state.path for state in self._later}
-        files = [(replace(state, pictures=whole and state.path not in later), of_it) for state, of_it, whole in fitting]
+        wanted, later = self._settings.thumbnails, {state.path for state in self._later}
+        files = [
+            (replace(state, pictures=wanted and whole and state.path not in later), of_it)
+            for state, of_it, whole in self._fitting(parts)
+        ]
         self._storage.writer.replace_files(files, embedder, self._space)
 
     def _add_pictures(self, states: Iterable[FileState], tell: Callable[[], None]) -> None:
         # For notebooks of which only the text was read; until then, the store says that their pictures are missing.
+        task = Task(self._root, self._settings.redact, self._space, 0, self._commits, CAPACITY, {})
+
         def read() -> Iterator[tuple[FileState, list[Prepared]]]:
             for state in states:
                 tell()
-                if (of_it := self._pictured(state)) is not None:
-                    yield state, of_it
+                path = Path(state.path)
+                with suppress(OSError):
+                    ready = None if self._pool is None else self._pool.prepared(path, pictured=True)
+                    if ready is None:
+                        [found] = prepare_files([(path, True)], task, None)
+                        ready = found and found[1]
+                    # A file that has changed since its text was read is left for the next run.
+                    if ready is not None and stamp(path) == (state.mtime_ns, state.size):
+                        yield state, ready
 
         for shown in batches(read(), _TOGETHER):
-            if any(of_it for _, of_it in shown):
-                self._quota = self._quota or Quota(self._storage, self._settings, self._space)
-                self._quota.begin([state.path for state, _ in shown])
-                fitting = [(state, *self._quota.fitting(of_it)) for state, of_it in shown]
-            else:
-                fitting = [(state, of_it, True) for state, of_it in shown]
-            self._storage.thumbnails.add(fitting, self._space)
+            self._storage.thumbnails.add(self._fitting(shown), self._space)
             if self._quota is not None:
                 self._quota.written()
 
-    def _pictured(self, state: FileState) -> list[Prepared] | None:
-        # The memories of a file that show pictures, with these; None if the file has changed since it was read.
-        path = Path(state.path)
-        with suppress(OSError):
-            ready = None if self._pool is None else self._pool.prepared(path, pictured=True)
-            if ready is None:
-                task = Task(self._root, self._settings.redact, self._space, 0, self._commits, CAPACITY, {})
-                [found] = prepare_files([(path, True)], task, None)
-                ready = found and found[1]
-            if stamp(path) == (state.mtime_ns, state.size):
-                return ready
-        return None
+    def _fitting(
+        self, files: Sequence[tuple[FileState, list[Prepared]]]
+    ) -> list[tuple[FileState, list[Prepared], bool]]:
+        # With the pictures for which there is room, and whether none of a file lacks room.
+        if all(one.draft.pictures == NO_PICTURES for _, memories in files for one in memories):
+            return [(state, memories, True) for state, memories in files]
+        self._quota = self._quota or Quota(self._storage, self._settings, self._space)
+        self._quota.begin([state.path for state, _ in files])
+        return [(state, *self._quota.fitting(memories)) for state, memories in files]
 
 
 def _differs(known: FileState, path: Path) -> bool:

@@ -192,7 +192,7 @@ class MissingFiles:
     def displaced(self) -> list[tuple[str, str]]:
         """Return the old and new names of files that took each other's places, and no longer count them as missing."""
         # Before the files are read: one that moves to a known name would replace the file that moved away from it.
-        moves = _DisplacedFiles(self._files, self._known).moves(self._left) if self._left else []
+        moves = _displaced(self._files, self._known, self._left) if self._left else []
         for old, new in moves:
             self._placed.add(new)
             if (state := self._left.pop(old, None)) is not None:
@@ -256,66 +256,51 @@ class MissingFiles:
         return _is_missing(state.path) and self._drives.folder_of(state) is None
 
 
-class _DisplacedFiles:
-    # Known files whose name another known file has now, as after ``mv a old; mv b a``, followed to their new names.
+def _displaced(files: Iterable[Path], known: _States, gone: _States) -> list[tuple[str, str]]:
+    # Known files whose name another known file has now, as after ``mv a old; mv b a``: their old and new names, in the
+    # order in which each name is free before another file takes it. Only chains that begin with a file that is ``gone``
+    # are followed: where two files swap names, neither is gone.
+    sizes: dict[str, int] = {}
+    of_size: dict[int, list[str]] = defaultdict(list)
+    for file in files:
+        with suppress(OSError):
+            status, before = file.stat(), known.get(str(file))
+            if before is None or (before.mtime_ns, before.size) != (status.st_mtime_ns, status.st_size):
+                sizes[str(file)] = status.st_size
+                of_size[status.st_size].append(str(file))
 
-    def __init__(self, files: Iterable[Path], known: _States) -> None:
-        self._known = known
-        self._placed: set[str] = set()
-        self._digests: dict[str, str] = {}
-        self._sizes: dict[str, int] = {}
-        self._of_size: dict[int, list[str]] = defaultdict(list)
-        self._of_content: dict[str, list[str]] = defaultdict(list)
-        for path in files:
-            with suppress(OSError):
-                status, before = path.stat(), known.get(str(path))
-                if before is None or (before.mtime_ns, before.size) != (status.st_mtime_ns, status.st_size):
-                    self._sizes[str(path)] = status.st_size
-                    self._of_size[status.st_size].append(str(path))
+    @cache
+    def content(path: str) -> str:
+        with suppress(OSError):
+            return digest(Path(path))
+        return ""
 
-    def moves(self, gone: _States) -> list[tuple[str, str]]:
-        # Old and new names, in the order in which each name is free before another file takes it. Only chains that
-        # begin with a file that is ``gone`` are followed: where two files swap names, neither is gone.
-        found: list[tuple[str, str]] = []
-        from_ = {state.content_hash: path for path, state in gone.items() if state.size}
-        sizes = {state.size for state in gone.values()}
-        for path in [one for one, size in self._sizes.items() if one in self._known and size in sizes]:
-            old = from_.get(self._digest(path))
-            # One that holds what it held was touched, and is not the file of equal content that is gone.
-            if old is None or path in self._placed or self._known[path].content_hash == self._digest(path):
-                continue
-            self._placed.add(path)
-            if way := self._way_of(path):
-                del from_[self._digest(path)]
-                found += [*way, (old, path)]
-            else:
-                self._placed.remove(path)
-        return found
-
-    def _way_of(self, path: str) -> list[tuple[str, str]]:
-        way: list[tuple[str, str]] = []
-        while path in self._known and (held := self._known[path]).size:
+    found, placed = list[tuple[str, str]](), set[str]()
+    of_content: dict[str, list[str]] = defaultdict(list)
+    from_ = {state.content_hash: path for path, state in gone.items() if state.size}
+    of_gone = {state.size for state in gone.values()}
+    for path in [one for one, size in sizes.items() if one in known and size in of_gone]:
+        # One that holds what it held was touched, and is not the file of equal content that is gone.
+        if content(path) not in from_ or path in placed or known[path].content_hash == content(path):
+            continue
+        placed.add(path)
+        way, at = list[tuple[str, str]](), path
+        while at in known and (held := known[at]).size:
             # All files of one size are read together, once.
-            for one in self._of_size.pop(held.size, ()):
-                self._of_content[self._digest(one)].append(one)
-            for to in self._of_content.get(held.content_hash, ()):
-                before = self._known.get(to)
-                is_new = before is None or before.content_hash != held.content_hash
-                if to != path and to not in self._placed and is_new:
-                    break
-            else:
+            for one in of_size.pop(held.size, ()):
+                of_content[content(one)].append(one)
+            free = [to for to in of_content[held.content_hash] if to != at and to not in placed]
+            new = (to for to in free if to not in known or known[to].content_hash != held.content_hash)
+            if (to := next(new, None)) is None:
                 break
-            self._placed.add(to)
-            way.append((path, to))
-            path = to
-        return way[::-1]
-
-    def _digest(self, path: str) -> str:
-        if path not in self._digests:
-            self._digests[path] = ""
-            with suppress(OSError):
-                self._digests[path] = digest(Path(path))
-        return self._digests[path]
+            placed.add(to)
+            way.append((at, to))
+            at = to
+        if way:
+            found += [*way[::-1], (from_.pop(content(path)), path)]
+        else:
+            placed.remove(path)
+    return found
 
 
 def _by_content(states: _States) -> dict[str, list[str]]:

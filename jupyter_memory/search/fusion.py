@@ -135,7 +135,7 @@ class Ranked(NamedTuple):
         """Return what each term and signal said of it."""
         key, said = self.candidate.key, {}
         for name, values, order, contributions in self.table.columns:
-            said[name] = Evidence(values.get(key, nan), order.rank(key), contributions.get(key, 0.0))
+            said[name] = Evidence(values.get(key, nan), order.ranks.get(key), contributions.get(key, 0.0))
         return said
 
 

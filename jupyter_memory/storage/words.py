@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from hashlib import blake2b
 from itertools import accumulate, pairwise
 from typing import Any
@@ -91,6 +92,20 @@ def highlights(texts: Mapping[int, str], terms: Terms) -> dict[int, list[tuple[i
             others.update(stem for _, _, stem in of_text if stem.startswith(first[0]))
         marked[chunk] = occurrences(text, of_text, [*phrases, *([stem] for stem in others)])
     return marked
+
+
+def begun(terms: Terms, first: Callable[[str], str]) -> Terms:
+    """Return the terms with the stem of what is being typed in place of a prefix that no stem has.
+
+    "electri" is longer than the stem "electr" of the words that begin with it. ``first`` returns the first word of the
+    index that begins with some letters, or any other where none does.
+    """
+    stem = "".join(stems(terms.prefix)[-1:]) if terms.prefix else ""
+    if not stem or first(stem).startswith(stem):
+        return terms
+    shorter = (stem[:length] for length in range(len(stem) - 1, max(3, len(stem) - 4), -1))
+    word = next((one for one in shorter if first(one) == one), None)
+    return terms if word is None else replace(terms, words=(*terms.words, word), prefix=None)
 
 
 def keyed(stem: str) -> str:

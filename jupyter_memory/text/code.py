@@ -10,7 +10,7 @@ import symtable
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
-from itertools import islice
+from itertools import accumulate, islice
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -280,29 +280,27 @@ def own_nodes(statement: ast.stmt) -> Iterator[ast.AST]:
 
 def features(nodes: Iterable[ast.AST]) -> frozenset[str]:
     """Return what some nodes do, one phrase each, whatever their variables are called."""
-    return frozenset(phrase for node in nodes for phrase in _phrases(node))
-
-
-def _phrases(node: ast.AST) -> Iterator[str]:
-    if isinstance(node, ast.Call):
-        yield from _call(node)
-    elif isinstance(node, ast.Attribute):
-        yield f"attr {node.attr}"
-    elif isinstance(node, ast.Import):
-        yield from (f"import {name}" for alias in node.names for name in _packages(alias.name))
-    elif isinstance(node, ast.ImportFrom):
-        yield from (f"import {name}" for name in _packages(node.module or "."))
-        yield from (f"name {alias.name}" for alias in node.names)
-        if node.level:
-            yield "relative import"
-    elif isinstance(node, ast.BinOp | ast.BoolOp | ast.UnaryOp | ast.AugAssign):
-        yield f"op {type(node.op).__name__}"
-    elif isinstance(node, ast.Compare):
-        yield from (f"op {type(one).__name__}" for one in node.ops)
-    elif isinstance(node, ast.Subscript):
-        yield f"subscript {type(node.slice).__name__} {type(node.ctx).__name__}"
-    elif not isinstance(node, _SILENT):
-        yield type(node).__name__
+    found: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.Call):
+            found.update(_call(node))
+        elif isinstance(node, ast.Attribute):
+            found.add(f"attr {node.attr}")
+        elif isinstance(node, ast.Import):
+            found.update(f"import {name}" for alias in node.names for name in _packages(alias.name))
+        elif isinstance(node, ast.ImportFrom):
+            found.update(f"import {name}" for name in _packages(node.module or "."))
+            found.update(f"name {alias.name}" for alias in node.names)
+            found.update(["relative import"] if node.level else ())
+        elif isinstance(node, ast.BinOp | ast.BoolOp | ast.UnaryOp | ast.AugAssign):
+            found.add(f"op {type(node.op).__name__}")
+        elif isinstance(node, ast.Compare):
+            found.update(f"op {type(one).__name__}" for one in node.ops)
+        elif isinstance(node, ast.Subscript):
+            found.add(f"subscript {type(node.slice).__name__} {type(node.ctx).__name__}")
+        elif not isinstance(node, _SILENT):
+            found.add(type(node).__name__)
+    return frozenset(found)
 
 
 def _call(node: ast.Call) -> Iterator[str]:
@@ -324,8 +322,7 @@ def _kind(node: ast.expr) -> str:
 
 
 def _packages(module: str) -> Iterator[str]:
-    parts = module.split(".")
-    return (".".join(parts[: length + 1]) for length in range(len(parts)))
+    return accumulate(module.split("."), "{}.{}".format)
 
 
 def _read_names(nodes: Iterable[ast.AST]) -> frozenset[str]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, time, timedelta
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -85,6 +85,8 @@ def unit_of(length: timedelta) -> str:
 
 
 _READERS: list[tuple[str, Reader]] = []
+# On first use: together they take longer to compile than a search.
+_compiled = cache(partial(re.compile, flags=re.IGNORECASE))
 
 
 def _reads(*patterns: str) -> Callable[[Reader], Reader]:
@@ -168,11 +170,7 @@ def _month_and_day(match: re.Match[str], local: datetime) -> Named | None:
 
 @_reads(rf"(?:(?P<which>{WHICH}) )?(?P<m>{MONTH})")
 def _month_alone(match: re.Match[str], local: datetime) -> Named | None:
-    month = _month(match["m"])
-
-    def of(year: int) -> Period:
-        return _months(year, month)
-
+    of = partial(_months, month=_month(match["m"]))
     if which := match["which"]:
         return _yearless(match, of, local, "month", 0.85 if which.lower() == "this" else 0.8, which=which)
     return _yearless(match, of, local, "month", 0.6 if _is_word(match["m"]) else 0.85, alone=False)
@@ -539,8 +537,8 @@ def named_at(text: str, place: int, local: datetime) -> Named | None:
 
 def _longest(text: str, place: int, local: datetime) -> Named | None:
     best: Named | None = None
-    for pattern, read in _readers():
-        match = pattern.match(text, place)
+    for pattern, read in _READERS:
+        match = _compiled(pattern).match(text, place)
         if match is None or (match[0][-1:] not in (" ", "-") and _NOT_AFTER.match(text, match.end())):
             continue
         try:
@@ -660,9 +658,3 @@ def _pieces(unit: str, start: datetime, end: datetime, nth: int | None) -> list[
     days = 2 if unit == "weekend" else 1
     firsts = [first + number * week for number in range(-(-(end - first) // week))]
     return [Period(day, day + timedelta(days=days)) for day in firsts]
-
-
-@cache
-def _readers() -> tuple[tuple[re.Pattern[str], Reader], ...]:
-    # Compiled on first use, which takes longer than a search.
-    return tuple((re.compile(pattern, re.IGNORECASE), reader) for pattern, reader in _READERS)

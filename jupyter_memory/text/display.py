@@ -181,7 +181,39 @@ def listing(entries: Sequence[Entry], cells: int, paint: Paint = unpainted) -> s
     facts = zip(*(entry.facts for entry in entries), strict=True)
     widths = [max(map(width, column)) for column in facts]
     badges = max((width(entry.badges) for entry in entries), default=0)
-    return "\n\n".join("\n".join(_lines(entry, cells, badges, widths, paint)) for entry in entries)
+    room = cells - len(_INDENT) - sum(2 + most for most in widths if most) - (2 + badges if badges else 0)
+    listed = []
+    for entry in entries:
+        found = "+".join(paint(badge, _COLOURS.get(badge, "")) for badge in entry.badges.split("+"))
+        beside = [" " * (badges - width(entry.badges)) + found] if badges else []
+        for fact, most in zip(entry.facts, widths, strict=True):
+            beside += [" " * (most - width(fact)) + paint(fact, FAINT)] if most else []
+        title = _fit_title(entry.title, room)
+        told = _told(entry, title)
+        whole = title.rstrip("…")
+        marks = entry.marks if told else ()
+        shown = _painted(title, 0, len(whole), marks, paint, BOLD) + paint(title[len(whole) :], BOLD)
+        behind = "".join(f"  {part}" for part in beside)
+        lines = [f"{entry.rank:>2}  {shown}{' ' * (room - width(title))}{behind}".rstrip()]
+        if "\n" in entry.snippet:
+            # The sign for omitted text goes to the left of the first line, so that code keeps its shape.
+            at = 1 if entry.snippet.startswith("…") else 0
+            margin = _INDENT[:-1] + "…" if at else _INDENT
+            for line in entry.snippet[at:].split("\n"):
+                indent = len(line) - len(line.lstrip(" \t"))
+                before = margin + line[:indent].expandtabs(4)[: cells // 2]
+                begin, end = at + indent, at + len(line)
+                marks = tuple((max(0, a - begin), b - begin) for a, b in entry.marks if b > begin and a < end)
+                lines += (before + part for part in _wrapped(line[indent:], marks, cells - len(before), 1, paint))
+                at, margin = end + 1, _INDENT
+        else:
+            rest = entry.snippet[told:].lstrip()
+            shift = len(entry.snippet) - len(rest)
+            marks = tuple((max(0, a - shift), b - shift) for a, b in entry.marks if b > shift)
+            lines += (_INDENT + line for line in _wrapped(rest, marks, cells - len(_INDENT), _LINES, paint))
+        lines += [_INDENT + paint(fit(entry.about, cells - len(_INDENT)), FAINT)] if entry.about else []
+        listed.append("\n".join(lines))
+    return "\n\n".join(listed)
 
 
 def _fit_title(title: str, cells: int) -> str:
@@ -214,30 +246,6 @@ def _wrapped(text: str, spans: Sequence[Span], cells: int, most: int, paint: Pai
             yield _painted(text, start, end, moved, paint)
 
 
-def _lines(entry: Entry, cells: int, badges: int, widths: Sequence[int], paint: Paint) -> Iterator[str]:
-    found = "+".join(paint(badge, _COLOURS.get(badge, "")) for badge in entry.badges.split("+"))
-    facts = [
-        " " * (most - width(fact)) + paint(fact, FAINT) for fact, most in zip(entry.facts, widths, strict=True) if most
-    ]
-    behind = "".join(f"  {part}" for part in [" " * (badges - width(entry.badges)) + found] * bool(badges) + facts)
-    taken = sum(2 + most for most in widths if most) + (2 + badges if badges else 0)
-    room = cells - len(_INDENT) - taken
-    title = _fit_title(entry.title, room)
-    told = _told(entry, title)
-    whole = title.rstrip("…")
-    shown = _painted(title, 0, len(whole), entry.marks if told else (), paint, BOLD) + paint(title[len(whole) :], BOLD)
-    yield f"{entry.rank:>2}  {shown}{' ' * (room - width(title))}{behind}".rstrip()
-    if "\n" in entry.snippet:
-        yield from _code(entry, cells, paint)
-    else:
-        rest = entry.snippet[told:].lstrip()
-        shift = len(entry.snippet) - len(rest)
-        marks = [(max(0, a - shift), b - shift) for a, b in entry.marks if b > shift]
-        yield from (_INDENT + line for line in _wrapped(rest, marks, cells - len(_INDENT), _LINES, paint))
-    if entry.about:
-        yield _INDENT + paint(fit(entry.about, cells - len(_INDENT)), FAINT)
-
-
 def _told(entry: Entry, title: str) -> int:
     # The title prices has told nothing of prices = 3.
     begins = title.rstrip("… ")
@@ -250,19 +258,6 @@ def _told(entry: Entry, title: str) -> int:
         # Cut within a word, which is told anew.
         return begins.rfind(" ") + 1 if title.endswith("…") else 0
     return 0 if rest.lstrip()[0] in _OPERATORS else len(begins)
-
-
-def _code(entry: Entry, cells: int, paint: Paint) -> Iterator[str]:
-    # The sign for omitted text goes to the left of the first line, so that code keeps its shape.
-    at = 1 if entry.snippet.startswith("…") else 0
-    margin = _INDENT[:-1] + "…" if at else _INDENT
-    for line in entry.snippet[at:].split("\n"):
-        indent = len(line) - len(line.lstrip(" \t"))
-        before = margin + line[:indent].expandtabs(4)[: cells // 2]
-        begin = at + indent
-        marks = [(max(0, a - begin), b - begin) for a, b in entry.marks if b > begin and a < at + len(line)]
-        yield from (before + part for part in _wrapped(line[indent:], marks, cells - len(before), 1, paint))
-        at, margin = at + len(line) + 1, _INDENT
 
 
 def _folded(text: str, cells: int) -> Iterator[Span]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, date, datetime, timedelta
+from contextlib import suppress
+from datetime import UTC, date, datetime, time, timedelta
 
 from jupyter_memory.errors import QueryError
 from jupyter_memory.text.date_phrases import whole_phrase
@@ -91,7 +92,7 @@ def _read_period(text: str, now: datetime) -> Period:
         told = "begins in a month that each organisation chooses. Write calendar dates, such as 2025-07 or Q3 2025."
         raise _refused(text, told)
     try:
-        period = _iso(phrase) or _phrase(phrase, now)
+        period = _phrase(phrase, now)
     except (ValueError, OverflowError):
         period = None
     if period is None or not 1000 <= period.start.year <= 9998:
@@ -103,20 +104,13 @@ def _refused(text: str, why: str) -> QueryError:
     return QueryError(f"{text!r} {why}", unquoted=f"This {why}")
 
 
-def _iso(phrase: str) -> Period | None:
-    phrase = re.sub(" utc$", "z", phrase)
-    try:
-        day = date.fromisoformat(phrase.upper())
-    except ValueError:
-        try:
-            moment = datetime.fromisoformat(phrase.upper())
-        except ValueError:
-            return None
-        return Period(moment, moment)
-    return whole("week" if _WEEK.match(phrase) else "day", datetime(day.year, day.month, day.day))  # noqa: DTZ001
-
-
 def _phrase(phrase: str, now: datetime) -> Period | None:
+    iso = re.sub(" utc$", "z", phrase).upper()
+    with suppress(ValueError):
+        day = datetime.combine(date.fromisoformat(iso), time())
+        return whole("week" if _WEEK.match(phrase) else "day", day)
+    with suppress(ValueError):
+        return Period(moment := datetime.fromisoformat(iso), moment)
     if match := _YEAR_MONTH.match(phrase):
         year, month = match.groups()
         return whole("month" if month else "year", datetime(int(year), int(month or 1), 1))  # noqa: DTZ001

@@ -128,20 +128,16 @@ def _python_blocks(text: str, places: Sequence[Place]) -> list[Block]:
         after = re.compile(rf"^[ \t]{{0,{min(indent.end(), 100)}}}+[^\s)\]}}#]", re.MULTILINE)
         end = after.search(text, offsets[place.line])
         start, stop = offsets[begin], end.start() if end else len(text)
-        about = _about(lines, place.line - 1) if stop - start > _NEVER_CUT else ""
-        found.append(Block(start, stop, place.level, place.name, about))
+        about: list[str] = []
+        if stop - start > _NEVER_CUT:
+            some = lines[place.line - 1 : place.line - 1 + _SIGNATURE]
+            ends = (at for at, line in enumerate(some) if line.partition("#")[0].rstrip().endswith(":"))
+            below = place.line + next(ends, len(some))
+            about = [line.strip() for line in lines[place.line - 1 : below]]
+            if below < len(lines) and (quotes := _DOCSTRING.match(docstring := lines[below].strip())):
+                about.append(docstring[quotes.end() :].rstrip("\"' "))
+        found.append(Block(start, stop, place.level, place.name, " ".join(about)))
     return found
-
-
-def _about(lines: Sequence[str], line: int) -> str:
-    end = line
-    while end < min(line + _SIGNATURE, len(lines)) and not lines[end].partition("#")[0].rstrip().endswith(":"):
-        end += 1
-    signature = [one.strip() for one in lines[line : end + 1]]
-    below = lines[end + 1].strip() if end + 1 < len(lines) else ""
-    if quotes := _DOCSTRING.match(below):
-        signature.append(below[quotes.end() :].rstrip("\"' "))
-    return " ".join(signature)
 
 
 def outline(lang: str, text: str, places: Sequence[Place] = ()) -> list[Block]:

@@ -34,13 +34,7 @@ _PICTURES = {chr(code): chr(0x2400 + code) for code in range(0x20)} | {"\x7f": "
 
 def encodable(text: str) -> str:
     """Return a text of the same length with ``�`` for every half of a surrogate pair, which UTF-8 does not have."""
-    if text.isascii():
-        return text
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return _HALF.sub("\ufffd", text)
-    return text
+    return text if text.isascii() else _HALF.sub("\ufffd", text)
 
 
 def storable(text: str) -> str:
@@ -50,9 +44,7 @@ def storable(text: str) -> str:
 
 def clean(text: str) -> str:
     """Return a text that UTF-8 and SQLite can hold."""
-    if "\r" in text:
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return storable(text)
+    return storable(text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def uncoloured(text: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
@@ -217,17 +216,8 @@ class Ranking(Generic[Key]):
     def ranks(self) -> dict[Key, int]:
         """Return 1-based competition ranks (1, 2, 2, 4), in the order of the scores."""
         # Of equal scores the last one written stays, which is the best rank.
-        places = dict(zip(self._worst_first, range(len(self), 0, -1), strict=True))
+        places = dict(zip(sorted(self.scores.values()), range(len(self), 0, -1), strict=True))
         return {key: places[score] for key, score in self.scores.items()}
-
-    def rank(self, key: Key) -> int | None:
-        """Return the rank of one key, None if it has no score; faster than ranking all keys."""
-        score = self.scores.get(key)
-        return None if score is None else len(self._worst_first) - bisect_right(self._worst_first, score) + 1
-
-    @cached_property
-    def _worst_first(self) -> list[float]:
-        return sorted(self.scores.values())
 
     def __len__(self) -> int:
         return len(self.scores)

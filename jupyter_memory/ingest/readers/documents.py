@@ -17,7 +17,6 @@ from jupyter_memory.ingest.readers.isolated import IsolatedReader
 from jupyter_memory.text.markdown import Heading, descend
 
 if TYPE_CHECKING:
-    from docx.document import Document as WordDocument
     from pypdfium2 import PdfDocument
 
 
@@ -276,11 +275,35 @@ _NOTES = {"footnote": "Footnote", "endnote": "Endnote", "comment": "Comment"}
 def read_word(path: Path, /) -> Document:
     """Return a part for each section that has text, with the headings that lead down to it."""
     import docx
+    from docx.text.paragraph import Paragraph
 
     with archive(path, "word/document.xml", "Word document"):
         document = docx.Document(str(path))
+    notes: dict[tuple[str, str], str] = {}
+    for related in document.part.rels.values():
+        kind = related.reltype.rpartition("/")[2].removesuffix("s")
+        if kind in _NOTES and not related.is_external:
+            for note in _within(_parsed(related.target_part.blob), (kind,)):
+                blocks = _within(note, ("p", "tbl"))
+                said = "\n".join(text for block in blocks for text in _told(block, related.target_part, {})).strip()
+                notes[kind, _value(note, "id")] = f"{_NOTES[kind]}: {said}" if said else ""
+    # python-docx looks through all styles for each paragraph without one.
+    levels: dict[str | None, int | None] = {}
+    read: list[_Block] = []
+    for block in _within(document.element.body, ("p", "tbl")):
+        level = None
+        if _name(block) == "p":
+            if block.style not in levels:
+                named = Paragraph(block, document._body).style
+                name = (named.name or "") if named is not None else ""
+                found = _HEADING.fullmatch(name)
+                levels[block.style] = int(found[1]) if found else _STYLES.get(name.lower().rstrip("123456789 "))
+            level = levels[block.style]
+        if level != _CONTENTS:
+            texts = _told(block, document.part, notes)
+            read.append((level if texts[0].strip() else None, texts))
     stated = document.core_properties
-    return _document(_sections(_word_blocks(document)), "docx", path, stated.title, stated.modified or stated.created)
+    return _document(_sections(read), "docx", path, stated.title, stated.modified or stated.created)
 
 
 # The level of a heading, 0 for a title, None for any other block; its text, and what stands beside it.
@@ -309,35 +332,6 @@ def _sections(blocks: Iterable[_Block]) -> Iterator[Part]:
 
 def _section(lines: list[str], above: tuple[Heading, ...], number: int) -> Part:
     return Part("\n\n".join(lines), location=f"#{number}", headings=tuple(one.text for one in above))
-
-
-def _word_blocks(document: WordDocument) -> Iterator[_Block]:
-    from docx.text.paragraph import Paragraph
-
-    notes: dict[tuple[str, str], str] = {}
-    for related in document.part.rels.values():
-        kind = related.reltype.rpartition("/")[2].removesuffix("s")
-        if kind in _NOTES and not related.is_external:
-            for note in _within(_parsed(related.target_part.blob), (kind,)):
-                said = "\n".join(
-                    text for block in _within(note, ("p", "tbl")) for text in _told(block, related.target_part, {})
-                )
-                notes[kind, _value(note, "id")] = f"{_NOTES[kind]}: {said.strip()}" if said.strip() else ""
-    # python-docx looks through all styles for each paragraph without one.
-    levels: dict[str | None, int | None] = {}
-    for block in _within(document.element.body, ("p", "tbl")):
-        level = None
-        if _name(block) == "p":
-            if block.style not in levels:
-                named = Paragraph(block, document._body).style
-                name = (named.name or "") if named is not None else ""
-                found = _HEADING.fullmatch(name)
-                levels[block.style] = int(found[1]) if found else _STYLES.get(name.lower().rstrip("123456789 "))
-            level = levels[block.style]
-            if level == _CONTENTS:
-                continue
-        texts = _told(block, document.part, notes)
-        yield (level if texts[0].strip() else None), texts
 
 
 def _told(block: Any, part: Any, notes: Mapping[tuple[str, str], str]) -> list[str]:

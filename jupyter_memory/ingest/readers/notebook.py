@@ -237,25 +237,22 @@ def _from_zeppelin(note: Mapping[str, Any]) -> dict[str, Any]:
             read.append((one, _INTERPRETERS.get(name) or known_language(name), text[named.end() :] if named else text))
     spoken = Counter(language for _, language, _ in read if language != "markdown")
     kernel = spoken.most_common(1)[0][0] if spoken else "python"
-    cells = []
+    cells: list[dict[str, Any]] = []
     for paragraph, language, source in read:
-        cell: dict[str, Any] = {"cell_type": "markdown" if language == "markdown" else "code", "metadata": {}}
-        own = language in (kernel, "markdown")
-        outputs = [] if language == "markdown" else _results(paragraph.get("results") or paragraph.get("result"))
-        cells.append({**cell, "source": source if own else f"%%{language}\n{source}", "outputs": outputs})
+        if language == "markdown":
+            cells.append({"cell_type": "markdown", "metadata": {}, "source": source})
+            continue
+        results = _mapping(paragraph.get("results") or paragraph.get("result"))
+        # Those of versions before 0.8 have one message, without a list.
+        messages = results.get("msg")
+        said = messages if isinstance(messages, list) else [{"type": results.get("type"), "data": messages}]
+        outputs = [
+            {"output_type": "display_data", "data": {_MIMES.get(str(one.get("type")), "text/plain"): one.get("data")}}
+            for one in map(_mapping, said)
+        ]
+        source = source if language == kernel else f"%%{language}\n{source}"
+        cells.append({"cell_type": "code", "metadata": {}, "source": source, "outputs": outputs})
     return {"cells": cells, "metadata": {"language_info": {"name": kernel}}, "nbformat": 4, "nbformat_minor": 4}
-
-
-def _results(results: Any) -> list[dict[str, Any]]:
-    # Those of versions before 0.8 have one message, without a list.
-    given = results if isinstance(results, Mapping) else {}
-    messages = given.get("msg")
-    said = messages if isinstance(messages, list) else [{"type": given.get("type"), "data": messages}]
-    return [
-        {"output_type": "display_data", "data": {_MIMES.get(str(one.get("type")), "text/plain"): one.get("data")}}
-        for one in said
-        if isinstance(one, Mapping)
-    ]
 
 
 # What Git writes where two versions differ: one side, what both come from, the other side.

@@ -66,28 +66,21 @@ def _light_cells(text: str, comment: str) -> Iterator[Cell]:
             rest = mark["rest"]
             is_prose = bool(_KIND.search(rest))
         else:
-            at = _end_of_paragraph(lines, begin, begins, comment)
+            # A blank line within quotes, or before an indented line, does not end it.
+            quotes = 0
+            while at < len(lines) and not begins.match(lines[at]):
+                after = next((one for one in lines[at : at + 3] if one.strip()), "")
+                if not lines[at].strip() and not quotes % 2 and not after[:1].isspace():
+                    break
+                if not lines[at].startswith(comment):
+                    quotes += lines[at].count('"""') + lines[at].count("'''")
+                at += 1
             is_prose = all(line.startswith(comment) for line in lines[begin:at])
             is_prose = is_prose and not lines[begin].startswith((f"{comment} %", f"{comment} !"))
             rest = ""
         source = "\n".join(lines[begin:at])
         source = _uncommented(source, comment) if is_prose else source
         yield Cell(not is_prose, source, line=begin + 1, title=title_in(rest), tags=tags_in(rest))
-
-
-def _end_of_paragraph(lines: Sequence[str], at: int, begins: re.Pattern[str], comment: str) -> int:
-    # A blank line within quotes, or before an indented line, does not end it.
-    quotes = 0
-    while at < len(lines) and not begins.match(lines[at]):
-        line = lines[at]
-        if not line.strip() and not quotes % 2:
-            after = next((one for one in lines[at : at + 3] if one.strip()), "")
-            if not after[:1].isspace():
-                break
-        if not line.startswith(comment):
-            quotes += line.count('"""') + line.count("'''")
-        at += 1
-    return at
 
 
 def title_in(rest: str) -> str:

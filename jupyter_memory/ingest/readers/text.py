@@ -7,6 +7,7 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -115,27 +116,20 @@ _OF_LOGSEQ = re.compile(
 )
 
 
-def _as_yaml(text: str) -> str:
-    # The front matter, in YAML if it is in TOML or the properties of a page.
+def _described(document: Document, text: str) -> Document:
+    # With the tags and the date that the front matter of its text names: YAML, TOML, or the properties of a page.
     block = front_matter(text)
     if block.startswith("+++"):
-        try:
-            values: dict[str, Any] = tomllib.loads(block.strip().strip("+"))
-        except ValueError:
-            return ""
+        values: dict[str, Any] = {}
+        with suppress(ValueError):
+            values = tomllib.loads(block.strip().strip("+"))
         inner = [value for value in values.values() if isinstance(value, dict)]
         lines = [(key, value) for one in (values, *inner) for key, value in one.items()]
-        return "\n".join(
+        block = "\n".join(
             f"{key}: {', '.join(map(str, value)) if isinstance(value, list) else value}" for key, value in lines
         )
-    if not block and (page := _PROPERTIES.match(text)):
-        return page[0].replace("::", ":").replace("- ", "").replace("[[", "").replace("]]", "")
-    return block
-
-
-def _described(document: Document, text: str) -> Document:
-    # With the tags and the date that the front matter of its text names.
-    block = _as_yaml(text)
+    elif not block and (page := _PROPERTIES.match(text)):
+        block = page[0].replace("::", ":").replace("- ", "").replace("[[", "").replace("]]", "")
     words: list[str] = []
     if match := _TAGS.search(block):
         words = match["line"].strip().strip("[]").split(",") + [line.strip()[1:] for line in match["list"].split("\n")]
@@ -424,15 +418,12 @@ _LINK = re.compile(r"!?\[\[([^\[\]|\n]+)(?:\\?\|([^\[\]\n]*))?\]\](?!\()")
 _CALLOUT = re.compile(r"((?:[ \t]*+>)++[ \t]*+)\[!([\w-]+)\][+-]?[ \t]*+(.*)")
 _BACKTICKS = re.compile(r"`+")
 # At least one letter, so that no issue's number is one; after a blank, so that no anchor of a link is one.
-_MAYBE_TAG = re.compile(r"#\w")
 _TAG = re.compile(r"(?<!\S)#(?=[\w/-]*[^\W\d_])([\w][\w/-]*)(?=[\s.,;:!?)]|$)")
 
 
 def _read_as_text(markdown: str) -> tuple[str, dict[str, None]]:
     # Wiki links and callouts as their reader sees them, and the tags among the words. The target of a link stays beside
     # its alias, so that both are found; code stays as it is.
-    if "[[" not in markdown and "[!" not in markdown and not _MAYBE_TAG.search(markdown):
-        return markdown, {}
     shown, tags, fence = list[str](), dict[str, None](), ""
     for line in markdown.split("\n"):
         mark = _FENCE.match(line)

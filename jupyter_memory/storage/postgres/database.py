@@ -11,7 +11,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from json import JSONDecodeError
 from time import sleep
@@ -251,7 +251,7 @@ class _Pool:
         if not free.acquire(timeout=self._patience):
             raise StoreLocked(f"All {self._most} connections of this process to the store are in use. Try again.")
         try:
-            connection, begun = self._begun(begin)
+            connection, begun = self._taken(begin)
             try:
                 yield connection, begun
             finally:
@@ -277,7 +277,7 @@ class _Pool:
         if self._pid == os.getpid():
             self.forget_idle()
 
-    def _begun(self, begin: Callable[[psycopg.Connection], _Begun]) -> tuple[psycopg.Connection, _Begun]:
+    def _taken(self, begin: Callable[[psycopg.Connection], _Begun]) -> tuple[psycopg.Connection, _Begun]:
         with self._lock:
             if self._closed:
                 raise StoreClosed("This store was closed. Open it again with open_store() or MemoryStore(path).")
@@ -456,9 +456,9 @@ _SETTINGS = {
 }
 
 
-def _settings(*, local: bool) -> str:
-    made = (f"set_config('{name}', '{value}', {'true' if local else 'false'})" for name, value in _SETTINGS.items())
-    return f"select {', '.join(made)}"
+def _set(connection: psycopg.Connection, settings: Mapping[str, str], *, local: bool) -> None:
+    made = (f"set_config('{name}', '{value}', {local})" for name, value in settings.items())
+    connection.execute(f"select {', '.join(made)}".encode())
 
 
 class Database:
@@ -494,15 +494,9 @@ class Database:
             yield outer
             return
 
-        def begin(connection: psycopg.Connection) -> dict[str, _Totals]:
-            with connection.pipeline():
-                connection.execute("begin isolation level repeatable read read only")
-                self._set_again(connection)
-                return self._held(connection)
-
         with (
             _translate_errors(self.address),
-            self._pool.connection(begin) as (connection, held),
+            self._pool.connection(partial(self._begun, "repeatable read read only", {})) as (connection, held),
             self.interrupts.open_to(_Stoppable(connection)) as reading,
         ):
             session = Session(connection, self.space, held, reading.statement)
@@ -539,18 +533,8 @@ class Database:
         self._pool.close()
 
     def _attempt(self, work: Callable[[Session], Result], busy: int, durable: bool) -> Result:
-        def begin(connection: psycopg.Connection) -> dict[str, _Totals]:
-            with connection.pipeline():
-                connection.execute("begin isolation level read committed read write")
-                self._set_again(connection)
-                connection.execute(
-                    "select set_config('lock_timeout', %s, true), set_config('synchronous_commit', %s, true), "
-                    "set_config('enable_seqscan', 'off', true)",
-                    (str(busy), "on" if durable else "off"),
-                )
-                return self._held(connection)
-
-        with self._pool.connection(begin) as (connection, held):
+        how = {"lock_timeout": str(busy), "synchronous_commit": "on" if durable else "off", "enable_seqscan": "off"}
+        with self._pool.connection(partial(self._begun, "read committed read write", how)) as (connection, held):
             try:
                 result = work(Session(connection, self.space, held))
                 try:
@@ -566,15 +550,20 @@ class Database:
                 _end(connection)
             return result
 
-    def _held(self, connection: psycopg.Connection) -> dict[str, _Totals]:
-        # That of the store, or all that were written into.
-        rows = connection.execute(
-            # Whatever rows a writer added with SQL.
-            "select space, mod(sum(changes), 1e18)::bigint, greatest(least(sum(chunks), 1e12), 0)::bigint, "
-            "greatest(least(sum(words), 1e15), 0)::bigint from totals where %(space)s in ('', space) group by space",
-            {"space": self.space},
-        )
-        held = {space: _Totals(*of_it) for space, *of_it in rows}
+    def _begun(self, level: str, settings: Mapping[str, str], connection: psycopg.Connection) -> dict[str, _Totals]:
+        # Begins a transaction; returns the totals of the store's space, or of all that were written into.
+        with connection.pipeline():
+            connection.execute(f"begin isolation level {level}".encode())
+            if settings := {**(_SETTINGS if connection in self._shared else {}), **settings}:
+                _set(connection, settings, local=True)
+            rows = connection.execute(
+                # Whatever rows a writer added with SQL.
+                "select space, mod(sum(changes), 1e18)::bigint, greatest(least(sum(chunks), 1e12), 0)::bigint, "
+                "greatest(least(sum(words), 1e15), 0)::bigint "
+                "from totals where %(space)s in ('', space) group by space",
+                {"space": self.space},
+            )
+            held = {space: _Totals(*of_it) for space, *of_it in rows}
         return held or ({self.space: _Totals(0, 0, 0)} if self.space else {})
 
     def _connect(self) -> psycopg.Connection:
@@ -613,15 +602,11 @@ class Database:
             )
         row = connection.execute("select pg_backend_pid()").fetchone()
         if row is not None and row[0] == connection.info.backend_pid:
-            connection.execute(_settings(local=False).encode())
+            _set(connection, _SETTINGS, local=False)
         else:
             self._shared.add(connection)
             connection.prepare_threshold = None
         return connection
-
-    def _set_again(self, connection: psycopg.Connection) -> None:
-        if connection in self._shared:
-            connection.execute(_settings(local=True).encode())
 
 
 def _end(connection: psycopg.Connection, *, closing: bool = False) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate
@@ -14,7 +14,7 @@ from jupyter_memory.storage.postgres import postings
 from jupyter_memory.storage.postgres.database import Session, of
 from jupyter_memory.storage.postgres.postings import Group, Statistics, StatisticsCache, bits_of, of_column
 from jupyter_memory.storage.sql import POSTGRES, condition
-from jupyter_memory.storage.words import COMPOUND, RESPELLED, SMALL, highlights, keyed, stems
+from jupyter_memory.storage.words import COMPOUND, RESPELLED, SMALL, begun, highlights, keyed, stems
 from jupyter_memory.text.identifiers import COLUMNS
 from jupyter_memory.types import Filters, ScoredChunk, Terms
 
@@ -48,19 +48,6 @@ def _matches_of(terms: Terms) -> list[_Match]:
     # A single character is looked for as the first of any pair.
     groups += ([_Match(_keys(pair), 0, begun=len(pair) == 1, pair=True)] for pair in terms.ident)
     return [replace(one, group=group) for group, of_it in enumerate(groups) for one in of_it if one.stems]
-
-
-def begun(terms: Terms, held: Callable[[str, Collection[str]], Collection[str]]) -> Terms:
-    """Return the terms with the stem of what is being typed in place of a prefix that no stem has."""
-    stem = stems(terms.prefix)[-1:] if terms.prefix else []
-    if not stem:
-        return terms
-    shorter = [stem[0][:length] for length in range(len(stem[0]) - 1, max(3, len(stem[0]) - 4), -1)]
-    there = held(stem[0], shorter)
-    if any(one.startswith(stem[0]) for one in there):
-        return terms
-    word = next((one for one in shorter if one in there), None)
-    return terms if word is None else replace(terms, words=(*terms.words, word), prefix=None)
 
 
 def _keys(words: str) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
@@ -164,20 +164,14 @@ def fold(session: Session) -> None:
 
 
 def _postings(words: ChunkWords) -> Iterator[_Posting]:
-    counts: dict[str, list[int]] = {}
-    places: dict[str, list[int]] = {}
-    size = 0
+    places: dict[str, list[int]] = defaultdict(list)
     for column, text in enumerate(words[2:]):
         for place, stem in enumerate(map(keyed, stems(text)) if text else ()):
-            of_term = counts.get(stem)
-            if of_term is None:
-                of_term = counts[stem] = [0] * len(COLUMNS)
-                places[stem] = []
-            of_term[column] += 1
             places[stem].append(column * _COLUMN + place)
-            size += 1
-    for term, of_term in counts.items():
-        yield _Posting(term, words.chunk, of_term, size, places[term])
+    size = sum(map(len, places.values()))
+    for term, of_term in places.items():
+        held = [place // _COLUMN for place in of_term]
+        yield _Posting(term, words.chunk, list(map(held.count, range(len(COLUMNS)))), size, of_term)
 
 
 def _array(values: Iterable[int]) -> str:
@@ -247,25 +241,15 @@ class Statistics:
             known |= counted
         return known
 
-    def first_with(self, beginning: str, among: Collection[str]) -> Collection[str]:
-        """Return those of some words that any chunk holds, and the first word with a beginning, if there is one."""
-        return self._session.column(
-            f"""
-            (
-                select term from frequencies
-                where {of("frequencies")} and term >= :first and term < :until
-                group by term having sum(chunks) > 0 order by term limit 1
-            )
-            union all
-            (
-                select term from frequencies where {of("frequencies")} and term = any(:among)
-                group by term having sum(chunks) > 0
-            )
-            """,
-            first=beginning,
-            until=f"{beginning}\U0010ffff",
-            among=list(among),
+    def first_with(self, letters: str) -> str:
+        """Return the first word that begins with these letters, an empty one if there is none."""
+        found = self._session.value(
+            f"select term from frequencies where {of('frequencies')} and term >= :letters and term < :until "
+            "group by term having sum(chunks) > 0 order by term limit 1",
+            letters=letters,
+            until=f"{letters}\U0010ffff",
         )
+        return found or ""
 
     def beginning(self, letters: str, /) -> Sequence[str]:
         after = letters[:-1] + chr(ord(letters[-1]) + 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain, filterfalse
 
 import numpy as np
@@ -16,7 +16,7 @@ from jupyter_memory.storage.sqlite.file import Session, outdate, version
 from jupyter_memory.storage.sqlite.postings import Lengths, Postings, idf_of
 from jupyter_memory.storage.sqlite.vectors import ChunkOwners, ScoredChunks, best_memories
 from jupyter_memory.storage.tables import memories
-from jupyter_memory.storage.words import COMPOUND, LONG, RESPELLED, SMALL, stems
+from jupyter_memory.storage.words import COMPOUND, LONG, RESPELLED, SMALL, begun, stems
 from jupyter_memory.storage.words import highlights as highlights_of
 from jupyter_memory.text.identifiers import COLUMNS
 from jupyter_memory.types import Filters, ScoredChunk, Terms
@@ -81,7 +81,7 @@ class KeywordIndex:
 
         def score() -> ScoredChunks:
             lengths = self._lengths.of(now, "", lambda: Lengths(session))
-            scored = _Scoring(session, lengths, weights, self._ahead.get(now, "")).scored(begun(session, terms))
+            scored = _Scoring(session, lengths, weights, self._ahead.get(now, "")).scored(_begun(session, terms))
             # Those of a frequent word take megabytes.
             self._ahead.put(now, "", {})
             return scored
@@ -91,7 +91,7 @@ class KeywordIndex:
     def highlights(
         self, session: Session, terms: Terms, weights: Mapping[str, float], texts: Mapping[int, str], /
     ) -> dict[int, list[tuple[int, int]]]:
-        return highlights_of(texts, begun(session, terms)) if texts and "text" in weights else {}
+        return highlights_of(texts, _begun(session, terms)) if texts and "text" in weights else {}
 
     def put(self, session: Session, words: Sequence[ChunkWords], /) -> None:
         rows = [{"rowid": chunk, **dict(zip(COLUMNS, columns, strict=True))} for _, chunk, *columns in words]
@@ -131,22 +131,8 @@ def _match(text: str, columns: Collection[str], *, begins: bool = False) -> str:
     return f'{{{" ".join(columns)}}} : "{quoted}"{"*" * begins}'
 
 
-def begun(session: Session, terms: Terms) -> Terms:
-    """Return the terms with the stem of what is being typed in place of a prefix that no stem has.
-
-    "electri" is longer than the stem "electr" of the words that begin with it.
-    """
-    stem = "".join(stems(terms.prefix)[-1:]) if terms.prefix else ""
-    if not stem or next(_vocabulary(session, stem), "").startswith(stem):
-        return terms
-    for length in range(len(stem) - 1, max(3, len(stem) - 4), -1):
-        if next(_vocabulary(session, stem[:length]), "") == stem[:length]:
-            return replace(terms, words=(*terms.words, stem[:length]), prefix=None)
-    return terms
-
-
-def _vocabulary(session: Session, begin: str = "") -> Iterator[str]:
-    return (term for term, _ in frequencies(session, begin))
+def _begun(session: Session, terms: Terms) -> Terms:
+    return begun(terms, lambda letters: next((term for term, _ in frequencies(session, letters)), ""))
 
 
 def frequencies(session: Session, begin: str = "") -> Iterator[tuple[str, int]]:
@@ -325,7 +311,7 @@ class Statistics:
 
     def ending(self, letters: tuple[str, ...], /) -> Sequence[str]:
         def long() -> list[str]:
-            return [term for term in _vocabulary(self._session) if len(term) >= LONG and term.isalpha()]
+            return [term for term, _ in frequencies(self._session) if len(term) >= LONG and term.isalpha()]
 
         return [term for term in self._vocabulary.of(self._version, "", long) if term.endswith(letters)]
 
