@@ -19,7 +19,7 @@ __getattr__, __dir__, __all__ = exports(
         "bert": "BertEmbedder",
         "registry": "MINILM STATIC CachedModel ModelEntry",
         "static": "StaticEmbedder arithmetic runs_mlx",
-        "base": "TokenEmbedder Tokens WordPiece chunk_tokens token_vectors tokens unknown",
+        "base": "TokenEmbedder Tokens WordPiece chunk_tokens starts token_vectors tokens unknown",
     },
 )
 __all__ += ["check_name", "default_name", "is_here", "names", "open_embedder"]

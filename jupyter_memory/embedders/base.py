@@ -9,11 +9,11 @@ import re
 import tomllib
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import accumulate, chain
+from itertools import accumulate, chain, pairwise
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 from unicodedata import normalize
@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jupyter_memory.errors import EmbedderError, EmbedderUnavailable
+from jupyter_memory.text.identifiers import Kept
 from jupyter_memory.text.unicode import storable
 from jupyter_memory.types import ChunkTokens
 from jupyter_memory.types.memory import FEW
@@ -72,22 +73,6 @@ _JOINING = "\x0b\x0c\x1c\x1d\x1e\x1f\x85"
 _TO_NULL = dict.fromkeys(map(ord, _JOINING), "\0")
 
 
-class _Kept(dict[str, bytes]):
-    # What a function returned for words, since those of one person recur; when full, it begins anew.
-
-    def __init__(self, look_up: Callable[[str], bytes]) -> None:
-        super().__init__()
-        self._look_up = look_up
-
-    def __missing__(self, word: str) -> bytes:
-        found = self._look_up(word)
-        if len(word) <= _KEPT:
-            if len(self) >= _MOST:
-                self.clear()
-            self[word] = found
-        return found
-
-
 class WordPiece:
     """Splits texts into the tokens of a vocabulary; safe to share between threads.
 
@@ -103,9 +88,9 @@ class WordPiece:
         self._longest = max(map(len, vocabulary))
         self._vocabulary = vocabulary
         self._part_camel = part_camel
-        self._pieces = _Kept(self._of_piece)
-        self._words = _Kept(self._of_word)
-        self._word_starts = _Kept(self._starts_in_word)
+        self._pieces = Kept(self._of_piece, _MOST, _KEPT)
+        self._words = Kept(self._of_word, _MOST, _KEPT)
+        self._word_starts = Kept(self._starts_in_word, _MOST, _KEPT)
 
     def tokens(self, texts: Iterable[str]) -> Tokens:
         """Return the tokens of texts, without any that mark beginning and end."""
@@ -263,20 +248,42 @@ def tokens(texts: Iterable[str]) -> Tokens:
     return bundled_tokenizer().tokens(texts)
 
 
+def starts(text: str) -> NDArray[np.int64]:
+    """Return the offset at which each token of a text begins."""
+    return bundled_tokenizer().starts(text)
+
+
+# Bits of a token, and of its place in a chunk; the rest of 64 are its chunk's.
+_TOKEN, _PLACE = 16, 24
+
+
 def chunk_tokens(chunks: Iterable[tuple[str, str]]) -> tuple[Tokens, list[ChunkTokens]]:
     """Return the tokens of chunks and what a store keeps of them, given the head and the text of each."""
     parts = tokens(map(storable, chain.from_iterable(chunks)))
     # A head ends where a line ends, and so does a token.
     whole = Tokens(parts.ids, parts.ends[1::2])
-    kept = []
-    for begin, text, end in zip(whole.ends - whole.counts, parts.ends[::2], whole.ends, strict=True):
-        # What `unique` does, which imports a module at its first call: a fork may come between.
-        ordered = np.sort(whole.ids[begin:end])
-        different = ordered[np.diff(ordered, prepend=-1) != 0]
-        order = np.searchsorted(different, whole.ids[text:end])
-        width = np.uint8 if different.size <= FEW else np.uint16
-        kept.append(ChunkTokens.of(different.astype(np.uint16), order.astype(width).tobytes()))
-    return whole, kept
+
+    heads = parts.counts[::2]
+    ids, ends, counts = whole.ids, whole.ends, whole.counts
+    begins = ends - counts
+    chunk = np.repeat(np.arange(ends.size, dtype=np.int64), counts)
+    place = np.arange(len(ids), dtype=np.int64)
+    # As `unique` does, which uses hashes and takes ten times as long.
+    keys = np.sort((chunk << _TOKEN | ids) << _PLACE | place - begins[chunk])
+    key = keys >> _PLACE
+    first = np.diff(key, prepend=-1) != 0
+    firsts = np.cumsum(first) - 1
+    different = key[first]
+    bounds = np.searchsorted(different, np.arange(ends.size + 1, dtype=np.int64) << _TOKEN)
+    # Sorted, the tokens of a chunk are still those between its bounds.
+    order = np.empty(len(ids), np.uint16)
+    order[begins[chunk] + (keys & (1 << _PLACE) - 1)] = firsts - bounds[chunk]
+    narrow, different = order.astype(np.uint8), different.astype(np.uint16)
+    texts = zip((begins + heads).tolist(), ends.tolist(), strict=True)
+    return whole, [
+        ChunkTokens.of(different[begin:end], (narrow if end - begin <= FEW else order)[text:stop].tobytes())
+        for (begin, end), (text, stop) in zip(pairwise(bounds.tolist()), texts, strict=True)
+    ]
 
 
 # The model was trained to be cut here too, and token by token half of it tells them apart as well (docs/quality.md).

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from jupyter_memory.embedders import base
-from jupyter_memory.embedders.base import TokenEmbedder, chunk_tokens, tokens
+from jupyter_memory.embedders.base import TokenEmbedder, chunk_tokens, starts, tokens
 from jupyter_memory.errors import InputError
 from jupyter_memory.ingest.dates import in_name
 from jupyter_memory.ingest.pictures import PictureReader
@@ -223,7 +223,7 @@ def _split(text: str, lang: str, blocks: Sequence[Block], capacity: int) -> Iter
     # reaches from one of the top level into another, unless both are small.
 
     # The tokenizer refuses lone surrogates.
-    begins = array("q", base.bundled_tokenizer().starts(encodable(text)).tobytes())
+    begins = array("q", starts(encodable(text)).tobytes())
     places = (re.compile(_BREAKS[lang]), *_ANYWHERE) if lang in _BREAKS else _ANYWHERE
     parts, begin, end = list[tuple[int, int]](), 0, 0
     for start, stop in stretches(lang, blocks, len(text)):
@@ -413,7 +413,7 @@ def _drafts_of(
     def named(name: str) -> str:
         return identifiers.short(_hidden(name) if redacting and len(name) > identifiers.LONGEST_NAME else name)
 
-    reading = PictureReader(pictures or {})
+    on, reading = cache(markdown.day), PictureReader(pictures or {})
     stated = document.written or in_name(path.name, datetime.now(UTC))
     source, title = str(path.absolute()), named(title)
     every = ((*part.tags, *document.tags)[: identifiers.MOST_OF_FILE] for part in document.parts)
@@ -431,7 +431,7 @@ def _drafts_of(
             event_at=part.written or stated or when,
             dated_by_file=not (part.written or stated),
             context=markdown.context(
-                title, list(map(named, part.headings)), part.above, part.written or stated or when
+                title, list(map(named, part.headings)), part.above, on(part.written or stated or when)
             ),
             metadata={
                 **part.metadata,

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
+from typing import TypeVar
 from unicodedata import is_normalized, normalize
 
 from jupyter_memory.text.paths import pure
+
+Value = TypeVar("Value")
 
 # Kana, Han (with extensions), Hangul, Thai.
 _CJK = re.compile(
@@ -61,6 +64,8 @@ _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]
 _SIMPLE = re.compile(r"[A-Z]?[a-z]++|[A-Z]++|[0-9]++")
 # Longer ones are data, not names.
 _LONGEST = 200
+# Words that are kept as they were spelled out: about 15 MB.
+_MOST_SPELLED = 50_000
 
 
 def parts(identifier: str) -> list[str]:
@@ -125,6 +130,26 @@ _LATEX, _LATEX_WORD = re.compile(_COMMAND), re.compile(rf"(?:\w|\{{?{_COMMAND}\}
 _LATEX_LETTER = re.compile(r"\{?\\(?:([\"'`^~=.]|[uvHcdbkr](?=\{))\{?\\?([A-Za-z])\}?|([A-Za-z]+)(?:\{\}| )?)\}?")
 
 
+def _letter(found: re.Match[str]) -> str:
+    return _NAMED[found[3]] if found[3] else found[2] + _ACCENTS[found[1]]
+
+
+class Kept(dict[str, Value]):
+    """What a function returned for words, since those of one person recur; when full, it begins anew."""
+
+    def __init__(self, look_up: Callable[[str], Value], most: int, longest: int) -> None:
+        super().__init__()
+        self._look_up, self._most, self._longest = look_up, most, longest
+
+    def __missing__(self, word: str) -> Value:
+        found = self._look_up(word)
+        if len(word) <= self._longest:
+            if len(self) >= self._most:
+                self.clear()
+            self[word] = found
+        return found
+
+
 def _spelled(word: str) -> tuple[str, ...]:
     if _SIMPLE.fullmatch(word):
         return ()
@@ -132,6 +157,9 @@ def _spelled(word: str) -> tuple[str, ...]:
     if alone == word:
         return _taken_apart(word)
     return tuple(chain.from_iterable((name, *_taken_apart(name)) for name in IDENTIFIER.findall(alone)))
+
+
+_SPELLED = Kept(_spelled, _MOST_SPELLED, _LONGEST)
 
 
 def _taken_apart(name: str) -> tuple[str, ...]:
@@ -166,12 +194,11 @@ def ident_column(text: str) -> str:
     text = normalize("NFC", text)
     # Words with accents of LaTeX as they are printed, too.
     words = _LATEX_WORD.findall(text) if "\\" in text and _LATEX.search(text) else []
-    letter = lambda one: _NAMED[one[3]] if one[3] else one[2] + _ACCENTS[one[1]]  # noqa: E731
-    printed = [normalize("NFC", _LATEX_LETTER.sub(letter, word)) for word in words if "\\" in word]
+    printed = [normalize("NFC", _LATEX_LETTER.sub(_letter, word)) for word in words if "\\" in word]
     if printed:
         text = "\n".join((text, *printed))
     found = dict.fromkeys(printed) | dict.fromkeys(
-        chain.from_iterable(map(_spelled, dict.fromkeys(IDENTIFIER.findall(text))))
+        chain.from_iterable(map(_SPELLED.__getitem__, dict.fromkeys(IDENTIFIER.findall(text))))
     )
     if not text.isascii():
         found.update(dict.fromkeys((*bigrams(text), *pictures(text))))

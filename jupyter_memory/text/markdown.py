@@ -30,6 +30,8 @@ _HTML_HEADING = re.compile(
 )
 _ANY_TAG = re.compile(r"<[^<>]{1,300}>")
 _HEADING_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
+# What a link or markup begins with.
+_MARK = re.compile(r"[\[<*`\\#]")
 _MARKUP = re.compile(
     r"</?(?:a|b|br|center|code|div|em|font|h[1-6]|i|img|p|span|strong|su[bp]|t[dhr]|table|u)\b[^<>]{0,300}>"
     r"|[*`]+|\\(?=[^\w\s])|[ \t]#+[ \t]*$"
@@ -53,7 +55,9 @@ def front_matter(text: str) -> str:
 
 
 def _plain_heading(markdown: str) -> str:
-    return " ".join(_MARKUP.sub("", _HEADING_LINK.sub(r"\1", markdown)).split())
+    if _MARK.search(markdown):
+        markdown = _MARKUP.sub("", _HEADING_LINK.sub(r"\1", markdown))
+    return " ".join(markdown.split())
 
 
 def headings(text: str, lang: str = "markdown") -> list[Heading]:
@@ -142,14 +146,14 @@ _POSITION = re.compile(r"#.*|(?:page|slide) \d+", re.DOTALL)
 _OUTPUTS = "\n\nOut:\n"
 
 
-def context(name: str, headings: Sequence[str], above: str = "", when: datetime | None = None) -> str:
+def context(name: str, headings: Sequence[str], above: str = "", when: datetime | str | None = None) -> str:
     """Return the prefix of a cell or chunk: one line for each thing that is known of it.
 
-    Of the Markdown ``above``, 60 words are used; ``when`` is aware, and its day is shown in local time.
+    Of the Markdown ``above``, 60 words are used; ``when`` is aware, and shown in local time, or what ``day`` returns.
     """
     words = _plain_heading(above).split(" ", _WORDS_ABOVE)[:_WORDS_ABOVE] if above else ()
     told = words_within(" ".join(words), _LONGEST_ABOVE)
-    parts = (name, heading_path(headings), told, day(when) if when is not None else "")
+    parts = (name, heading_path(headings), told, day(when) if isinstance(when, datetime) else when)
     return "\n".join(part for part in parts if part)
 
 

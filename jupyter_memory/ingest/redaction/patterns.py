@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from jupyter_memory.ingest.redaction import values
 
@@ -21,18 +22,37 @@ class Shape:
     regex: str  # whose group ``secret`` is replaced, or the whole match if there is no such group
     check: Callable[[str], bool]  # must agree
     settings: bool  # only files of settings have it
+    tail: str  # the regex from the name of a secret on, if it has one
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
         """Return the pattern, compiled on first use: few texts have a hint, and all take 40 ms."""
         return re.compile(self.regex)
 
-    def secrets(self, text: str) -> Iterator[tuple[int, int, str]]:
-        """Yield the secrets of this kind."""
-        group = self.pattern.groupindex.get("secret", 0)
-        for match in self.pattern.finditer(text):
-            if self.check(match.group(group)):
-                yield *match.span(group), self.what
+    @cached_property
+    def _from_name(self) -> re.Pattern[str]:
+        return re.compile(self.tail)
+
+    def secrets(self, text: str, places: Sequence[int]) -> Iterator[tuple[int, int, str]]:
+        """Yield the secrets of this kind; with a ``tail`` only those around names that begin at ``places``."""
+        windows = [] if self.tail else [[0, len(text)]]
+        for place in places if self.tail else ():
+            if self._from_name.match(text, place) is None:
+                continue
+            begin, end = max(0, place - _BEFORE), place + _BEHIND
+            if windows and begin <= windows[-1][1]:
+                windows[-1][1] = end
+            else:
+                windows.append([begin, end])
+        group = self.pattern.groupindex.get("secret", 0) if windows else 0
+        for begin, end in windows:
+            for match in self.pattern.finditer(text, begin, end):
+                if self.check(match.group(group)):
+                    yield *match.span(group), self.what
+
+
+# Characters around a name of a secret that are searched.
+_BEFORE, _BEHIND = 600, 1_500
 
 
 def _whole(pattern: str) -> str:
@@ -60,6 +80,15 @@ def _hints(of_row: Sequence[str]) -> Iterator[str]:
         yield from _hints(_TABLE["hints"][hint[1:]]) if hint[0] == "*" else (hint,)
 
 
+def _tail(row: Mapping[str, Any]) -> str:
+    # A search for the names finds few places in few texts, and these rows are tried there alone.
+    if row["hints"] != ["*placed"]:
+        return ""
+    pattern: str = row["pattern"]
+    # What depends on a group before the name may or may not be there.
+    return _whole(re.sub(r"\(\?\(\w+\)", "(?:", pattern[pattern.index("{PLACED}") :]))
+
+
 # In the order in which they are looked for.
 SHAPES = tuple(
     Shape(
@@ -68,9 +97,26 @@ SHAPES = tuple(
         _token(row.get("begins", ())) + _whole(row["pattern"]),
         getattr(values, row["check"]) if "check" in row else bool,
         row.get("settings", False),
+        _tail(row),
     )
     for row in _TABLE["secret"]
 )
+
+_PLACED = frozenset(_hints(["*placed"]))
+_PLACE = re.compile(f"(?={PARTS['PLACED']})")
+
+
+def places(text: str, low: str, hints: Iterable[str]) -> list[int]:
+    """Return where names begin that a ``tail`` begins with, in order; ``low`` is the text in lower case."""
+    found: set[int] = set()
+    for hint in _PLACED.intersection(hints):
+        at = low.find(hint)
+        while at >= 0:
+            # A name begins at most so far before a hint ("mot de passe"), or within it ("dbpass").
+            found.update(place.start() for place in _PLACE.finditer(text, max(0, at - 4), at + 18))
+            at = low.find(hint, at + 1)
+    return sorted(found)
+
 
 # A name whose value may be a secret ends with one of these: OPENAI_API_KEY, dbPassword.
 _NAMES = {

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jupyter_memory.ingest.redaction.patterns import SETTINGS, SHAPES, assigned, columns
+from jupyter_memory.ingest.redaction.patterns import SETTINGS, SHAPES, assigned, columns, places
 from jupyter_memory.ingest.redaction.values import OF_ABROAD
 from jupyter_memory.text.unicode import REDACTED as MARK
 
@@ -21,24 +22,27 @@ _OF_NAMES = (
 )
 _ALL = tuple(dict.fromkeys((*(hint for shape in SHAPES for hint in shape.hints), *_OF_NAMES, *_OF_COLUMNS)))
 _ANYWHERE = tuple(shape for shape in SHAPES if not shape.settings)
+# Up to so many characters it is faster to look for one hint after the other.
+_SHORT = 300
 
 # The first three bytes of a hint give its slot; most slots have no hint.
 _FACTOR, _SHIFT = np.uint32(0x9E3779B1), np.uint32(16)
 _THREE = np.uint32(0xFFFFFF)
 
 
-def suspicious(texts: Sequence[str]) -> list[set[str]]:
-    """Return for each text the hints at secrets in it; it is faster to check many texts together."""
-    texts = list(map(_lower, texts))
+def _hints(texts: Sequence[str]) -> list[set[str]]:
+    if len(texts) == 1 and len(texts[0]) < _SHORT:
+        return [{hint for hint in _ALL if hint in texts[0]}]
     # No hint has a line break, so none crosses from one text to the next.
     data = "\n".join(texts).encode("utf-8", "surrogatepass")
-    places = np.flatnonzero(_TAKEN.take(_slots(data)))
+    taken, behind = _by_begin()
+    places = np.flatnonzero(taken.take(_slots(data)))
     lengths = [len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass")) for text in texts]
     owners = np.searchsorted(np.cumsum([length + 1 for length in lengths]), places, side="right")
     found: list[set[str]] = [set() for _ in texts]
     for owner, place in zip(owners.tolist(), places.tolist(), strict=True):
-        for hint in _BEHIND.get(data[place : place + 3], ()):
-            if data.startswith(hint.encode(), place):
+        for hint, written in behind.get(data[place : place + 3], ()):
+            if data.startswith(written, place):
                 found[owner].add(hint)
     return found
 
@@ -51,12 +55,15 @@ def _slots(data: bytes) -> NDArray[np.uint32]:
     return slots
 
 
-# Which slots are taken, and the hints by their first three bytes.
-_TAKEN = np.zeros(1 << 16, np.bool_)
-_BEHIND: dict[bytes, list[str]] = {}
-for _hint in _ALL:
-    _TAKEN[_slots(_hint.encode())[0]] = True
-    _BEHIND.setdefault(_hint.encode()[:3], []).append(_hint)
+@cache
+def _by_begin() -> tuple[NDArray[np.bool_], Mapping[bytes, list[tuple[str, bytes]]]]:
+    taken = np.zeros(1 << 16, np.bool_)
+    behind: dict[bytes, list[tuple[str, bytes]]] = {}
+    for hint in _ALL:
+        written = hint.encode()
+        taken[_slots(written)[0]] = True
+        behind.setdefault(written[:3], []).append((hint, written))
+    return taken, behind
 
 
 # Hiding one secret can uncover another one next to it, but not forever.
@@ -79,22 +86,34 @@ def redact(text: str, found: Collection[str] | None = None, language: str = "") 
     total = 0
     shapes = SHAPES if language in SETTINGS else _ANYWHERE
     for _ in range(_ROUNDS):
-        before, in_text = total, suspicious([text])[0] if found is None else set(found)
+        low, before = _lower(text), total
+        in_text = set(_hints([low])[0] if found is None else found)
         found = None
+        named: list[int] | None = None
         for shape in shapes if in_text else ():
-            if not in_text.isdisjoint(shape.hints):
-                text, count = _without(text, shape.secrets(text))
-                total += count
+            if in_text.isdisjoint(shape.hints):
+                continue
+            if shape.tail and named is None:
+                named = places(text, low if total == before else _lower(text), in_text)
+            text, count = _without(text, shape.secrets(text, named or ()))
+            if count:
+                named = None
+            total += count
         if total == before and in_text.isdisjoint(_OF_NAMES):
             break
-        text, count = _without(text, assigned(text, _lower(text)))
+        text, count = _without(text, assigned(text, low if total == before else _lower(text)))
         total += count
         if not in_text.isdisjoint(_OF_COLUMNS):
-            text, count = _without(text, columns(text, _lower(text)))
+            text, count = _without(text, columns(text, low if total == before else _lower(text)))
             total += count
         if total == before:
             break
     return text, total
+
+
+def suspicious(texts: Sequence[str]) -> list[set[str]]:
+    """Return for each text the hints at secrets in it; it is faster to check many texts together."""
+    return _hints([_lower(text) for text in texts])
 
 
 def redact_values(values: Mapping[str, Any]) -> Mapping[str, Any]:
