@@ -241,7 +241,7 @@ class SearchEngine:
                 where = f"{other.id} {other.placed(other.source)}".strip()
                 said = f"It is a duplicate of “{other.title}” ({where}) at rank {best.rank}; only that one is shown."
                 return Explanation(memory, query.text, profile, None, None, (said,))
-            why = why_not(memory, query, done.profile, done.snapshot, key, done.vector_query)
+            why = why_not(memory, key, done.profile, result.scored, done.snapshot)
             return Explanation(memory, query.text, profile, None, None, why)
 
     def told(self, query_id: str, memory_id: str) -> tuple[dict[str, int], dict[str, str]]:

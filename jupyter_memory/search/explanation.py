@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import isnan
 
-from jupyter_memory.search.context import Labelled, Reasoned, VectorQuery
+from jupyter_memory.search.context import Labelled, Reasoned
 from jupyter_memory.search.fusion import newer_first
 from jupyter_memory.search.pipeline import Result, Scored, contributions
 from jupyter_memory.search.profiles.profile import Profile
@@ -19,10 +19,9 @@ _MUST = {"path": "path must be in", "since": "time must not be before", "until":
 _MUST |= {"as_of": "it must have been stored by"}
 
 
-def why_not(
-    memory: Memory, query: Query, profile: Profile, snapshot: Snapshot, key: int, asked: VectorQuery | None
-) -> tuple[str, ...]:
-    filters, fetched = query.within, profile.fetch(query.limit)
+def why_not(memory: Memory, key: int, profile: Profile, scored: Scored, snapshot: Snapshot) -> tuple[str, ...]:
+    query, asked, fetched = scored.context.query, scored.context.vector_query, scored.depth
+    filters = query.within
     if query.left_out and key not in snapshot.keys(Filters(not_path=query.left_out)):
         return ("Its folder is hidden from searches that do not name its path.",)
     if filters and key not in snapshot.keys(filters):

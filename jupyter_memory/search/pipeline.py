@@ -52,12 +52,13 @@ def rewrite(query: Query, snapshot: Snapshot, profile: Profile) -> tuple[Query, 
 class Scored:
     """What the retrievers found and the signals said: all that a score is made of, before anything is fused.
 
-    ``hybrid`` tells whether the vector retriever took part; ``guarded`` whether so few memories match the words that
-    the profile shows all of them.
+    ``depth`` is how many memories of each retriever were ranked at most; ``hybrid`` tells whether the vector retriever
+    took part; ``guarded`` whether so few memories match the words that the profile shows all of them.
     """
 
     context: SearchContext
     rankings: Mapping[str, Ranking[int]]
+    depth: int
     hybrid: bool
     guarded: bool
     timings: Mapping[str, float]
@@ -96,22 +97,22 @@ def search(
     profile knows that, twice as many memories are ranked, and those below the threshold, too.
     """
     query, notices = rewrite(query, snapshot, profile)
-    begun, by_vector = perf_counter(), 0.0
+    begun, by_keyword, by_vector = perf_counter(), 0.0, 0.0
     depth, wanted = profile.fetch(query.limit), profile.fetches(query.limit)
     searched, apart = [within := query.within], within & Filters(kind=(profile.apart,))
     if profile.apart and snapshot.exists(apart):
         searched = [within & Filters(not_kind=(profile.apart,)), apart]
-    by_words = retrieve(profile.columns, query, searched, snapshot, wanted, exclude)
-    by_keyword = perf_counter() - begun
-    matches = sum(map(len, by_words))
-    guarded = matches < profile.small_corpus and query.limit < matches / 2
-    # More was fetched than the profile ranks, only to see how many memories match.
-    shown = depth if profile.small_corpus and not guarded else None
     pool, is_deep = _Pool(snapshot, exclude), not (asked and profile.is_judged)
     while True:
         asked_at = perf_counter()
+        by_words = retrieve(profile.columns, query, searched, snapshot, wanted, exclude)
+        by_keyword += (asked_then := perf_counter()) - asked_at
         by_meaning = [] if vector_query is None else retrieve(vector_query, query, searched, snapshot, wanted, exclude)
-        by_vector += perf_counter() - asked_at
+        by_vector += perf_counter() - asked_then
+        matches = sum(map(len, by_words))
+        guarded = matches < profile.small_corpus and query.limit < matches / 2
+        # More was fetched than the profile ranks, only to see how many memories match.
+        shown = depth if profile.small_corpus and not guarded else None
         retrieved: Retrieved = {
             # No memory is in two parts.
             name: sorted(chain.from_iterable(map(itemgetter(slice(shown)), parts)), key=_SCORE, reverse=True)
@@ -121,8 +122,7 @@ def search(
         context = SearchContext(query, found, retrieved, vector_query, asked, snapshot, samples, profile.columns)
         if is_deep or (found and words_count(context) >= 1):
             break
-        is_deep, wanted = True, _DEEPER * wanted
-        by_words = retrieve(profile.columns, query, searched, snapshot, wanted, exclude)
+        is_deep, depth, wanted = True, _DEEPER * depth, _DEEPER * wanted
         if vector_query is not None and not vector_query.strict:
             vector_query = replace(vector_query, threshold=None)
     notices = (*notices, *_left_out(len(pool.copies), len(pool.lost)))
@@ -138,7 +138,8 @@ def search(
         "pool": (pooled - begun - by_keyword - by_vector) * 1000,
         "rank": (perf_counter() - pooled) * 1000,
     }
-    return fuse(Scored(context, rankings, vector_query is not None, guarded, timings), profile, notices)
+    scored = Scored(context, rankings, depth, vector_query is not None, guarded, timings)
+    return fuse(scored, profile, notices)
 
 
 class _Pool:

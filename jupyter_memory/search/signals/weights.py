@@ -60,6 +60,6 @@ TITLE, TIER, RECENCY = 0.15, 0.06, 0.05
 
 # Columns of the keyword index.
 COLUMNS: Mapping[str, float] = {"title": 2.0, "context": 1.0, "text": 1.0, "tags": 1.0, "ident": 0.5}
-# How many memories each retriever returns: those that `MaxSim` compares. Of twice as many, hardly one more came among
-# the first ten (docs/quality.md).
+# How many memories each retriever returns: those that `MaxSim` compares. Where words help little, it is asked for twice
+# as many (docs/quality.md).
 POOL = 50
