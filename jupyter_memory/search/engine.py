@@ -121,6 +121,7 @@ class Search:
     vector_query: VectorQuery | None
     embedder: str
     notices: tuple[str, ...]
+    removals: int
 
 
 class SearchEngine:
@@ -263,7 +264,7 @@ class SearchEngine:
 
     @contextmanager
     def _search(self, request: SearchRequest, subject: Callable[[Snapshot], Subject] | None = None) -> Iterator[Search]:
-        timings, vector, exclude = dict[str, float](), None, None
+        removals, timings, vector, exclude = self.storage.removals, dict[str, float](), None, None
         if subject is None:
             begun = perf_counter()
             # Before the snapshot: a model that is loaded for the first time must not hold it open.
@@ -297,7 +298,8 @@ class SearchEngine:
                 said.append(f"{why} used words only, not meaning.")
             name = "" if embedder is None else embedder.name
             result = replace(result, timings={**timings, **result.timings})
-            yield Search(snapshot, request.profile, result, asked, name, (*request.notices, *said, *result.notices))
+            notices = (*request.notices, *said, *result.notices)
+            yield Search(snapshot, request.profile, result, asked, name, notices, removals)
 
     def _answer(self, done: Search, begun: float, *, with_strength: bool = True) -> Answer:
         ranked = perf_counter()
@@ -332,7 +334,8 @@ class SearchEngine:
             verdict=None if strong is None else verdict(strength),
             facets=facets(result.ranked),
         )
-        self._recent.put(str(self.storage.removals), answer.query_id, (result.scored, profile))
+        if done.removals == self.storage.removals:  # not forgotten before it was answered
+            self._recent.put(str(done.removals), answer.query_id, (result.scored, profile))
         return answer
 
 

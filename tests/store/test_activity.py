@@ -7,6 +7,7 @@ import pytest
 from inside import while_another_writes
 
 from jupyter_memory import InputError, JupyterMemory, MemoryStore, UnknownMemory
+from jupyter_memory.search import engine
 from jupyter_memory.types import Filters, Recent
 
 
@@ -103,6 +104,19 @@ def test_forgotten_searches_are_not_told(week_store, whole):
             assert searching.asked(answer.query_id) is None
             assert searching.explain_in(answer, poisson).without == {}
             forget, answer = week_store.forget_recent, searching.hits("λ")
+
+
+def test_a_search_that_is_forgotten_before_its_answer_is_not_told(week_store, monkeypatch):
+    facets = engine.facets
+
+    def forgotten_meanwhile(*given):
+        assert week_store.forget_recent() == 0
+        return facets(*given)
+
+    monkeypatch.setattr(engine, "facets", forgotten_meanwhile)
+    answer = week_store.hits("the λ of the Poisson model")
+    assert week_store.searching.asked(answer.query_id) is None
+    assert week_store.searching.explain_in(answer, answer.hits[0].memory.id).without == {}
 
 
 def test_forgetting_a_memory_forgets_who_asked_for_it(week_store, week_memories, bytes_of):
