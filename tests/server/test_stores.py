@@ -102,6 +102,16 @@ async def test_a_rating_of_an_answer_of_several_stores(ask, listed, papers):
         assert len(store.feedbacks()) == 1
 
 
+async def test_no_query_to_several_stores_outlives_a_forgetting(ask, listed, service):
+    await ask("status")
+    asked = {"query": "prices", "stores": ["own", "papers"]}
+    [own] = [hit["memory_id"] for hit in (await ask("search", asked)).json["hits"] if hit["store"] == "own"]
+    for route, body, method in (("recent", None, "DELETE"), ("forget", {"memory_ids": [own]}, "POST")):
+        await ask("search", asked)
+        assert service.asked_together
+        assert (await ask(route, body, method=method)).code == 200 and not service.asked_together
+
+
 async def test_what_a_store_refuses(ask, listed, papers):
     """A store that is read-only says so, and what is asked of the others is done all the same."""
     listed({"name": "papers", "path": str(papers), "read_only": True})
