@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from jupyter_core.paths import jupyter_config_path
 
-from jupyter_memory import MemoryStore, trust
+from jupyter_memory import Interrupted, MemoryStore, StoreLocked, trust
 from jupyter_memory import evaluation as golden
 
 
@@ -59,8 +59,28 @@ async def test_the_doctor_looks_at_the_stores_of_the_list(ask, listed, papers, t
     listed({"name": "papers", "path": str(papers)}, {"name": "gone", "path": str(tmp_path / "gone.sqlite")})
     await ask("status")
     [problem] = (await ask("doctor")).json["problems"]
-    told = "The store gone cannot be opened; `store remove gone` takes it off the list. There is no store at"
+    told = "The store gone cannot be opened; `jupyter-memory store remove gone` takes it off the list. There is no"
     assert problem.startswith(told)
+
+
+@pytest.mark.parametrize("error", [StoreLocked("Another program writes."), Interrupted()], ids=["busy", "dropped"])
+async def test_a_doctor_who_is_stopped(ask, listed, papers, service, monkeypatch, error):
+    """A store that cannot be checked is named; where the request is dropped, no other store is looked at."""
+    listed({"name": "papers", "path": str(papers)}, {"name": "more", "path": str(papers)})
+    await ask("status")
+
+    def doctor():
+        looked.append(error)
+        raise error
+
+    looked = []
+    for name in ("papers", "more"):
+        monkeypatch.setattr(service.stores.named(name), "doctor", doctor)
+    answer = await ask("doctor")
+    if isinstance(error, Interrupted):
+        assert (answer.code, len(looked)) == (503, 1)
+    else:
+        assert answer.json["problems"] == [f"The store {name}: {error}" for name in ("papers", "more")]
 
 
 async def test_what_is_done_to_a_hit_goes_to_its_store(ask, listed, papers):
