@@ -174,11 +174,11 @@ def judge(path: Path, question: GoldenQuestion, memories: Sequence[Memory], verd
 
 def take_back(
     path: Path | None, store: MemoryStore, memory_id: str, query: str, query_id: str = "", accepted: bool | None = None
-) -> str:
+) -> Literal["", "rating", "judgement"]:
     """Take back a rating, and what the panel made of it in the golden set (``path``).
 
-    A notebook or a terminal says what was ``accepted``, and takes back that alone. Returns what was done, empty if
-    nothing. Whatever its filters, a question goes with its last answer.
+    A notebook or a terminal says what was ``accepted``, and takes back that alone. Returns what is gone: a rating, or
+    the judgement in the golden set, too; empty if nothing. Whatever its filters, a question goes with its last answer.
     """
     said = [one for one in store.activity.said(memory_id, query, query_id) if accepted in (None, one.accepted)]
     # Only the panel's ratings are judgements, too: others of the same answer are a person's own, by `%memeval`.
@@ -199,7 +199,7 @@ def take_back(
                 known[number] = one.without((memory_id,))
         known[:] = [one for one in known if one.right or one.wrong]
         store.feedback(memory_id, None, query=query, query_id=query_id)
-        return "taken back" if known == before else "taken back, in the golden set too"
+        return "rating" if known == before else "judgement"
 
 
 def add(path: Path, answer: Answer, ranks: Sequence[int]) -> GoldenQuestion:

@@ -374,7 +374,8 @@ class Recorder:
                 self._name_code(info, run.number)
                 # JupyterLab and Notebook send the tags of the cell that runs; other front ends may not.
                 request = getattr(self._shell, "parent_header", None) or {}
-                tags = request.get("metadata", {}).get("tags")
+                metadata = request.get("metadata")
+                tags = metadata.get("tags") if isinstance(metadata, Mapping) else None
                 writer.begin(run, [tag for tag in tags if isinstance(tag, str)] if isinstance(tags, list) else ())
                 # What %%capture took, IPython counts to the cell after it.
                 last = self._shell.execution_count

@@ -167,7 +167,7 @@ def filters_of(values: Mapping[str, Any], now: datetime) -> Filters:
     if on is not None:
         start, end = _read("--on", on, lambda: parse_day(on, now))
     if values.get("tag") and not _tags(values):
-        raise QueryError("--tag is empty. Name a tag, or leave it out: --tag draft.")
+        raise QueryError("--tag is empty. Name a tag (--tag draft), or leave the option out.")
     facets: dict[str, Any] = {
         option.name: tuple(dict.fromkeys(as_tuple(values.get(option.name)))) for option in FILTERS if option.many
     }

@@ -121,6 +121,7 @@ class Search:
     vector_query: VectorQuery | None
     embedder: str
     notices: tuple[str, ...]
+    removals: int
 
 
 class SearchEngine:
@@ -246,7 +247,7 @@ class SearchEngine:
 
     def told(self, query_id: str, memory_id: str) -> tuple[dict[str, int], dict[str, str]]:
         """Return the ranks of a hit without each term, and what its signals judged it by; empty if no longer kept."""
-        if (kept := self._recent.get(str(self.storage.removals), query_id)) is not None:
+        if (kept := self._kept(query_id)) is not None:
             scored, profile = kept
             for key in (one.key for one in scored.context if one.memory.id == memory_id):
                 return ranks_without(scored, profile, [key])[key], judged_by(scored, profile, key)
@@ -254,16 +255,26 @@ class SearchEngine:
 
     def asked(self, query_id: str) -> Query | None:
         """Return the query of one of the last answers, with its filters; None if it is no longer kept."""
-        kept = self._recent.get(str(self.storage.removals), query_id)
+        kept = self._kept(query_id)
         return None if kept is None else kept[0].context.query
 
     def close(self) -> None:
         """Let go of the searches that were kept."""
         self._recent = Cache(_KEPT)
 
+    def _kept(self, query_id: str) -> tuple[Scored, Profile] | None:
+        kept = self._recent.get(str(self.storage.removals), query_id)
+        if kept is None:
+            return None
+        # With a memory goes what was asked for it, whichever process forgot it.
+        candidates = {one.key: one.memory.id for one in kept[0].context}
+        with self.storage.snapshot() as snapshot:
+            left = snapshot.keys(Filters(), [*candidates.values()])
+        return kept if candidates.keys() <= set(left) else None
+
     @contextmanager
     def _search(self, request: SearchRequest, subject: Callable[[Snapshot], Subject] | None = None) -> Iterator[Search]:
-        timings, vector, exclude = dict[str, float](), None, None
+        removals, timings, vector, exclude = self.storage.removals, dict[str, float](), None, None
         if subject is None:
             begun = perf_counter()
             # Before the snapshot: a model that is loaded for the first time must not hold it open.
@@ -297,7 +308,8 @@ class SearchEngine:
                 said.append(f"{why} used words only, not meaning.")
             name = "" if embedder is None else embedder.name
             result = replace(result, timings={**timings, **result.timings})
-            yield Search(snapshot, request.profile, result, asked, name, (*request.notices, *said, *result.notices))
+            notices = (*request.notices, *said, *result.notices)
+            yield Search(snapshot, request.profile, result, asked, name, notices, removals)
 
     def _answer(self, done: Search, begun: float, *, with_strength: bool = True) -> Answer:
         ranked = perf_counter()
@@ -332,7 +344,8 @@ class SearchEngine:
             verdict=None if strong is None else verdict(strength),
             facets=facets(result.ranked),
         )
-        self._recent.put(str(self.storage.removals), answer.query_id, (result.scored, profile))
+        if done.removals == self.storage.removals:  # not forgotten before it was answered
+            self._recent.put(str(done.removals), answer.query_id, (result.scored, profile))
         return answer
 
 

@@ -397,6 +397,7 @@ def _pin(handler: _MemoryHandler, body: _Json) -> _Json:
 def _forget(handler: _MemoryHandler, body: _Json) -> _Json:
     if not {"memory_ids", "source"} & set(body):
         raise invalid("", "Give one of memory_ids and source")
+    handler.service.asked_together.clear()
     if "memory_ids" in body:
         return {"forgotten": handler.service.stores.forget(body["memory_ids"])}
     store = handler.store

@@ -263,7 +263,7 @@ class Storage(Engine):
         # Whether nothing can be written, and whether opening the store made it.
         self.read_only, self.created = bool(database.read_only), bool(database.created)
         self._complete: Cache[Filters, bool] = Cache(16)
-        self.removals = 0  # how often something was forgotten through this object
+        self.removals = 0  # how often the searches were forgotten through this object
 
     @property
     def replaced(self) -> bool:

@@ -12,7 +12,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from jupyter_memory.config import JupyterMemory
-from jupyter_memory.errors import JupyterMemoryError, StoreError, StoreLocked, UnknownStore
+from jupyter_memory.errors import EmbedderError, MissingExtra, StoreError, StoreLocked, UnknownStore
 from jupyter_memory.search.prompt import PromptText, prompt_text
 from jupyter_memory.stores import ALL, PROJECT, ListedStore, chosen_stores, listed_stores, trusted_project
 from jupyter_memory.types import Answer
@@ -91,15 +91,21 @@ class Stores:
                 present += self.named(name).searching.present([hit for hit in answer.hits if hit.store == name])
         return prompt_text(replace(answer, hits=tuple(sorted(present, key=attrgetter("rank")))), max_tokens)
 
-    def problems(self, command: Callable[[str], str] = str) -> Iterator[str]:
+    def problems(self, command: Callable[[str], str] = "jupyter-memory {}".format) -> Iterator[str]:
         """Yield what is wrong with the stores of the list; ``command`` writes one of the package's as it is typed."""
         for one in listed_stores(self._settings.stores):
-            if one.place is not None:  # your own is the caller's, and that of a project need not be here
-                try:
-                    yield from (f"The store {one.name}: {problem}" for problem in self._store(one).doctor())
-                except (JupyterMemoryError, OSError) as error:
-                    off = command(f"store remove {one.name}")
-                    yield f"The store {one.name} cannot be opened; `{off}` takes it off the list. {error}"
+            if one.place is None:
+                continue  # your own is the caller's, and that of a project need not be here
+            try:
+                store = self._store(one)
+            except (StoreError, EmbedderError, MissingExtra, OSError) as error:
+                off = command(f"store remove {one.name}")
+                yield f"The store {one.name} cannot be opened; `{off}` takes it off the list. {error}"
+                continue
+            try:
+                yield from (f"The store {one.name}: {problem}" for problem in store.doctor())
+            except (StoreError, OSError) as error:
+                yield f"The store {one.name}: {error}"
 
     def interrupt(self, thread: int) -> None:
         """Stop what a thread is doing in one of the stores of the list."""

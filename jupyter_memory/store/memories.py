@@ -363,6 +363,7 @@ class Forgetting(Part):
         minutes = 0.0 if now else self._settings.undo_minutes
         until = datetime.now(UTC) + timedelta(minutes=minutes) if minutes else None
         writer, space = self._storage.writer, self._scope.space
+        self._storage.removals += everything  # searches that found nothing go, too
         gone = writer.forget(chosen, among=among, everything=everything, until=until, space=space, moved=moved)
         if everything:
             journal.empty(self._storage.path)

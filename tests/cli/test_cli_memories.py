@@ -202,11 +202,14 @@ def test_fix_of_standard_input_as_json(known: Run, monkeypatch, arguments: list[
     assert (fix["fix"], fix["kind"]) == ('print("hours: " + str(count))', "history")
 
 
-@pytest.mark.parametrize("choice", [["--kind", "note"], ["--tag", "decision,people"]], ids=" ".join)
+CHOICES = [["--kind", "note"], ["--tag", "decision,people"], ["--everything"]]
+
+
+@pytest.mark.parametrize("choice", CHOICES, ids=" ".join)
 def test_several_memories_are_forgotten_after_a_question(week: Run, monkeypatch, choice: list[str]) -> None:
     held = memories(week)
     dry = week("forget", *choice, "--dry-run")
-    found = re.search(r"Nothing was forgotten. Without --dry-run these would go: (\d+) memories", dry.err)
+    found = re.search(r"Nothing was forgotten. Without --dry-run these would go: (?:all )?(\d+) memories", dry.err)
     assert (dry.code, memories(week)) == (0, held) and found is not None
     number = int(found[1])
     assert len(dry.out.splitlines()) == number > 1
@@ -214,12 +217,13 @@ def test_several_memories_are_forgotten_after_a_question(week: Run, monkeypatch,
     monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
     refused = week("forget", *choice)
     assert (refused.code, refused.out) == (2, "")
-    assert f"This would forget {number} memories (" in refused.err and "Add --yes" in refused.err
-    monkeypatch.setattr("sys.stdin", Terminal("n\n"))
-    assert (week("forget", *choice).code, memories(week)) == (1, held)
+    assert re.search(rf"This would forget (all )?{number} memories .*\(.*Add --yes", refused.err)
+    for no in ("n\n", ""):
+        monkeypatch.setattr("sys.stdin", Terminal(no))
+        assert (week("forget", *choice).code, memories(week)) == (1, held)
     monkeypatch.setattr("sys.stdin", Terminal("y\n"))
     done = week("forget", *choice)
-    assert re.search(rf"Forget {number} memories \(\d note; 0 pinned, \d with tags\)\?", done.err)
+    assert re.search(rf"Forget (all )?{number} memories .*\(\d note; 0 pinned, \d with tags\)\?", done.err)
     assert (done.out, memories(week)) == (f"forgot {number} memories\n", held - number)
 
 

@@ -28,7 +28,7 @@ from jupyter_memory import MemoryStore
         # A variable that was never set chooses nothing, also beside other options.
         *((["forget", "--source", empty], "--source is empty. Name a file or a folder") for empty in ("", "  ")),
         *((["forget", "--source", "", *more], "--source is empty") for more in (["--source", "a.md"], ["--dry-run"])),
-        (["search", "x", "--tag", ""], "--tag is empty. Name a tag"),
+        (["search", "x", "--tag", ""], "--tag is empty. Name a tag (--tag draft), or leave the option out."),
         (["eval", "poll"], "There is no command 'eval poll'. Did you mean 'eval pool'?"),
         (["pin"], "Name a rank of the last results, or an id: jupyter-memory pin 1"),
         (["explain", "1"], 'jupyter-memory explain "prices" 1'),

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from commands import Run, configure, memory_id
 
-from jupyter_memory import open_store
+from jupyter_memory import MemoryStore, open_store
+from jupyter_memory import evaluation as golden
 from jupyter_memory.text import estimated_tokens, width
 
 
@@ -126,9 +127,35 @@ def test_a_search_before_the_one_that_was_forgotten(week) -> None:
     """What its ranks stand for is said, and every rating names the question that it is for."""
     before = memory_id(week, "merge frames")
     week("good", "1")
-    assert "ranks are now those of “merge frames”" in week("forget", memory_id(week, "scaled prices")).err
+    said = week("forget", memory_id(week, "scaled prices")).err
+    assert "Ranks are now those of “merge frames”: the search that they stood for is forgotten" in said
     assert week("bad", "1", "--remove").out.startswith(f"was not noted as wrong for “merge frames”: {before}")
-    assert week("good", "1", "--remove").out.startswith(f"taken back, right for “merge frames”: {before}")
+    assert week("good", "1", "--remove").out.startswith(f"no longer noted as right for “merge frames”: {before}")
+
+
+def test_a_rating_that_is_a_judgement_too(week, home: Path) -> None:
+    """What the panel made of its rating goes with it, and is said."""
+    best = memory_id(week, "merge frames")
+    with open_store() as store:
+        answer = store.hits("merge frames")
+        store.feedback(best, True, query="merge frames", query_id=answer.query_id)
+        golden.judge(golden.golden_path(store.path), golden.asked(answer.query), [store.get(best)], "right")
+    done = week("good", "1", "--remove")
+    assert done.out.startswith(f"no longer noted as right for “merge frames” (nor in the golden set): {best}"), done.err
+
+
+def test_a_search_in_another_terminal_meanwhile(week, monkeypatch) -> None:
+    """No search is said to be forgotten that is not."""
+    price, forget = memory_id(week, "scaled prices"), MemoryStore.forget
+    week("search", "merge frames", "-n", "1")
+
+    def after_a_search(store, *given, **options):
+        store.note_search(store.hits("Müller"), "command line")
+        return forget(store, *given, **options)
+
+    monkeypatch.setattr(MemoryStore, "forget", after_a_search)
+    done = week("forget", price)
+    assert done.out == "forgot 1 memory\n" and "Ranks are now" not in done.err and "is forgotten" not in done.err
 
 
 def test_ranks_need_the_log_of_searches(week, home: Path) -> None:

@@ -165,7 +165,7 @@ def test_taking_back(week_store, kept, now):
         golden.take_back(path, week_store, first.id, written)
     path.write_text(path.read_text("utf-8").removesuffix("{\n"), "utf-8")
     assert golden.load(path) == both and len(week_store.feedbacks()) == 2
-    assert golden.take_back(path, week_store, first.id, written).endswith("golden set too")
+    assert golden.take_back(path, week_store, first.id, written) == "judgement"
     right = {**kept[0].right, second.id: second.content_hash}  # the other verdict is not what was said
     assert golden.load(path) == [*kept[1:], replace(kept[0], right=right, first=second.id)]
     golden.take_back(path, week_store, second.id, QUESTIONS[0])
@@ -178,12 +178,12 @@ def test_taking_back(week_store, kept, now):
     answer = week_store.hits(QUESTIONS[0], now=now)
     week_store.note_search(answer, "magic")
     week_store.feedback(second.id, True, query_id=answer.query_id, query=QUESTIONS[0])
-    assert golden.take_back(path, week_store, second.id, QUESTIONS[0]) == "taken back"
+    assert golden.take_back(path, week_store, second.id, QUESTIONS[0]) == "rating"
     assert second.id in golden.load(path)[-1].right
     # So it does where that search was forgotten since, or the panel asked the same.
     week_store.feedback(second.id, True, query_id=answer.query_id, query=QUESTIONS[0])
     week_store.note_search(week_store.hits(QUESTIONS[0], now=now), "panel")
-    assert golden.take_back(path, week_store, second.id, QUESTIONS[0], answer.query_id, True) == "taken back"
+    assert golden.take_back(path, week_store, second.id, QUESTIONS[0], answer.query_id, True) == "rating"
     assert second.id in golden.load(path)[-1].right
     golden.forget(path, [kept[0].id])
     assert golden.take_back(path, week_store, second.id, "never asked") == ""

@@ -423,6 +423,13 @@ def test_a_kernel_masks_what_its_front_end_sends(tmp_path: Path):
     assert failed.error.message == 2 * "[redacted: typed value]" and "hunter2" not in failed.error.traceback
 
 
+@pytest.mark.parametrize("metadata", [None, [], "tags", {"tags": "memory-off"}], ids=repr)
+def test_a_request_without_tags_that_can_be_read(recorded, metadata):
+    recorded.shell.parent_header = {"metadata": metadata}
+    recorded.run("λ = 0.3")
+    assert recorded.sources() == ["λ = 0.3"] and recorded.notices == []
+
+
 def test_tags_and_ids_come_with_the_request(tmp_path: Path):
     """A tag that JupyterLab sends keeps a cell out, and the id it sends is that of the run; no journal is left."""
     (tmp_path / "config").mkdir()

@@ -387,7 +387,7 @@ def test_feedback(week) -> None:
     # Only this verdict is taken back, and nothing that %memeval keeps.
     week.run("%memeval add 1 4")
     right, wrong = week.printed("%memory good --remove 1 2").splitlines()
-    assert right.startswith("taken back, right for “") and wrong.startswith("was not noted as right for “")
+    assert right.startswith("no longer noted as right for “") and wrong.startswith("was not noted as right for “")
     assert week.printed("%memory bad --remove 4").startswith("was not noted as wrong for “")
     with week.store() as store:
         assert {one.memory_id for one in store.feedbacks()} == {*found[1:3]}

@@ -178,6 +178,15 @@ async def test_a_rating_feeds_the_golden_set(ask, fits, week_in):
     assert golden.load(path) == [] and [one.query for one in week_in.feedbacks()] == ["λ"]
 
 
+async def test_a_rating_after_another_memory_was_forgotten(ask, week_in):
+    lamp = week_in.add("Quarzlampe")
+    answer = (await ask("search", {"query": QUESTION, "filters": {"tag": ["model"]}})).json
+    assert (await ask("forget", {"memory_ids": [lamp.id]})).json == {"forgotten": 1}
+    rated = {"memory_id": answer["hits"][0]["memory_id"], "query_id": answer["query_id"], "query": QUESTION}
+    await ask("feedback", rated | {"accepted": True})
+    assert [one.text for one in golden.load(golden.golden_path(week_in.path))] == [QUESTION]
+
+
 async def test_a_described_folder_in_an_answer(ask, fits, week_in, notebook):
     week_in.index(notebook, progress=False)
     week_in.describe_folder(notebook.parent, "drafts of λ")

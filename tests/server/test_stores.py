@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from jupyter_core.paths import jupyter_config_path
 
-from jupyter_memory import MemoryStore, trust
+from jupyter_memory import Interrupted, MemoryStore, StoreLocked, trust
 from jupyter_memory import evaluation as golden
 
 
@@ -59,8 +59,28 @@ async def test_the_doctor_looks_at_the_stores_of_the_list(ask, listed, papers, t
     listed({"name": "papers", "path": str(papers)}, {"name": "gone", "path": str(tmp_path / "gone.sqlite")})
     await ask("status")
     [problem] = (await ask("doctor")).json["problems"]
-    told = "The store gone cannot be opened; `store remove gone` takes it off the list. There is no store at"
+    told = "The store gone cannot be opened; `jupyter-memory store remove gone` takes it off the list. There is no"
     assert problem.startswith(told)
+
+
+@pytest.mark.parametrize("error", [StoreLocked("Another program writes."), Interrupted()], ids=["busy", "dropped"])
+async def test_a_doctor_who_is_stopped(ask, listed, papers, service, monkeypatch, error):
+    """A store that cannot be checked is named; where the request is dropped, no other store is looked at."""
+    listed({"name": "papers", "path": str(papers)}, {"name": "more", "path": str(papers)})
+    await ask("status")
+
+    def doctor():
+        looked.append(error)
+        raise error
+
+    looked = []
+    for name in ("papers", "more"):
+        monkeypatch.setattr(service.stores.named(name), "doctor", doctor)
+    answer = await ask("doctor")
+    if isinstance(error, Interrupted):
+        assert (answer.code, len(looked)) == (503, 1)
+    else:
+        assert answer.json["problems"] == [f"The store {name}: {error}" for name in ("papers", "more")]
 
 
 async def test_what_is_done_to_a_hit_goes_to_its_store(ask, listed, papers):
@@ -100,6 +120,16 @@ async def test_a_rating_of_an_answer_of_several_stores(ask, listed, papers):
     assert golden.load(path) == []
     with MemoryStore(papers) as store:
         assert len(store.feedbacks()) == 1
+
+
+async def test_no_query_to_several_stores_outlives_a_forgetting(ask, listed, service):
+    await ask("status")
+    asked = {"query": "prices", "stores": ["own", "papers"]}
+    [own] = [hit["memory_id"] for hit in (await ask("search", asked)).json["hits"] if hit["store"] == "own"]
+    for route, body, method in (("recent", None, "DELETE"), ("forget", {"memory_ids": [own]}, "POST")):
+        await ask("search", asked)
+        assert service.asked_together
+        assert (await ask(route, body, method=method)).code == 200 and not service.asked_together
 
 
 async def test_what_a_store_refuses(ask, listed, papers):

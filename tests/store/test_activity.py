@@ -7,6 +7,7 @@ import pytest
 from inside import while_another_writes
 
 from jupyter_memory import InputError, JupyterMemory, MemoryStore, UnknownMemory
+from jupyter_memory.search import engine
 from jupyter_memory.types import Filters, Recent
 
 
@@ -90,19 +91,56 @@ def test_forgotten_without_a_trace(week_store, bytes_of):
 
 @pytest.mark.parametrize("whole", [True, False])
 def test_forgotten_searches_are_not_told(week_store, whole):
-    """No answer from before tells what was asked once searches are forgotten, noted or not, or a memory is."""
+    """No answer from before tells what was asked once searches are forgotten, noted or not."""
     searching = week_store.searching if whole else week_store.part(Filters(kind=("note",)))
-    other = week_store.add("Quarzlampe")
-    for forget in (week_store.forget_recent, lambda: week_store.forget(other.id)):
-        answer = searching.hits("the λ of the Poisson model")
-        week_store.note_search(answer, "panel")
+    answer = searching.hits("the λ of the Poisson model")
+    week_store.note_search(answer, "panel")
+    for forget in (week_store.forget_recent, week_store.forget_recent, lambda: week_store.forget(everything=True)):
         poisson = answer.hits[0].memory.id
         assert searching.asked(answer.query_id) == answer.query and searching.explain_in(answer, poisson).without
-        for _ in range(2):
-            forget()
-            assert searching.asked(answer.query_id) is None
+        nothing = searching.hits("λ", filters={"tag": "nowhere"})
+        forget()
+        assert searching.asked(answer.query_id) is searching.asked(nothing.query_id) is None
+        if week_store.count():
             assert searching.explain_in(answer, poisson).without == {}
-            forget, answer = week_store.forget_recent, searching.hits("λ")
+            answer = searching.hits("λ")
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_what_found_a_forgotten_memory_is_not_told(store, week, tmp_path, whole):
+    """An answer is no longer told once a memory that it found is forgotten, by any process; every other one is."""
+    file = tmp_path / "notes" / "lamp.md"
+    file.parent.mkdir()
+    file.write_text("Quarzlampe")
+    memory, other = store(embedder=None), store(embedder=None)
+    memory.add_many(week, progress=False)
+    memory.index(file.parent, progress=False)
+    searching = memory.searching if whole else memory.part(Filters(kind=("note", "file")))
+    lamp, poisson = searching.hits("Quarzlampe"), searching.hits("Poisson")
+    assert len(lamp.hits) == 1 and poisson.hits
+    memory.describe_folder(file.parent, "The lamps.")
+    memory.activity.forget_found(["team:0123456789abcdef"])
+    memory.drop_vectors()
+    assert searching.asked(lamp.query_id) == lamp.query
+    file.unlink()
+    memory.index(file.parent, progress=False)
+    assert searching.asked(lamp.query_id) is None and searching.asked(poisson.query_id) == poisson.query
+    assert searching.explain_in(poisson, poisson.hits[0].memory.id).without
+    other.forget([hit.memory.id for hit in poisson.hits])
+    assert searching.asked(poisson.query_id) is None
+
+
+def test_a_search_that_is_forgotten_before_its_answer_is_not_told(week_store, monkeypatch):
+    facets = engine.facets
+
+    def forgotten_meanwhile(*given):
+        assert week_store.forget_recent() == 0
+        return facets(*given)
+
+    monkeypatch.setattr(engine, "facets", forgotten_meanwhile)
+    answer = week_store.hits("the λ of the Poisson model")
+    assert week_store.searching.asked(answer.query_id) is None
+    assert week_store.searching.explain_in(answer, answer.hits[0].memory.id).without == {}
 
 
 def test_forgetting_a_memory_forgets_who_asked_for_it(week_store, week_memories, bytes_of):

@@ -4,6 +4,7 @@ import re
 import sqlite3
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
@@ -89,6 +90,17 @@ def test_forgotten_while_it_is_recorded(store):
     embedder.before = lambda texts: "plot" in texts[0] and opened.history.clear()
     assert opened.history.record([run("fit(λ)", 2), run("plot(λ)", 3)]) == 2
     assert {one.number for one in opened.history.runs()} == {2, 3}
+
+
+def test_two_kernels_at_once(store):
+    """Two stores record into one file at once, and no run of either is lost."""
+    opened, other = store(), store()
+    batches = [[run(f"cell({n % 5})", n, session=name) for n in range(20)] for name in ("k1", "k2")]
+    with ThreadPoolExecutor() as kernels:
+        for one, runs in zip((opened, other), batches, strict=True):
+            kernels.submit(lambda log, runs: [log.record([one]) for one in runs], one.history, runs)
+    assert opened.history.status().runs == 40 and opened.history.status().texts == 5
+    assert memory_of(opened, "cell(3)").metadata["runs"] == 8 and opened.doctor() == []
 
 
 def test_a_cell_of_ten_megabytes(store):

@@ -259,7 +259,7 @@ def _judge(front: Front, call: Call, *, accepted: bool) -> None:
         raise InputError(f"{strange} is not among the results of the last search, so it answers no question.")
     # The question is told: in a terminal, ranks are of an earlier search where the last one was forgotten.
     query, query_id = shown.query, shown.query_id
-    verdict = f"{'right' if accepted else 'wrong'} for “{fit(query, 60)}”:"
+    verdict = f"{'right' if accepted else 'wrong'} for “{fit(query, 60)}”"
     for memory, rank, store, of in picks:
         if call.values["remove"]:
             # Imported late: most commands need no golden set.
@@ -267,9 +267,11 @@ def _judge(front: Front, call: Call, *, accepted: bool) -> None:
 
             file = golden.golden_file(front.settings) if of in ("", OWN) else None
             done = golden.take_back(file, store, memory.id, query, query_id, accepted)
-            front.say(named(memory, f"{done}, {verdict}" if done else f"was not noted as {verdict}", of))
+            was = "no longer" if done else "was not"
+            too = " (nor in the golden set)" if done == "judgement" else ""
+            front.say(named(memory, f"{was} noted as {verdict}{too}:", of))
         elif store.feedback(memory.id, accepted, query=query, query_id=query_id, rank=rank, profile=shown.profile):
-            front.say(named(memory, f"noted as {verdict}", of))
+            front.say(named(memory, f"noted as {verdict}:", of))
         else:
             raise InputError("Nothing was noted, since the setting log_searches is off.")
 
@@ -639,9 +641,15 @@ def _say_after_forgetting(
         return
     if not now:
         hint_undo(front, store, of)
-    if shown and (left := front.shown) and left != shown:
-        before = fit(left.query, 60)
-        front.hint(f"The last search is forgotten with what it showed: ranks are now those of “{before}”.")
+    if (
+        shown
+        and (left := front.shown)
+        and left != shown
+        # Otherwise another terminal has searched meanwhile; a store keeps fewer searches than these.
+        and shown.query_id not in {one.query_id for one in front.store.recent(1_000_000)}
+    ):
+        now_of = f"Ranks are now those of “{fit(left.query, 60)}”"
+        front.hint(f"{now_of}: the search that they stood for is forgotten with what it showed.")
     places = [Path(source).expanduser() for source in sources]
     if any(place.is_dir() for place in places):
         front.hint(

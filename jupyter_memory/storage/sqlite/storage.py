@@ -134,7 +134,6 @@ class SqliteStorage(Storage):
                     "a moment. Nothing was forgotten. Remove or move other files, such as those in the trash, and "
                     "forget again."
                 ) from None
-        self.removals += 1
         self.tidy(compact_at=compact_at)
         return result
 
