@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
@@ -170,31 +170,36 @@ class StoreTransfer(Part):
 
     def give(
         self, ids: _Ids, target: StoreTransfer, *, history: bool, update: bool, progress: bool
-    ) -> tuple[CopyReport, dict[str, str]]:
-        """Copy memories into another store, as ``import_`` does; return a report, and what became of each by its id."""
-        became, masked, quota = dict[str, str](), 0, target._quota()
+    ) -> tuple[CopyReport, dict[str, str], set[str]]:
+        """Copy memories into another store, as ``import_`` does.
+
+        Returns a report, what became of each memory by its id, and the ids of those that went as they are.
+        """
+        became, plain, masked, quota = dict[str, str](), set[str](), 0, target._quota()
         with self._storage.transfer.contents(self._scope.space) as contents:
             for some in shown(self._arrivals(contents, ids, history), progress, "Copying"):
                 became |= target._model.writing(partial(target._put, some, update, quota, contents))
+                plain.update(one.memory.id for one, draft in some if _bare(draft) == _bare(one.draft))
                 masked += _masked(some)
         target._model.calibrate(len(became))
         pictures = PictureReport() if quota is None else quota.report
         report = ImportReport(**Counter(became.values()), pictures=pictures)
-        return CopyReport(str(target._storage.path), report, masked=masked), became
+        return CopyReport(str(target._storage.path), report, masked=masked), became, plain
 
-    def held_by(self, target: StoreTransfer, ids: _Ids) -> list[str]:
-        """Return those of these memories that another store has just as they are, or as ``give`` copies them."""
+    def held_by(self, target: StoreTransfer, ids: _Ids, plain: Collection[str] = ()) -> list[str]:
+        """Return those of these memories that another store has just as ``give`` copies them.
 
-        def same(one: Stored, there: Draft | None) -> bool:
-            # Most have no secrets, and to look for them takes longer than all else.
-            return there is not None and (there == _bare(one.draft) or there == _bare(self._without_secrets(one)[1]))
-
+        In those of ``plain``, which went as they are, no secrets are looked for again: that takes longer than all else.
+        """
         held = list[str]()
         with self._storage.transfer.contents(self._scope.space) as ours, target._storage.transfer.contents("") as its:
             for some in batches(ours.memories(among=ids), _TOGETHER):
                 found = its.memories(among=[one.memory.id for one in some])
                 there = {one.memory.id: _bare(one.draft) for one in found}
-                held += [one.memory.id for one in some if same(one, there.get(one.memory.id))]
+                for one in some:
+                    draft = one.draft if one.memory.id in plain else self._without_secrets(one)[1]
+                    if there.get(one.memory.id) == _bare(draft):
+                        held.append(one.memory.id)
         return held
 
     def _refuse_itself(self, target: Storage) -> None:

@@ -115,6 +115,21 @@ def test_secrets_are_looked_for_again(store):
         assert give(a, [a.add(**words).id], b).masked == 0
 
 
+def test_a_secret_that_another_store_holds_unmasked_is_a_difference(store):
+    """The memory is not moved there, and `undo` leaves there one into which somebody put the secret again."""
+    careless = JupyterMemory(redact=False)
+    paths = [store(f"{name}.sqlite").path for name in "ab"]
+    with MemoryStore(paths[0], Hashing(), settings=careless) as a, MemoryStore(paths[1], None, settings=careless) as b:
+        known, moved = (a.add(f"{said} {TOKEN}.").id for said in ("I use", "The token is"))
+        give(a, known, b)
+    a, b = (store(f"{name}.sqlite", embedder=Hashing(), settings=KEPT) for name in "ab")
+    report = give(a, [known, moved], b, move=True)
+    assert (report.removed, report.stayed) == (1, 1) and set(held(a)) == {known}
+    with MemoryStore(paths[1], None, settings=careless) as there:
+        there.update(moved, text=f"The token is {TOKEN}.")
+    assert a.undo() == 1 and set(held(a)) == set(held(b)) == {known, moved}
+
+
 def test_no_byte_of_a_move_stays(store):
     """As after forgetting; with time for `undo`, once that is over."""
     for undo in (0, 10):
