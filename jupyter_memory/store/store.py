@@ -263,7 +263,7 @@ class MemoryStore:
         interruption, the same call continues.
         """
         chosen, begun = (ids if isinstance(ids, Selection) else self.selection(ids)).ids, datetime.now(UTC)
-        self.transfer.check(chosen, to.transfer, history=history, move=move)
+        self.transfer.check_leaving(chosen, to.transfer, history=history, move=move)
         report, became, plain = self.transfer.give(
             chosen, to.transfer, history=history, update=update, progress=progress
         )

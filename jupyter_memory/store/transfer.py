@@ -148,7 +148,7 @@ class StoreTransfer(Part):
 
     def leaving(self, ids: _Ids, target: StoreTransfer, *, history: bool, move: bool) -> tuple[int, list[str], int]:
         """Return how many memories would go, the first titles, and how many have secrets; raise what keeps them."""
-        self.check(ids, target, history=history, move=move)
+        self.check_leaving(ids, target, history=history, move=move)
         number, masked, titles = 0, 0, list[str]()
         with self._storage.transfer.contents(self._scope.space) as contents:
             for some in self._arrivals(contents, ids, history):
@@ -156,12 +156,13 @@ class StoreTransfer(Part):
                 titles += [one.memory.headline for one, _ in some[: _TITLES - len(titles)]]
         return number, titles, masked
 
-    def check(self, ids: _Ids, target: StoreTransfer, *, history: bool, move: bool) -> None:
-        """Raise what keeps memories from going to another store."""
+    def check_leaving(self, ids: _Ids, target: StoreTransfer, *, history: bool, move: bool) -> None:
+        """Raise the error that keeps these memories from going to another store."""
         self._refuse_itself(target._storage)
+        within, spaces = self._scope.bound(_LEAVING[history]), set[str]()
         with self._storage.snapshot() as snapshot:
-            going = snapshot.by_id(ids, self._scope.bound(_LEAVING[history]))
-            spaces = {memory.space for memory in going.values()}
+            for some in batches(ids, _TOGETHER):
+                spaces.update(one.space for one in snapshot.by_id(some, within).values())
         for storage in (target._storage, *([self._storage] if move else [])):
             if storage.read_only:
                 raise StoreReadOnly(f"{storage.path} is read-only, so nothing was copied.")

@@ -13,6 +13,7 @@ from pictures import plot, plotting, saved
 from transferred import NOTES, PLAIN, carried
 
 from jupyter_memory import InputError, JupyterMemory, MemoryStore, StoreError, StoreReadOnly, UnknownMemory
+from jupyter_memory.storage.snapshot import Snapshot
 
 SECRET = "Walrossherde"
 TOKEN = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
@@ -204,6 +205,21 @@ def test_what_is_refused_before_anything_is_written(two, store):
         give(source, memory.id, b, move=True)
     assert b.count() == 0 and set(held(a)) == {memory.id}
     assert give(source, memory.id, b).memories.added == 1
+
+
+def test_what_leaves_is_looked_at_some_at_a_time(two, monkeypatch):
+    """Of a hundred thousand chosen memories, no more are in memory at once than go in one transaction."""
+    a, b = two
+    ids = [memory.id for memory in a.add_many([{"text": f"Prices of shop {n}"} for n in range(300)], progress=False)]
+    sizes, by_id = [], Snapshot.by_id
+
+    def counted(self, *args):
+        sizes.append(len(found := by_id(self, *args)))
+        return found
+
+    monkeypatch.setattr(Snapshot, "by_id", counted)
+    a.transfer.check_leaving(ids, b.transfer, history=True, move=True)
+    assert sum(sizes) == 300 and max(sizes) < 150
 
 
 def test_a_database_is_known_by_its_other_names(postgres_server, emptied_postgres):
