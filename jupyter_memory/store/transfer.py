@@ -10,12 +10,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jupyter_memory.errors import EmbeddingMismatch, InputError, StoreReadOnly
+from jupyter_memory.errors import EmbedderUnavailable, EmbeddingMismatch, InputError, StoreReadOnly
 from jupyter_memory.runtime import batches, shown
 from jupyter_memory.storage.base import Arriving, Model, Prepared, Stored
 from jupyter_memory.storage.databases import Storage, open_storage
 from jupyter_memory.storage.transfer import Contents
 from jupyter_memory.store import records
+from jupyter_memory.store.models import ModelChoice
 from jupyter_memory.store.sources import Part
 from jupyter_memory.text.paths import DatabaseAddress, absolute, store_at
 from jupyter_memory.text.unicode import REDACTED
@@ -83,12 +84,13 @@ class StoreTransfer(Part):
         """Copy this store into another file or database, made if need be, and return what became of its memories.
 
         Vectors come along, and the recent searches unless the store has a space: they belong to none. What the other
-        store knows already is treated as by ``import_``, and if its chunks have another size, what is new to it is cut
+        store knows already is treated as by ``import_``, and if its chunks have another size, what it takes in is cut
         and embedded anew. After an interruption the same call continues.
 
         Raises:
             InputError: it is the same store.
             EmbeddingMismatch: the other store has the vectors of another model; nothing is copied.
+            EmbedderUnavailable: it has chunks of another size, and the model cannot be opened; nothing is copied.
         """
         filled = open_storage(store_at(target), busy_seconds=self._settings.busy_seconds)
         try:
@@ -99,14 +101,11 @@ class StoreTransfer(Part):
             filled.close()
 
     def _copied(self, target: Storage, contents: Contents, *, update: bool, progress: bool) -> CopyReport:
-        model = _taken_over(target, contents)
-        with target.snapshot() as snapshot:
-            capacity, _ = snapshot.chunk_size()
+        model, capacity, embedder = _taken_over(target, contents, self._model)
 
         def ready(new: _Some) -> Sequence[Prepared]:
             if capacity == contents.chunk_size()[0]:
                 return contents.prepared([one for one, _ in new])
-            embedder, _ = self._model.for_searching()
             return self._prepared([replace(draft, chunks=()) for _, draft in new], embedder, capacity)
 
         became: Counter[str] = Counter()
@@ -307,7 +306,8 @@ def _refuse(target: Storage, spaces: _Ids) -> None:
         )
 
 
-def _taken_over(target: Storage, contents: Contents) -> Model | None:
+# The model whose vectors go there, the size of the chunks there, and what embeds those of another size anew.
+def _taken_over(target: Storage, contents: Contents, choice: ModelChoice) -> tuple[Model | None, int, Embedder | None]:
     _refuse(target, contents.spaces())
     with target.snapshot() as snapshot:
         active, is_empty = snapshot.active_model(), not snapshot.newest_chunk()
@@ -318,12 +318,20 @@ def _taken_over(target: Storage, contents: Contents) -> Model | None:
             f"with {model.name} ({model.dimensions}), so nothing was copied. Change the model of one of them "
             "with `model use`, or copy into a new store."
         )
+    tokens, since = contents.chunk_size()
     if is_empty:
-        tokens, since = contents.chunk_size()
         target.writer.note_once(f"chunks {since} {tokens}")
+    with target.snapshot() as snapshot:
+        capacity, _ = snapshot.chunk_size()
+    embedder, notices = choice.for_searching() if capacity != tokens else (None, ())
+    if notices:
+        raise EmbedderUnavailable(
+            f"{target.path} has chunks of another size, for which nothing can be embedded anew, so nothing was copied. "
+            f"{notices[0]}"
+        )
     if model is None:
-        return None
+        return None, capacity, None
     taken = target.transfer.begin(model)
     if is_empty and (measured := contents.calibration()) is not None:
         target.writer.keep_calibration(taken, measured.chunks, measured.value)
-    return taken
+    return taken, capacity, embedder
