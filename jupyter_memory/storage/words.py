@@ -94,17 +94,21 @@ def highlights(texts: Mapping[int, str], terms: Terms) -> dict[int, list[tuple[i
     return marked
 
 
-def begun(terms: Terms, first: Callable[[str], str]) -> Terms:
+def begun(terms: Terms, first: Callable[[Sequence[str]], Iterable[str]]) -> Terms:
     """Return the terms with the stem of what is being typed in place of a prefix that no stem has.
 
-    "electri" is longer than the stem "electr" of the words that begin with it. ``first`` returns the first word of the
-    index that begins with some letters, or any other where none does.
+    "electri" is longer than the stem "electr" of the words that begin with it. ``first`` yields the first word of the
+    index that begins with the first of some letters, and the others that are words of it, any other in place of those
+    that are not.
     """
     stem = "".join(stems(terms.prefix)[-1:]) if terms.prefix else ""
-    if not stem or first(stem).startswith(stem):
+    if not stem:
         return terms
-    shorter = (stem[:length] for length in range(len(stem) - 1, max(3, len(stem) - 4), -1))
-    word = next((one for one in shorter if first(one) == one), None)
+    shorter = [stem[:length] for length in range(len(stem) - 1, max(3, len(stem) - 4), -1)]
+    found = iter(first([stem, *shorter]))
+    if next(found).startswith(stem):
+        return terms
+    word = next((one for one, held in zip(shorter, found, strict=True) if held == one), None)
     return terms if word is None else replace(terms, words=(*terms.words, word), prefix=None)
 
 

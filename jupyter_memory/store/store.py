@@ -263,11 +263,14 @@ class MemoryStore:
         interruption, the same call continues.
         """
         chosen, begun = (ids if isinstance(ids, Selection) else self.selection(ids)).ids, datetime.now(UTC)
-        self.transfer.check(chosen, to.transfer, history=history, move=move)
-        report, became = self.transfer.give(chosen, to.transfer, history=history, update=update, progress=progress)
+        self.transfer.check_leaving(chosen, to.transfer, history=history, move=move)
+        report, became, plain = self.transfer.give(
+            chosen, to.transfer, history=history, update=update, progress=progress
+        )
         if not move:
             return report
-        whole = {*self.transfer.held_by(to.transfer, list(became)), *(one for one in became if became[one] == "merged")}
+        whole = set(self.transfer.held_by(to.transfer, list(became), plain))
+        whole |= {one for one in became if became[one] == "merged"}
         new = [one for one in became if became[one] == "added"]
         removed = self.forgetting.moved(sorted(whole), begun, str(to.path), new) if whole else 0
         return replace(report, removed=removed, stayed=len(became) - removed)

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jupyter_memory.errors import EmbeddingMismatch, InputError, StoreReadOnly
+from jupyter_memory.errors import EmbedderUnavailable, EmbeddingMismatch, InputError, StoreReadOnly
 from jupyter_memory.runtime import batches, shown
 from jupyter_memory.storage.base import Arriving, Model, Prepared, Stored
 from jupyter_memory.storage.databases import Storage, open_storage
 from jupyter_memory.storage.transfer import Contents
 from jupyter_memory.store import records
+from jupyter_memory.store.models import ModelChoice
 from jupyter_memory.store.sources import Part
 from jupyter_memory.text.paths import DatabaseAddress, absolute, store_at
 from jupyter_memory.text.unicode import REDACTED
@@ -83,12 +84,13 @@ class StoreTransfer(Part):
         """Copy this store into another file or database, made if need be, and return what became of its memories.
 
         Vectors come along, and the recent searches unless the store has a space: they belong to none. What the other
-        store knows already is treated as by ``import_``, and if its chunks have another size, what is new to it is cut
+        store knows already is treated as by ``import_``, and if its chunks have another size, what it takes in is cut
         and embedded anew. After an interruption the same call continues.
 
         Raises:
             InputError: it is the same store.
             EmbeddingMismatch: the other store has the vectors of another model; nothing is copied.
+            EmbedderUnavailable: it has chunks of another size, and the model cannot be opened; nothing is copied.
         """
         filled = open_storage(store_at(target), busy_seconds=self._settings.busy_seconds)
         try:
@@ -99,14 +101,11 @@ class StoreTransfer(Part):
             filled.close()
 
     def _copied(self, target: Storage, contents: Contents, *, update: bool, progress: bool) -> CopyReport:
-        model = _taken_over(target, contents)
-        with target.snapshot() as snapshot:
-            capacity, _ = snapshot.chunk_size()
+        model, capacity, embedder = _taken_over(target, contents, self._model)
 
         def ready(new: _Some) -> Sequence[Prepared]:
             if capacity == contents.chunk_size()[0]:
                 return contents.prepared([one for one, _ in new])
-            embedder, _ = self._model.for_searching()
             return self._prepared([replace(draft, chunks=()) for _, draft in new], embedder, capacity)
 
         became: Counter[str] = Counter()
@@ -148,7 +147,7 @@ class StoreTransfer(Part):
 
     def leaving(self, ids: _Ids, target: StoreTransfer, *, history: bool, move: bool) -> tuple[int, list[str], int]:
         """Return how many memories would go, the first titles, and how many have secrets; raise what keeps them."""
-        self.check(ids, target, history=history, move=move)
+        self.check_leaving(ids, target, history=history, move=move)
         number, masked, titles = 0, 0, list[str]()
         with self._storage.transfer.contents(self._scope.space) as contents:
             for some in self._arrivals(contents, ids, history):
@@ -156,12 +155,13 @@ class StoreTransfer(Part):
                 titles += [one.memory.headline for one, _ in some[: _TITLES - len(titles)]]
         return number, titles, masked
 
-    def check(self, ids: _Ids, target: StoreTransfer, *, history: bool, move: bool) -> None:
-        """Raise what keeps memories from going to another store."""
+    def check_leaving(self, ids: _Ids, target: StoreTransfer, *, history: bool, move: bool) -> None:
+        """Raise the error that keeps these memories from going to another store."""
         self._refuse_itself(target._storage)
+        within, spaces = self._scope.bound(_LEAVING[history]), set[str]()
         with self._storage.snapshot() as snapshot:
-            going = snapshot.by_id(ids, self._scope.bound(_LEAVING[history]))
-            spaces = {memory.space for memory in going.values()}
+            for some in batches(ids, _TOGETHER):
+                spaces.update(one.space for one in snapshot.by_id(some, within).values())
         for storage in (target._storage, *([self._storage] if move else [])):
             if storage.read_only:
                 raise StoreReadOnly(f"{storage.path} is read-only, so nothing was copied.")
@@ -170,31 +170,36 @@ class StoreTransfer(Part):
 
     def give(
         self, ids: _Ids, target: StoreTransfer, *, history: bool, update: bool, progress: bool
-    ) -> tuple[CopyReport, dict[str, str]]:
-        """Copy memories into another store, as ``import_`` does; return a report, and what became of each by its id."""
-        became, masked, quota = dict[str, str](), 0, target._quota()
+    ) -> tuple[CopyReport, dict[str, str], set[str]]:
+        """Copy memories into another store, as ``import_`` does.
+
+        Returns a report, what became of each memory by its id, and the ids of those that went as they are.
+        """
+        became, plain, masked, quota = dict[str, str](), set[str](), 0, target._quota()
         with self._storage.transfer.contents(self._scope.space) as contents:
             for some in shown(self._arrivals(contents, ids, history), progress, "Copying"):
                 became |= target._model.writing(partial(target._put, some, update, quota, contents))
+                plain.update(one.memory.id for one, draft in some if _bare(draft) == _bare(one.draft))
                 masked += _masked(some)
         target._model.calibrate(len(became))
         pictures = PictureReport() if quota is None else quota.report
         report = ImportReport(**Counter(became.values()), pictures=pictures)
-        return CopyReport(str(target._storage.path), report, masked=masked), became
+        return CopyReport(str(target._storage.path), report, masked=masked), became, plain
 
-    def held_by(self, target: StoreTransfer, ids: _Ids) -> list[str]:
-        """Return those of these memories that another store has just as they are, or as ``give`` copies them."""
+    def held_by(self, target: StoreTransfer, ids: _Ids, plain: Collection[str] = ()) -> list[str]:
+        """Return those of these memories that another store has just as ``give`` copies them.
 
-        def same(one: Stored, there: Draft | None) -> bool:
-            # Most have no secrets, and to look for them takes longer than all else.
-            return there is not None and (there == _bare(one.draft) or there == _bare(self._without_secrets(one)[1]))
-
+        In those of ``plain``, which went as they are, no secrets are looked for again: that takes longer than all else.
+        """
         held = list[str]()
         with self._storage.transfer.contents(self._scope.space) as ours, target._storage.transfer.contents("") as its:
             for some in batches(ours.memories(among=ids), _TOGETHER):
                 found = its.memories(among=[one.memory.id for one in some])
                 there = {one.memory.id: _bare(one.draft) for one in found}
-                held += [one.memory.id for one in some if same(one, there.get(one.memory.id))]
+                for one in some:
+                    draft = one.draft if one.memory.id in plain else self._without_secrets(one)[1]
+                    if there.get(one.memory.id) == _bare(draft):
+                        held.append(one.memory.id)
         return held
 
     def _refuse_itself(self, target: Storage) -> None:
@@ -301,7 +306,8 @@ def _refuse(target: Storage, spaces: _Ids) -> None:
         )
 
 
-def _taken_over(target: Storage, contents: Contents) -> Model | None:
+# The model whose vectors go there, the size of the chunks there, and what embeds those of another size anew.
+def _taken_over(target: Storage, contents: Contents, choice: ModelChoice) -> tuple[Model | None, int, Embedder | None]:
     _refuse(target, contents.spaces())
     with target.snapshot() as snapshot:
         active, is_empty = snapshot.active_model(), not snapshot.newest_chunk()
@@ -312,12 +318,20 @@ def _taken_over(target: Storage, contents: Contents) -> Model | None:
             f"with {model.name} ({model.dimensions}), so nothing was copied. Change the model of one of them "
             "with `model use`, or copy into a new store."
         )
+    tokens, since = contents.chunk_size()
     if is_empty:
-        tokens, since = contents.chunk_size()
         target.writer.note_once(f"chunks {since} {tokens}")
+    with target.snapshot() as snapshot:
+        capacity, _ = snapshot.chunk_size()
+    embedder, notices = choice.for_searching() if capacity != tokens else (None, ())
+    if notices:
+        raise EmbedderUnavailable(
+            f"{target.path} has chunks of another size, for which nothing can be embedded anew, so nothing was copied. "
+            f"{notices[0]}"
+        )
     if model is None:
-        return None
+        return None, capacity, None
     taken = target.transfer.begin(model)
     if is_empty and (measured := contents.calibration()) is not None:
         target.writer.keep_calibration(taken, measured.chunks, measured.value)
-    return taken
+    return taken, capacity, embedder

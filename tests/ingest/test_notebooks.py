@@ -468,7 +468,13 @@ def test_a_note_of_zeppelin_is_read_as_a_notebook(read):
     assert (found.language, found.kind) == ("python", "cell")
 
 
-@pytest.mark.parametrize("paragraphs", ["[]", "[1, null]", '[{"text": 3}]', '[{"text": "%", "results": 3}]', "3"])
+@pytest.mark.parametrize(
+    "paragraphs",
+    [
+        *("[]", "[1, null]", '[{"text": 3}]', '[{"text": "%", "results": 3}]', "3"),
+        '[{"text": "1", "results": {"msg": [3, null]}}]',
+    ],
+)
 def test_a_damaged_note_of_zeppelin_is_refused_or_read(read, paragraphs):
     """Nothing but an InputError is raised."""
     try:

@@ -13,6 +13,7 @@ from pictures import plot, plotting, saved
 from transferred import NOTES, PLAIN, carried
 
 from jupyter_memory import InputError, JupyterMemory, MemoryStore, StoreError, StoreReadOnly, UnknownMemory
+from jupyter_memory.storage.snapshot import Snapshot
 
 SECRET = "Walrossherde"
 TOKEN = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
@@ -115,6 +116,21 @@ def test_secrets_are_looked_for_again(store):
         assert give(a, [a.add(**words).id], b).masked == 0
 
 
+def test_a_secret_that_another_store_holds_unmasked_is_a_difference(store):
+    """The memory is not moved there, and `undo` leaves there one into which somebody put the secret again."""
+    careless = JupyterMemory(redact=False)
+    paths = [store(f"{name}.sqlite").path for name in "ab"]
+    with MemoryStore(paths[0], Hashing(), settings=careless) as a, MemoryStore(paths[1], None, settings=careless) as b:
+        known, moved = (a.add(f"{said} {TOKEN}.").id for said in ("I use", "The token is"))
+        give(a, known, b)
+    a, b = (store(f"{name}.sqlite", embedder=Hashing(), settings=KEPT) for name in "ab")
+    report = give(a, [known, moved], b, move=True)
+    assert (report.removed, report.stayed) == (1, 1) and set(held(a)) == {known}
+    with MemoryStore(paths[1], None, settings=careless) as there:
+        there.update(moved, text=f"The token is {TOKEN}.")
+    assert a.undo() == 1 and set(held(a)) == set(held(b)) == {known, moved}
+
+
 def test_no_byte_of_a_move_stays(store):
     """As after forgetting; with time for `undo`, once that is over."""
     for undo in (0, 10):
@@ -189,6 +205,21 @@ def test_what_is_refused_before_anything_is_written(two, store):
         give(source, memory.id, b, move=True)
     assert b.count() == 0 and set(held(a)) == {memory.id}
     assert give(source, memory.id, b).memories.added == 1
+
+
+def test_what_leaves_is_looked_at_some_at_a_time(two, monkeypatch):
+    """Of a hundred thousand chosen memories, no more are in memory at once than go in one transaction."""
+    a, b = two
+    ids = [memory.id for memory in a.add_many([{"text": f"Prices of shop {n}"} for n in range(300)], progress=False)]
+    sizes, by_id = [], Snapshot.by_id
+
+    def counted(self, *args):
+        sizes.append(len(found := by_id(self, *args)))
+        return found
+
+    monkeypatch.setattr(Snapshot, "by_id", counted)
+    a.transfer.check_leaving(ids, b.transfer, history=True, move=True)
+    assert sum(sizes) == 300 and max(sizes) < 150
 
 
 def test_a_database_is_known_by_its_other_names(postgres_server, emptied_postgres):

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pictures import base64, plot, plotting, saved
 from transferred import NOTES, PLAIN, RUNS, answers, carried, contents, fill, write_files
 
-from jupyter_memory import EmbeddingMismatch, InputError, JupyterMemory, MemoryStore
+from jupyter_memory import EmbedderUnavailable, EmbeddingMismatch, InputError, JupyterMemory, MemoryStore
 
 
 @given(st.lists(NOTES, max_size=6), st.lists(RUNS, max_size=6))
@@ -82,6 +82,18 @@ def test_a_copy_knows_how_long_its_chunks_are(tmp_path):
     for name, sizes, others in (("b", small, 0), ("b", usual, 1), ("c", usual, 0), ("c", small, 1)):
         with MemoryStore(tmp_path / f"{name}.sqlite", embedder="static", settings=sizes) as copy:
             assert copy.stats(sizes=True)["other_chunks"] == others, (name, others)
+
+
+def test_a_copy_that_would_lose_its_vectors_is_refused(tmp_path):
+    """A model that cannot be opened here embeds nothing anew for chunks of another size; the other store stays."""
+    with MemoryStore(tmp_path / "a.sqlite", Hashing("only-there"), settings=JupyterMemory(chunk_tokens=64)) as store:
+        store.add("Prices are net of tax. " * 40)
+    with MemoryStore(tmp_path / "b.sqlite", None) as other, MemoryStore(tmp_path / "a.sqlite") as store:
+        other.add("Orders are counted by day.")
+        with pytest.raises(EmbedderUnavailable, match=r"b\.sqlite has chunks of another size.* cannot be opened here"):
+            store.copy_to(other.path, progress=False)
+        assert other.count() == 1 and other.stats()["models"] == []
+        assert store.copy_to(tmp_path / "c.sqlite", progress=False).without_vectors == 0
 
 
 def test_an_interrupted_copy_goes_on(tmp_path):

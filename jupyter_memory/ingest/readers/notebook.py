@@ -248,7 +248,8 @@ def _from_zeppelin(note: Mapping[str, Any]) -> dict[str, Any]:
         said = messages if isinstance(messages, list) else [{"type": results.get("type"), "data": messages}]
         outputs = [
             {"output_type": "display_data", "data": {_MIMES.get(str(one.get("type")), "text/plain"): one.get("data")}}
-            for one in map(_mapping, said)
+            for one in said
+            if isinstance(one, Mapping)
         ]
         source = source if language == kernel else f"%%{language}\n{source}"
         cells.append({"cell_type": "code", "metadata": {}, "source": source, "outputs": outputs})

@@ -241,15 +241,22 @@ class Statistics:
             known |= counted
         return known
 
-    def first_with(self, letters: str) -> str:
-        """Return the first word that begins with these letters, an empty one if there is none."""
-        found = self._session.value(
-            f"select term from frequencies where {of('frequencies')} and term >= :letters and term < :until "
-            "group by term having sum(chunks) > 0 order by term limit 1",
-            letters=letters,
-            until=f"{letters}\U0010ffff",
+    def first_with(self, beginnings: Sequence[str]) -> Sequence[str]:
+        """Return the first word that begins with the first of these, and the others that are words, empty ones else."""
+        # Of the others, all that begins with them would be read and sorted.
+        ends = ["\U0010ffff", *["\x01"] * (len(beginnings) - 1)]
+        return self._session.column(
+            f"""
+            select coalesce((
+                select term from frequencies where {of("frequencies")} and term >= letters and term < until
+                group by term having sum(chunks) > 0 order by term limit 1
+            ), '')
+            from unnest(:beginnings::text[], :ends::text[]) with ordinality as asked (letters, until, place)
+            order by place
+            """,
+            beginnings=list(beginnings),
+            ends=[letters + end for letters, end in zip(beginnings, ends, strict=True)],
         )
-        return found or ""
 
     def beginning(self, letters: str, /) -> Sequence[str]:
         after = letters[:-1] + chr(ord(letters[-1]) + 1)

@@ -132,7 +132,9 @@ def _match(text: str, columns: Collection[str], *, begins: bool = False) -> str:
 
 
 def _begun(session: Session, terms: Terms) -> Terms:
-    return begun(terms, lambda letters: next((term for term, _ in frequencies(session, letters)), ""))
+    return begun(
+        terms, lambda beginnings: (next((term for term, _ in frequencies(session, one)), "") for one in beginnings)
+    )
 
 
 def frequencies(session: Session, begin: str = "") -> Iterator[tuple[str, int]]:

@@ -44,12 +44,13 @@ def storage(emptied_postgres):
         (lambda snapshot: snapshot.corpus.frequencies(["rate", "queue"]), 1),
         (lambda snapshot: snapshot.keyword_matches(Terms(words=("rate", "queue")), WEIGHTS, EVERYTHING, 9), 2),
         (lambda snapshot: snapshot.keyword_matches(Terms(phrases=("arrival rate",)), WEIGHTS, EVERYTHING, 9), 2),
+        (lambda snapshot: snapshot.keyword_matches(Terms(prefix="arrivalled"), WEIGHTS, EVERYTHING, 9), 3),
         (lambda snapshot: snapshot.vector_matches(snapshot.active_model(), vector_of(RATE), EVERYTHING, 9, None), 2),
         (lambda snapshot: snapshot.memories(keys_of(snapshot, *DRAFTS)), 2),
         (lambda snapshot: snapshot.passages([1, 2, 3]), 1),
         (lambda snapshot: snapshot.facet_counts(EVERYTHING), 2),
     ],
-    ids=["frequencies", "words", "phrase", "vectors", "memories", "passages", "facets"],
+    ids=["frequencies", "words", "phrase", "typed", "vectors", "memories", "passages", "facets"],
 )
 def test_a_stage_of_a_search_takes_one_round_trip(storage, monkeypatch, stage, most):
     """Whatever it asks for comes at once; before it, the rarity of words or the model is read, once a state."""
