@@ -228,7 +228,7 @@ def nearest(flag: str, table: Sequence[Option]) -> str | None:
     """Return the long flag that a misspelt one may mean, None if there is none, or if it destroys something."""
     # Without the dashes, and more alike than usual: short names are like anything.
     known = {one[2:]: option for option in table for one in option.flags if one.startswith("--")}
-    near = next(iter(get_close_matches(flag.lstrip("-"), known, n=1, cutoff=0.7)), None)
+    near = next(iter(get_close_matches(flag.lstrip("-"), known, n=1, cutoff=0.66)), None)
     return None if near is None or known[near].destroys else f"--{near}"
 
 
