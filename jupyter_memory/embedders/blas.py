@@ -54,7 +54,7 @@ def fast_blas() -> Blas:
             problems.append(f"{name}: {error}")
         else:
             return Blas(name, library=library)
-    tried = "; ".join(problems) or "no OpenBLAS found"
+    tried = "; ".join(dict.fromkeys(problems)) or "no OpenBLAS found"
     return Blas("reference", f"{_SLOW} ({tried}). Install a fast one: pip install cmeel-openblas, or your system's.")
 
 

@@ -27,7 +27,7 @@ from jupyter_memory.search.fusion import weights_of, with_weights
 from jupyter_memory.search.profiles import PROFILES, Profile
 from jupyter_memory.search.profiles.profile import new_file
 from jupyter_memory.search.query.parser import parse
-from jupyter_memory.store.searching import SearchOptions
+from jupyter_memory.store.searching import QueryOptions
 from jupyter_memory.store.store import MemoryStore
 from jupyter_memory.text.display import columns, count_of, fit
 from jupyter_memory.text.paths import make_private, write_private
@@ -58,12 +58,13 @@ class GoldenQuestion:
     filters: Filters = field(default_factory=Filters)
     tags: tuple[str, ...] = ()
     domain: str | None = None
+    time: bool = True  # as in ``Query``
     wrong: Mapping[str, str] = field(default_factory=dict)
     first: str = ""
 
-    def options(self, profile: Profile) -> SearchOptions:
-        asked: SearchOptions = {"filters": self.filters, "now": self.now, "tags": self.tags, "domain": self.domain}
-        return {**asked, "profile": profile, "limit": DEPTH}
+    def options(self, profile: Profile) -> QueryOptions:
+        asked: QueryOptions = {"filters": self.filters, "now": self.now, "tags": self.tags, "domain": self.domain}
+        return {**asked, "time": self.time, "profile": profile, "limit": DEPTH}
 
     @property
     def grades(self) -> dict[str, float]:
@@ -77,9 +78,9 @@ class GoldenQuestion:
 
     @property
     def id(self) -> str:
-        """Return six characters that name the question with its filters."""
-        identity = json.dumps([self.text, _plain(self.filters), self.tags, self.domain], ensure_ascii=False)
-        return blake2b(identity.encode(), digest_size=3).hexdigest()
+        """Return six characters that name the question with its filters, and whether its time is read."""
+        asked = [self.text, _plain(self.filters), self.tags, self.domain, *(() if self.time else (False,))]
+        return blake2b(json.dumps(asked, ensure_ascii=False).encode(), digest_size=3).hexdigest()
 
 
 def golden_path(store: Path) -> Path:
@@ -111,6 +112,7 @@ def load(path: Path) -> list[GoldenQuestion]:
                     filters=_filters(held.get("filters", {})),
                     tags=tuple(held.get("tags", ())),
                     domain=held.get("domain"),
+                    time=held.get("time") is not False,
                 )
             )
         except (ValueError, KeyError, TypeError) as error:
@@ -126,7 +128,7 @@ def _save(path: Path, questions: Sequence[GoldenQuestion]) -> None:
     for one in questions:
         line: dict[str, Any] = {"_id": one.id, "text": one.text, "date": one.now.isoformat(), "right": dict(one.right)}
         line |= {"filters": _plain(one.filters), "tags": list(one.tags), "domain": one.domain}
-        line |= {"wrong": dict(one.wrong), "first": one.first}
+        line |= {"time": None if one.time else False, "wrong": dict(one.wrong), "first": one.first}
         held = {name: value for name, value in line.items() if name == "right" or value not in ({}, [], None, "")}
         lines.append(json.dumps(held, ensure_ascii=False) + "\n")
     write_private(path, "".join(lines).encode(), _INSTEAD)
@@ -155,7 +157,7 @@ def _changed(path: Path) -> Iterator[list[GoldenQuestion]]:
 
 def asked(query: Query) -> GoldenQuestion:
     """Return a query as a question of which nothing was judged yet."""
-    return GoldenQuestion(query.text, query.now, {}, query.filters, query.tags, query.domain)
+    return GoldenQuestion(query.text, query.now, {}, query.filters, query.tags, query.domain, query.time)
 
 
 def judge(path: Path, question: GoldenQuestion, memories: Sequence[Memory], verdict: Verdict) -> GoldenQuestion:
@@ -187,7 +189,8 @@ def take_back(
         others.add(query_id)  # a search of their own, even if it was forgotten with what it showed
     judged = {one.accepted for one in said if one.query_id not in others}
     asked = {query, *(one.query for one in said)} - {""}
-    texts = {parse(one, now=datetime.now(UTC)).text for one in asked} if judged else set[str]()
+    now, both = datetime.now(UTC), (True, False)  # a rating does not say whether the time of its question was read
+    texts = {parse(one, now=now, time=time).text for one in asked for time in both} if judged else set[str]()
     if not said:
         return ""
     changing = _changed(path) if path and path.exists() else nullcontext(list[GoldenQuestion]())

@@ -70,7 +70,7 @@ SINCE = Option(("--since",), 'from this time on: 2025-03-31, "last week"', "TIME
 UNTIL = Option(("--until",), "up to this time; a day, month or year is included", "TIME")
 AS_OF = Option(("--as-of",), "only what was stored by this time", "TIME")
 ON = Option(("--on",), 'in this day, week, month or year: yesterday, "March 2025"', "TIME")
-IGNORE_TIME = Option(("--ignore-time",), "a time among the words, such as last week, is only words")
+IGNORE_TIME = Option(("--ignore-time",), "take a time among the words, such as “last week”, as plain words")
 DOMAIN = Option(("--domain",), "subject area that counts in favour (profile vault)", "NAME")
 SCAN = Option(("--scan",), "short rows only: title, score, first words, size")
 JSON = Option(("--json",), "as JSON")
@@ -228,7 +228,7 @@ def nearest(flag: str, table: Sequence[Option]) -> str | None:
     """Return the long flag that a misspelt one may mean, None if there is none, or if it destroys something."""
     # Without the dashes, and more alike than usual: short names are like anything.
     known = {one[2:]: option for option in table for one in option.flags if one.startswith("--")}
-    near = next(iter(get_close_matches(flag.lstrip("-"), known, n=1, cutoff=0.7)), None)
+    near = next(iter(get_close_matches(flag.lstrip("-"), known, n=1, cutoff=0.66)), None)
     return None if near is None or known[near].destroys else f"--{near}"
 
 

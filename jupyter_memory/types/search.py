@@ -167,6 +167,7 @@ class Query:
     filters: Filters = field(default_factory=Filters)
     tags: tuple[str, ...] = ()
     domain: str | None = None
+    time: bool = True  # whether words such as "last week" are read as a time
     temporal: TemporalExpression | None = None
     written: str = ""  # all that was typed, with the filters
     time_filters: Filters | None = None  # what the time that it names means in this store

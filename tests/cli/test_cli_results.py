@@ -65,6 +65,16 @@ def test_explain_by_the_rank_of_a_query(week: Run) -> None:
     assert "no rank 99" in week("explain", "prices merge frames", "99").err
 
 
+def test_explain_where_a_time_is_only_words(week: Run) -> None:
+    """The answer of search --ignore-time is explained, by a rank and by an id."""
+    query = "prices in March 2026"
+    hit = found(week, "search", query, "--ignore-time")["hits"][0]
+    for named in ("1", hit["memory_id"]):
+        assert found(week, "explain", query, named)["hit"]["score"] > hit["score"] + 0.5
+        told = found(week, "explain", query, named, "--ignore-time")["hit"]
+        assert told["score"] == pytest.approx(hit["score"], abs=1e-5)
+
+
 @pytest.mark.parametrize(
     ("arguments", "code"), [(["scaled prices"], 0), (["xyzzy"], 1), (["/(a/"], 2), (["prices", "--json"], 2)]
 )

@@ -190,6 +190,22 @@ def test_taking_back(week_store, kept, now):
     assert golden.load(path) == kept[1:]
 
 
+def test_a_time_that_is_not_read(week_store, now):
+    """A question whose time was ignored is another one than with its time, measured so, and is taken back alike."""
+    path, asked = golden.golden_path(week_store.path), "prices last month"
+    with_time, without = (golden.add(path, week_store.hits(asked, now=now, time=time), [1]) for time in (True, False))
+    assert with_time.id != without.id and golden.load(path) == [with_time, without]
+    assert [line.count('"time": false') for line in path.read_text("utf-8").splitlines()] == [0, 1]
+    read = [week_store.hits(asked, **one.options(covalence)).query.temporal for one in (with_time, without)]
+    assert read[0] is not None and read[1] is None
+    asked = "what did we do yesterday"
+    [hit, *_] = week_store.hits(asked, now=now, time=False).hits
+    golden.judge(path, golden.asked(week_store.hits(asked, now=now, time=False).query), [hit.memory], "right")
+    week_store.feedback(hit.memory.id, True, query=asked)
+    assert golden.take_back(path, week_store, hit.memory.id, asked).endswith("golden set too")
+    assert golden.load(path) == [with_time, without]
+
+
 def test_a_set_that_cannot_be_written(week_store, kept, monkeypatch):
     """Another program that judges for long, or a folder that is read-only, is an error with what to do."""
     path = golden.golden_path(week_store.path)

@@ -17,7 +17,7 @@ from jupyter_memory import (
     store_path,
 )
 from jupyter_memory.cli import main
-from jupyter_memory.interface import ADD, SEARCH, StoreProvider, headline, refuse_unquoted_times, search_of
+from jupyter_memory.interface import ADD, SEARCH, StoreProvider, headline, nearest, refuse_unquoted_times, search_of
 from jupyter_memory.text import DatabaseAddress
 from jupyter_memory.types import FACETS, Filters, Fix, Run, RunError
 
@@ -57,6 +57,12 @@ def test_filters() -> None:
     # An empty variable of a script must not widen what is searched or forgotten.
     with pytest.raises(QueryError, match="--tag is empty"):
         search_of({"tag": [" ", ","], "kind": ("note",)}, NOW)
+
+
+@pytest.mark.parametrize(("slip", "meant"), [("--tga", "--tag"), ("--author", None)])
+def test_the_option_that_is_meant(slip, meant) -> None:
+    """Two letters in the wrong order are a slip; what only ends like an option is not."""
+    assert nearest(slip, SEARCH) == meant
 
 
 @pytest.mark.parametrize(

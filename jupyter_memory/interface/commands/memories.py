@@ -29,6 +29,7 @@ from jupyter_memory.types.search import OWN, address, parted
 
 if TYPE_CHECKING:
     from jupyter_memory.interface.commands.command import Shown
+    from jupyter_memory.store.searching import QueryOptions
     from jupyter_memory.store.store import MemoryStore
 
 # An id may consist of digits; a rank is shorter.
@@ -434,13 +435,14 @@ def explain(front: Front, call: Call) -> None:
     with usage():
         check_profile(profile)
     # Without quotes, the query is all but the last word.
-    asked, profile = " ".join(query), profile or front.settings.profile
+    asked = " ".join(query)
+    given: QueryOptions = {"profile": profile or front.settings.profile, "time": not call.values.get("ignore_time")}
     if rank is None:
         of, memory_id = parted(word)
-        why = _store_of(front, of).explain(asked, memory_id, profile=profile)
+        why = _store_of(front, of).explain(asked, memory_id, **given)
     else:
-        most = max(front.settings.limit, min(rank, _LOOKED_AT))
-        answer = front.store.hits(asked, profile=profile, limit=most) if query else front.ranked or _last(front)
+        given["limit"] = max(front.settings.limit, min(rank, _LOOKED_AT))
+        answer = front.store.hits(asked, **given) if query else front.ranked or _last(front)
         if not 1 <= rank <= len(answer.hits):
             raise WrongUsage(_no_rank("This query" if query else "The last search", len(answer.hits), rank))
         hit = answer.hits[rank - 1]

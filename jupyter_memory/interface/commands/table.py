@@ -86,7 +86,7 @@ COMMANDS: tuple[Command[Front], ...] = (
         (options.EVERY_REASON,),
         missing='Name a query, and a rank of the last search or an id: %memory explain "prices" 1',
         notebook_words="RANK | QUERY ID",
-        terminal_options=(options.PROFILE, options.JSON),
+        terminal_options=(options.PROFILE, options.IGNORE_TIME, options.JSON),
     ),
     _of("open", memories.open_),
     _of("text", memories.text, options=(options.RUNNABLE, options.EFFECTS)),

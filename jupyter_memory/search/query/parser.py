@@ -225,6 +225,7 @@ def parse(
         query_class=query_class(text),
         limit=min(count, _MOST),
         filters=(filters or Filters()) & typed,
+        time=time,
         temporal=temporal,
         written=written.strip(),
         **options,

@@ -4,7 +4,7 @@ import type { ICell } from '@jupyterlab/nbformat';
 
 import type { IItem } from '../api/types';
 import { type IQuestion, within } from './answers';
-import { withValues } from './filters';
+import { typedFilters, withValues } from './filters';
 
 const PROSE = /^(|markdown|md|text|txt|plain|rst|restructuredtext|html|latex|org)$/i;
 
@@ -54,12 +54,14 @@ export function fenced(source: string, language: string): string {
 
 /**
  * A question as `%memsearch` reads it, to the same hits: all that narrows it are options before the words. A comma
- * separates the tags of an option, so tags that hold one are filters among the words.
+ * separates the tags of an option, so tags that hold one are filters among the words, unless a tag is typed there: any
+ * of those would do. Then, and where a tag holds quotes too, the hits are not quite the same.
  */
 export function asTyped(question: IQuestion): string {
   const { query, stores, aboutTags, profile, useTime } = question;
   const { filters = {}, since, as_of, limit } = within(question);
-  const isAmong = filters.tag?.some(tag => tag.includes(',')) && !filters.tag.join('').includes('"');
+  const isTyped = typedFilters(query).some(filter => filter.startsWith('tag:'));
+  const isAmong = !isTyped && filters.tag?.some(tag => tag.includes(',')) && !filters.tag.join('').includes('"');
   const words = [...(isAmong ? filters.tag!.map(tag => `tag:"${tag}"`) : []), query.trim()].join(' ');
   const more = { since: [since], 'as-of': [as_of], 'about-tag': aboutTags, profile: [profile], limit: [`${limit}`] };
   const all = { in: stores, ...(isAmong ? withValues(filters, 'tag', []) : filters), ...more };

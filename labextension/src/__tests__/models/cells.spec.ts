@@ -95,6 +95,15 @@ describe('a question as a line of a notebook', () => {
     );
   });
 
+  it('keeps the chosen tags apart from one that is typed, which narrows them', () => {
+    const { answers } = new SearchModel({ api: new Server().api });
+    answers.assign({ filters: { tag: ['λ', 'join, inner'] } });
+    answers.setQuery('tag:ridge prices');
+    expect(asTyped(answers.question)).toBe('--tag λ --tag "join, inner" --limit 20 tag:ridge prices');
+    answers.setQuery('-tag:ridge prices');
+    expect(asTyped(answers.question)).toBe('--limit 20 -- tag:"λ" tag:"join, inner" -tag:ridge prices');
+  });
+
   it('keeps a question from being taken for a call for help, and a line a line', () => {
     expect(magicLine('how do I merge\n  frames?', true)).toBe('%memsearch how do I merge frames ?');
   });
