@@ -639,9 +639,7 @@ def _say_after_forgetting(
         return
     if not now:
         hint_undo(front, store, of)
-    if shown and (left := front.shown) and left != shown:
-        before = fit(left.query, 60)
-        front.hint(f"The last search is forgotten with what it showed: ranks are now those of “{before}”.")
+    hint_ranks(front, shown)
     places = [Path(source).expanduser() for source in sources]
     if any(place.is_dir() for place in places):
         front.hint(
@@ -653,6 +651,13 @@ def _say_after_forgetting(
             "The file itself stays: if its folder is indexed again, it is remembered again. "
             "Its name in a file .jupytermemoryignore beside it prevents that; so does the setting `ignore`."
         )
+
+
+def hint_ranks(front: Front, before: Shown | None) -> None:
+    """Say if ranks are now those of an earlier search than ``before``, which went with a memory that it showed."""
+    if before and (left := front.shown) and left != before:
+        query = fit(left.query, 60)
+        front.hint(f"The last search is forgotten with what it showed: ranks are now those of “{query}”.")
 
 
 def hint_undo(front: Front, store: MemoryStore, of: str) -> None:
