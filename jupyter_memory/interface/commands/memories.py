@@ -248,12 +248,18 @@ def bad(front: Front, call: Call) -> None:
     _judge(front, call, accepted=False)
 
 
-def _judge(front: Front, call: Call, *, accepted: bool) -> None:
+def with_question(front: Front) -> Shown:
+    """Return what was shown last; raise ``InputError`` if nothing was, or if it answers no question."""
     shown = front.shown
     if shown is None:
         raise InputError(front.no_results)
     if not shown.query:
         raise InputError(f"{shown.what} answers no question, so no hit is right or wrong for it. Search first.")
+    return shown
+
+
+def _judge(front: Front, call: Call, *, accepted: bool) -> None:
+    shown = with_question(front)
     picks = picked(front, call.words)
     if strange := next((address(one.of, one.memory.id) for one in picks if one.rank is None), None):
         raise InputError(f"{strange} is not among the results of the last search, so it answers no question.")
@@ -580,10 +586,7 @@ def forget(front: Front, call: Call) -> object:
     with usage():
         chosen = forget_of(words, call.values, datetime.now(UTC))
     if call.values["searches"]:
-        dry = call.values["dry_run"]
-        # More searches than a store keeps.
-        number = len(front.store.recent(1_000_000)) if dry else front.store.forget_recent()
-        front.say(f"{'would forget' if dry else 'forgot'} {count_of(number, 'search', 'searches')}")
+        _forget_searches(front, dry=call.values["dry_run"])
         return None
     # The person may be looking at an earlier search.
     shown = front.shown
@@ -614,8 +617,18 @@ def forget(front: Front, call: Call) -> object:
     front.say(f"forgot {count_of(forgotten, 'memory', 'memories')}")
     if of:
         front.stores.forgot(of, words)
+    front.drop_answers({address(of, one) for one in selection.ids})
     _say_after_forgetting(front, store, of, chosen, forgotten, shown, call.values["now"])
     return None
+
+
+def _forget_searches(front: Front, *, dry: bool) -> None:
+    if dry:
+        number = len(front.store.recent(1_000_000))  # more than a store keeps
+    else:
+        number = front.store.forget_recent()
+        front.drop_answers()
+    front.say(f"{'would forget' if dry else 'forgot'} {count_of(number, 'search', 'searches')}")
 
 
 def of_one_store(named: Iterable[tuple[str, str]]) -> tuple[str, tuple[str, ...]]:

@@ -15,7 +15,7 @@ from jupyter_memory.interface.options import filters_of
 from jupyter_memory.stores import PROJECT, ListedStore, listed_stores
 from jupyter_memory.text.display import columns, count_of, fit
 from jupyter_memory.text.paths import may_exist
-from jupyter_memory.types.search import OWN
+from jupyter_memory.types.search import OWN, address
 
 
 def list_(front: Front, call: Call) -> None:
@@ -146,7 +146,12 @@ def hand_over(front: Front, call: Call, verb: str) -> None:
     front.say(str(report))
     if report.removed and undoes:
         hint_undo(front, source, of)
-    hint_ranks(front, shown)
+    if moves:
+        stayed = {memory.id for memory in source.among(selection.ids)}
+        gone = [one for one in selection.ids if one not in stayed]
+        front.stores.forgot(of, gone)
+        front.drop_answers({address(of, one) for one in gone})
+        hint_ranks(front, shown)
 
 
 def _kept() -> JupyterMemory:
