@@ -166,12 +166,19 @@ def filters_of(values: Mapping[str, Any], now: datetime) -> Filters:
         raise QueryError(f"Nothing lies between --since {since} and --until {until}: change one of them.")
     if on is not None:
         start, end = _read("--on", on, lambda: parse_day(on, now))
-    if values.get("tag") and not _tags(values):
-        raise QueryError("--tag is empty. Name a tag (--tag draft), or leave the option out.")
+    refuse_empty(values, FILTERS)
     facets: dict[str, Any] = {
         option.name: tuple(dict.fromkeys(as_tuple(values.get(option.name)))) for option in FILTERS if option.many
     }
     return Filters(**{**facets, "tag": _tags(values)}, since=start, until=end, as_of=as_of)
+
+
+def refuse_empty(values: Mapping[str, Any], options: Sequence[Option]) -> None:
+    """Raise ``QueryError`` for an empty value: a script's variable may be, and must not widen what is meant."""
+    for option in options:
+        if option.many and not all(given.strip(" ,\t\n") for given in as_tuple(values.get(option.name))):
+            flag = option.flags[-1]
+            raise QueryError(f"{flag} is empty. Give it a value ({flag} {option.metavar}), or leave the option out.")
 
 
 def period_of(
@@ -200,6 +207,7 @@ def period_of(
 def search_of(values: Mapping[str, Any], now: datetime) -> dict[str, Any]:
     """Return the arguments of a search that option values give, without the query; options not given are left out."""
     given = {name: values[name] for name in ("limit", "profile", "domain") if values.get(name) is not None}
+    refuse_empty(values, (ABOUT_TAG,))
     if tags := _tags(values, "about_tag"):
         given["tags"] = tags
     if values.get("ignore_time"):
@@ -252,10 +260,9 @@ def switch_among(words: Sequence[str], table: Sequence[Option]) -> str:
 
 def forget_of(ids: Sequence[str], values: Mapping[str, Any], now: datetime) -> dict[str, Any]:
     """Return the arguments of ``forget`` that ids and option values give; raise ``QueryError`` if they are unclear."""
+    refuse_empty(values, FORGET)
     filters, sources = filters_of(values, now), as_tuple(values.get("source"))
     everything = bool(values.get("everything"))
-    if not all(map(str.strip, sources)):
-        raise QueryError("--source is empty. Name a file or a folder: --source PATH.")
     part = bool(ids or sources or filters)
     if values.get("searches") and (part or everything):
         raise QueryError("--searches forgets no memories: leave the rest out, or leave it out.")
@@ -268,6 +275,7 @@ def forget_of(ids: Sequence[str], values: Mapping[str, Any], now: datetime) -> d
 
 def memory_of(values: Mapping[str, Any], now: datetime) -> dict[str, Any]:
     """Return the arguments of ``add`` that option values give, without the text; options not given are left out."""
+    refuse_empty(values, ADD)
     names = ("title", "space", "session", "severity", "domain", "tier")
     given = {name: values[name] for name in names if values.get(name) is not None}
     if tags := _tags(values):

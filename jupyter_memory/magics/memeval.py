@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.error import UsageError
 
 from jupyter_memory.interface.commands.command import Argument, Call, Command
+from jupyter_memory.interface.commands.memories import with_question
 from jupyter_memory.interface.options import VERDICTS, Option
 from jupyter_memory.magics.parsing import Subcommands
 from jupyter_memory.magics.session import Session
@@ -43,6 +44,7 @@ def add(session: Session, call: Call) -> None:
         raise UsageError("There is no search to keep yet: run %memsearch first.")
     if wrong := [word for word in call.words if not word.isdecimal()]:
         raise UsageError(f"Ranks are numbers, as in %memeval add 1 3; {wrong[0]} is not one.")
+    with_question(session)
     kept = golden.add(golden.golden_file(session.settings), session.last, list(map(int, call.words)) or [1])
     answers = count_of(len(kept.right), "right answer")
     session.say(f"kept “{fit(kept.text, 60)}” with {answers} ({kept.id}); the golden set has {len(session.questions)}.")

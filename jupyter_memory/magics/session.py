@@ -139,8 +139,9 @@ class Session(Front):
         if latest is None:
             return None
         ids = tuple(hit.address for hit in latest.hits)
-        what = "The last search" if latest.query.written else "The last list"
-        return Shown(ids, latest.query.written, latest.query_id, latest.profile, what)
+        # The query of `related` is made from a memory: nobody asked it.
+        asked = latest.query.written if latest is self.last else ""
+        return Shown(ids, asked, latest.query_id, latest.profile, "The last search" if asked else "The last list")
 
     @property
     def held(self) -> frozenset[str]:  # type: ignore[override]
@@ -151,13 +152,24 @@ class Session(Front):
 
     @property
     def no_results(self) -> str:
-        return "There is no search yet, so no ranks: run %memsearch first, or name a memory by its id."
+        return (
+            "No search is kept, so there are no ranks: run %memsearch first, or name a memory by its id. A search is "
+            "forgotten with what it showed."
+        )
 
     def searched(self, answer: Answer) -> None:
         """Keep the answer of a search as the last one, and note it among the recent searches."""
         self.last = self.ranked = self.latest = answer
         with suppress(StoreError):  # other stores may have answered without it
             self.store_at_once.note_search(answer, "magic")
+
+    def drop_answers(self, gone: Container[str] | None = None) -> None:
+        def kept(answer: Answer | None) -> Answer | None:
+            if answer is None or gone is None or any(hit.address in gone for hit in answer.hits):
+                return None
+            return answer
+
+        self.last, self.ranked, self.latest = kept(self.last), kept(self.ranked), kept(self.latest)
 
     @property
     def questions(self) -> list[GoldenQuestion]:

@@ -21,7 +21,7 @@ from jupyter_memory.store.sources import Part
 from jupyter_memory.text.code import definitions
 from jupyter_memory.text.markdown import embedding_text
 from jupyter_memory.text.paths import DatabaseAddress, absolute, store_at
-from jupyter_memory.types import ORIGINS, Answer, Feedback, Filters, Recent
+from jupyter_memory.types import ORIGINS, Answer, Feedback, Filters, Query, Recent
 from jupyter_memory.types.protocols import Embedder
 from jupyter_memory.types.report import StoreSize, budget_notice
 
@@ -278,14 +278,15 @@ class Activity(Part):
         memory_id: str,
         accepted: bool | None,
         *,
-        query: str | None = None,
+        query: str | Query | None = None,
         query_id: str | None = None,
         rank: int | None = None,
         profile: str | None = None,
     ) -> bool:
         """Note whether a hit was what you looked for, in place of earlier feedback on it for the same question.
 
-        None takes it back, without a question whatever was asked. For a search that was noted, ``query_id`` is enough.
+        None takes it back, without a question whatever was asked. ``query`` is a text, or an answer's ``query``; for a
+        search that was noted, ``query_id`` is enough.
         Returns False where no searches are kept, or nothing was there. Raises ``UnknownMemory`` if no memory has this
         id.
         """
@@ -303,12 +304,16 @@ class Activity(Part):
         self._storage.writer.judge(said)
         return True
 
-    def said(self, memory_id: str, query: str | None, query_id: str | None) -> list[Feedback]:
+    def said(self, memory_id: str, query: str | Query | None, query_id: str | None) -> list[Feedback]:
         """Return the feedback on a hit for one question, or without a question for all."""
         asked, every = self._asked(memory_id, query, query_id), not (query or query_id)
         return [one for one in self.feedbacks() if one.memory_id == memory_id and (every or one.query == asked)]
 
-    def _asked(self, memory_id: str, query: str | None, query_id: str | None) -> str:
+    def _asked(self, memory_id: str, query: str | Query | None, query_id: str | None) -> str:
+        if isinstance(query, Query):
+            query = query.written or query.text
+        if not isinstance(query, str | None):
+            raise InputError(f"query is a text, or the query of an answer, not {type(query).__name__}.")
         with self._storage.snapshot() as snapshot:
             snapshot.key_of(memory_id)
             return self._hidden(query) if query else snapshot.query_of(query_id or "")

@@ -17,9 +17,10 @@ from jupyter_memory.errors import InputError, StoreError
 from jupyter_memory.runtime import batches, shown
 from jupyter_memory.search.query.parser import filters_from
 from jupyter_memory.storage import journal
+from jupyter_memory.storage.sql import all_of
 from jupyter_memory.store.searching import Moment
 from jupyter_memory.store.sources import Part
-from jupyter_memory.types import Draft, Filters, Memory, Selection, Thumbnail, as_tuple
+from jupyter_memory.types import FACETS, Draft, Filters, Memory, Selection, Thumbnail, as_tuple
 from jupyter_memory.types.memory import PINNED_BY
 from jupyter_memory.types.protocols import Embedder
 from jupyter_memory.types.report import Undoable
@@ -203,6 +204,14 @@ def _without_program(metadata: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in metadata.items() if name != PINNED_BY}
 
 
+def _refuse_empty(filters: Filters) -> None:
+    # An empty space or language is that of memories without one, which may be all of them.
+    for one in all_of(filters):
+        for name in FACETS:
+            if not all(map(str.strip, (*getattr(one, name), *getattr(one, f"not_{name}")))):
+                raise InputError(f"The filter {name!r} is empty. Give it a value, or leave it out.")
+
+
 _LATER = 0.5  # seconds after the end of the time, so that it is over by any clock
 _NOT_BOTH = "Name ids, or choose by source and filters, not both."
 
@@ -252,7 +261,7 @@ class Forgetting(Part):
             now: Leave nothing to take back, neither of this nor of what was forgotten before.
 
         Raises:
-            InputError: nothing says what to forget.
+            InputError: nothing says what to forget, or a filter is empty.
             UnknownMemory: one of the ids is not there; nothing is forgotten then.
         """
         if isinstance(ids, Selection):
@@ -330,6 +339,7 @@ class Forgetting(Part):
             if source is not None or filters or everything:
                 raise InputError(_NOT_BOTH)
             return as_tuple(ids) if isinstance(ids, Iterable) else (str(ids),)
+        _refuse_empty(chosen)
         if sources and not any(sources):
             raise InputError("source= is empty. Name a file or a folder, or leave it out.")
         if sources and chosen.path:

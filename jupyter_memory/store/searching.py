@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ForwardRef, Literal, TypedDict, TypeVar, 
 from zoneinfo import ZoneInfo
 
 from jupyter_memory.config import JupyterMemory
-from jupyter_memory.errors import QueryError, UnknownMemory, guess
+from jupyter_memory.errors import InputError, QueryError, UnknownMemory, guess
 from jupyter_memory.search.context import Scale
 from jupyter_memory.search.engine import Pooled, QueryVectors, SearchEngine, SearchRequest
 from jupyter_memory.search.explanation import explained, labels
@@ -239,6 +239,10 @@ class Searching:
         Often there are none: what you did not ask for must be worth reading. Nothing is noted of the text. The keywords
         are those of ``browsed``.
         """
+        if not isinstance(text, str):
+            raise InputError(
+                f"related_to() takes a text, not {type(text).__name__}; related() takes the id of a memory."
+            )
         base = self._search(self._query("*", options, BrowseOptions), alike)
         answer = self._engine.related_to(base, storable(text[:_READ]))
         # Nothing is said of the filters: they were not typed.

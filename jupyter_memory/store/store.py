@@ -262,6 +262,10 @@ class MemoryStore:
         only with ``history``. A memory whose id is known there is replaced only with ``update``. After an
         interruption, the same call continues.
         """
+        if not isinstance(to, MemoryStore):
+            raise InputError(f"give() takes an open store, such as MemoryStore(path), not {type(to).__name__}.")
+        if ids is None:
+            raise InputError("give() needs to know what: ids, or a selection, such as selection(filters=…).")
         chosen, begun = (ids if isinstance(ids, Selection) else self.selection(ids)).ids, datetime.now(UTC)
         self.transfer.check_leaving(chosen, to.transfer, history=history, move=move)
         report, became, plain = self.transfer.give(

@@ -54,9 +54,15 @@ def test_filters() -> None:
     given = {"limit": None, "profile": None, "domain": None, "tag": None, "kind": ()}
     assert search_of(given, NOW) == {"filters": Filters(), "now": NOW}
     assert search_of(given | {"ignore_time": True}, NOW)["time"] is False
-    # An empty variable of a script must not widen what is searched or forgotten.
-    with pytest.raises(QueryError, match="--tag is empty"):
-        search_of({"tag": [" ", ","], "kind": ("note",)}, NOW)
+
+
+@pytest.mark.parametrize("flag", ["tag", "path", "lang", "space", "session", "about_tag"])
+@pytest.mark.parametrize("given", [[""], [" ", ","], ["λ", ""]])
+def test_an_empty_filter_is_refused(flag: str, given: list[str]) -> None:
+    """An empty variable of a script must not widen what is searched or forgotten."""
+    written = f"--{flag.replace('_', '-')}"
+    with pytest.raises(QueryError, match=f"^{written} is empty. Give it a value, or leave it out: {written} "):
+        search_of({flag: given, "kind": ("note",)}, NOW)
 
 
 @pytest.mark.parametrize(("slip", "meant"), [("--tga", "--tag"), ("--author", None)])

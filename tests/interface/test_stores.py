@@ -335,6 +335,17 @@ def test_copy_and_move(both, papers, monkeypatch):
     assert titles_in(papers) == set() and titles_in(own) == {"Rates", "Prices"}
 
 
+def test_ranks_after_a_move(both, papers):
+    """The search that showed what was moved is forgotten with it: it is said which one ranks are of, if any."""
+    both("add", "--title", "Ridge", "λ is 0.3 in the ridge model")
+    both("search", "ridge model", "-n", "1")
+    [rates] = [hit["memory_id"] for hit in found(both, "-n", "1")]
+    moved = both("move", rates, "--to", "papers", "--yes")
+    assert "removed 1" in moved.out and "Ranks are now those of “ridge model”" in moved.err
+    assert "noted as right for “ridge model”" in both("good", "1").out
+    assert "Ranks are now" not in both("copy", "1", "--to", "papers", "--yes").err
+
+
 def test_undo_of_a_move_and_what_stays(both, papers):
     """`undo` is offered as after `forget`; what was run stays behind, and more than five titles are counted."""
     own, listed = Path(os.environ["JUPYTER_MEMORY_PATH"]), [{"name": "papers", "path": str(papers)}]

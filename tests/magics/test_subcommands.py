@@ -299,7 +299,7 @@ VERBS = ("open", "text", "tag", "related", "good", "bad", "pin", "unpin")
 def test_what_goes_wrong_says_what_to_type(week, verb: str) -> None:
     """No search yet, no word, no such rank, a range that runs backwards, an unknown id, a memory that is gone."""
     tag = " decision" if verb == "tag" else ""
-    assert "There is no search yet" in week.mistake(f"%memory {verb} 1{tag}")
+    assert "No search is kept" in week.mistake(f"%memory {verb} 1{tag}")
     assert f"%memory {verb}" in week.mistake(f"%memory {verb}")
     found = week.ids(f"%memsearch {QUESTION}")
     assert ("Name the hits" if tag else "Name a rank") in week.mistake(f'%memory {verb} ""{tag}')
@@ -308,7 +308,8 @@ def test_what_goes_wrong_says_what_to_type(week, verb: str) -> None:
     assert "write 1-2" in week.mistake(f"%memory {verb} 2-1{tag}")
     said = "Name the hits" if tag else "'three' is neither a rank, such as 1 or 1-3, nor the id of a memory"
     assert said in week.mistake(f"%memory {verb} three{tag}")
-    week.run(f"%memory forget {found[0]}")
+    with week.store() as store:
+        store.forget(found[0])
     assert f"Rank 1 of the last results ({found[0]}) is gone" in week.mistake(f"%memory {verb} 1{tag}")
     week.run("%memsearch prices --kind file")
     assert "has no results" in week.mistake(f"%memory {verb} 1{tag}")
@@ -392,13 +393,40 @@ def test_feedback(week) -> None:
     with week.store() as store:
         assert {one.memory_id for one in store.feedbacks()} == {*found[1:3]}
     assert "2 right" in week.printed("%memeval list")
-    week.run("%memory list")
-    assert "answers no question" in week.mistake("%memory good 1")
+    for line in ("%memory list", "%memsearch --tag decision", f"%memory related {found[0]}"):
+        week.run(f"%memsearch {QUESTION}")
+        week.run(line)
+        for judged in ("%memory good 1", "%memeval add 1"):
+            assert "The last list answers no question" in week.mistake(judged)
     [one] = week.ids(f"%memsearch {QUESTION} -n 1")
     [other] = [memory for memory in found[:2] if memory != one]
     assert "not among the results" in week.mistake(f"%memory good {other}")
     week.run("%config JupyterMemory.log_searches = False")
     assert "log_searches is off" in week.mistake("%memory good 1")
+
+
+@pytest.mark.parametrize("everything", [True, False])
+def test_a_forgotten_question_does_not_come_back(week, everything: bool) -> None:
+    """With the searches, or a memory that was shown, the answer goes: nothing notes its question again."""
+    [one, *_] = week.ids("%memsearch prices of the Walrossherde")
+    week.run("%memory forget --searches" if everything else f"%memory forget {one}")
+    for line in ("good 1", "tag 1 decision", "pin 1"):
+        assert "No search is kept, so there are no ranks" in week.mistake(f"%memory {line}")
+    assert "run %memsearch first" in week.mistake("%memory explain 1")
+    assert "run %memsearch first" in week.mistake("%memory context")
+    assert "run %memsearch first" in week.mistake("%memeval add 1")
+    assert "empty" in week.printed("%memeval list")
+    with week.store() as store:
+        assert not any("Walrossherde" in repr(said) for said in (store.recent(), store.feedbacks()))
+
+
+def test_what_was_not_forgotten_stays_shown(week) -> None:
+    [one] = week.ids("%memsearch scaled prices -n 1")
+    [other] = [each for each in week.ids("%memory list -n 2") if each != one][:1]
+    week.run("%memsearch scaled prices -n 1")
+    week.run("%memory forget --searches --dry-run")
+    week.run(f"%memory forget {other}")
+    assert "noted as right" in week.printed("%memory good 1")
 
 
 def test_opening(week, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -218,10 +218,13 @@ def test_feedback(week_store, week_memories):
     for wrong in ("good", 2, 0.5):
         with pytest.raises(InputError, match="accepted is True"):
             week_store.feedback(poisson, wrong)
+    with pytest.raises(InputError, match="query is a text, or the query of an answer, not int"):
+        week_store.feedback(poisson, True, query=3)
     # Taken back of one question or of all; what was not there was not taken back.
     assert week_store.feedback(lost, np.bool_(True), query="λ") and len(week_store.feedbacks()) == 4
     assert [week_store.feedback(lost, None, query=one) for one in ("never", "λ", "λ")] == [False, True, False]
     assert [week_store.feedback(lost, None, query_id="gone"), week_store.feedback(lost, None)] == [False, True]
+    assert week_store.feedback(lost, True, query=asked.query) and week_store.feedback(lost, None, query="lost λ")
     assert {one.memory_id for one in week_store.feedbacks()} == {poisson, zurich}
 
 

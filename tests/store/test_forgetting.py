@@ -11,7 +11,7 @@ from inside import run_sql
 from results import titles, words_of_the_index
 
 from jupyter_memory import InputError, JupyterMemory, MemoryStore, UnknownMemory
-from jupyter_memory.types import Filters
+from jupyter_memory.types import Filters, as_tuple
 
 
 def test_forget_by_id(week_store, week_memories):
@@ -60,6 +60,20 @@ def test_only_true_is_everything(store, value, more):
     for call in (opened.selection, opened.forget, partial(opened.forget, dry_run=True)):
         with pytest.raises(InputError, match="Write everything=True"):
             call(everything=value, **more)
+    assert opened.count() == 1
+
+
+@pytest.mark.parametrize("facet", ["tag", "lang", "space", "session", "not_space", "not_tag"])
+@pytest.mark.parametrize("value", ["", " ", ["λ", ""]])
+def test_an_empty_filter_selects_nothing(store, facet, value):
+    """The memories without a space may be all there are: an empty variable must not forget or give them."""
+    opened = store()
+    opened.add("λ is 3.2")
+    name = facet.removeprefix("not_")
+    for filters in ({facet: value}, {"kind": "note", facet: value}, Filters(also=Filters(**{facet: as_tuple(value)}))):
+        for call in (opened.selection, opened.forget):
+            with pytest.raises(InputError, match=f"The filter '{name}' is empty. Give it a value, or leave it out"):
+                call(filters=filters)
     assert opened.count() == 1
 
 

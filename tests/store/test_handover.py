@@ -198,6 +198,11 @@ def test_what_is_refused_before_anything_is_written(two, store):
     for move in (False, True):
         with pytest.raises(StoreReadOnly, match=r"b\.sqlite is read-only"):
             give(a, memory.id, bound, move=move)
+    for wrong in (str(b.path), None):
+        with pytest.raises(InputError, match=r"give\(\) takes an open store, such as MemoryStore\(path\), not"):
+            give(a, memory.id, wrong)
+    with pytest.raises(InputError, match=r"give\(\) needs to know what: ids, or a selection"):
+        give(a, None, b)
     with pytest.raises(UnknownMemory):
         give(a, [memory.id, "0123456789abcdef"], b)
     source = store("a.sqlite", embedder=Hashing(), read_only=True)

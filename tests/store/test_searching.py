@@ -9,7 +9,7 @@ import pytest
 from results import titles
 from week import NOW
 
-from jupyter_memory import JupyterMemory, MemoryStore, QueryError
+from jupyter_memory import InputError, JupyterMemory, MemoryStore, QueryError
 from jupyter_memory.types import Filters
 
 FIRST = {
@@ -279,6 +279,12 @@ def test_what_is_wrong_is_named(week_store, query, told):
     with pytest.raises(QueryError, match=r"^(The expression|There is no part)") as raised:
         week_store.hits(query)
     assert told in str(raised.value)
+
+
+def test_what_is_like_no_text(week_store):
+    for wrong in (None, 3, ["λ"]):
+        with pytest.raises(InputError, match="takes a text, not"):
+            week_store.related_to(wrong)
 
 
 def test_many_files_by_a_part_of_their_path(week_store):

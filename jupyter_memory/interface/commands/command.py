@@ -215,6 +215,10 @@ class Front(Protocol):
     def is_loaded_at_start(self) -> bool:
         return False
 
+    # The answers that showed what is ``gone``, or all, are no longer there; a terminal keeps none.
+    def drop_answers(self, gone: Container[str] | None = None) -> None:
+        return
+
     # What the command did; something worth knowing, to standard error; advice, below the result in a notebook.
     def say(self, text: str) -> None: ...
     def note(self, text: str) -> None: ...

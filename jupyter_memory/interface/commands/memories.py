@@ -249,12 +249,18 @@ def bad(front: Front, call: Call) -> None:
     _judge(front, call, accepted=False)
 
 
-def _judge(front: Front, call: Call, *, accepted: bool) -> None:
+def with_question(front: Front) -> Shown:
+    """Return what was shown last; raise ``InputError`` if nothing was, or if it answers no question."""
     shown = front.shown
     if shown is None:
         raise InputError(front.no_results)
     if not shown.query:
         raise InputError(f"{shown.what} answers no question, so no hit is right or wrong for it. Search first.")
+    return shown
+
+
+def _judge(front: Front, call: Call, *, accepted: bool) -> None:
+    shown = with_question(front)
     picks = picked(front, call.words)
     if strange := next((address(one.of, one.memory.id) for one in picks if one.rank is None), None):
         raise InputError(f"{strange} is not among the results of the last search, so it answers no question.")
@@ -584,10 +590,7 @@ def forget(front: Front, call: Call) -> object:
     with usage():
         chosen = forget_of(words, call.values, datetime.now(UTC))
     if call.values["searches"]:
-        dry = call.values["dry_run"]
-        # More searches than a store keeps.
-        number = len(front.store.recent(1_000_000)) if dry else front.store.forget_recent()
-        front.say(f"{'would forget' if dry else 'forgot'} {count_of(number, 'search', 'searches')}")
+        _forget_searches(front, dry=call.values["dry_run"])
         return None
     # The person may be looking at an earlier search.
     shown = front.shown
@@ -618,8 +621,18 @@ def forget(front: Front, call: Call) -> object:
     front.say(f"forgot {count_of(forgotten, 'memory', 'memories')}")
     if of:
         front.stores.forgot(of, words)
+    front.drop_answers({address(of, one) for one in selection.ids})
     _say_after_forgetting(front, store, of, chosen, forgotten, shown, call.values["now"])
     return None
+
+
+def _forget_searches(front: Front, *, dry: bool) -> None:
+    if dry:
+        number = len(front.store.recent(1_000_000))  # more than a store keeps
+    else:
+        number = front.store.forget_recent()
+        front.drop_answers()
+    front.say(f"{'would forget' if dry else 'forgot'} {count_of(number, 'search', 'searches')}")
 
 
 def of_one_store(named: Iterable[tuple[str, str]]) -> tuple[str, tuple[str, ...]]:
@@ -643,15 +656,7 @@ def _say_after_forgetting(
         return
     if not now:
         hint_undo(front, store, of)
-    if (
-        shown
-        and (left := front.shown)
-        and left != shown
-        # Otherwise another terminal has searched meanwhile; a store keeps fewer searches than these.
-        and shown.query_id not in {one.query_id for one in front.store.recent(1_000_000)}
-    ):
-        now_of = f"Ranks are now those of “{fit(left.query, 60)}”"
-        front.hint(f"{now_of}: the search that they stood for is forgotten with what it showed.")
+    hint_ranks(front, shown)
     places = [Path(source).expanduser() for source in sources]
     if any(place.is_dir() for place in places):
         front.hint(
@@ -663,6 +668,19 @@ def _say_after_forgetting(
             "The file itself stays: if its folder is indexed again, it is remembered again. "
             "Its name in a file .jupytermemoryignore beside it prevents that; so does the setting `ignore`."
         )
+
+
+def hint_ranks(front: Front, before: Shown | None) -> None:
+    """Say if ranks are now those of another search than ``before``, which went with a memory that it showed."""
+    if (
+        before
+        and (left := front.shown)
+        and left != before
+        # Otherwise another terminal has searched meanwhile; a store keeps fewer searches than these.
+        and before.query_id not in {one.query_id for one in front.store.recent(1_000_000)}
+    ):
+        now_of = f"Ranks are now those of “{fit(left.query, 60)}”"
+        front.hint(f"{now_of}: the search that they stood for is forgotten with what it showed.")
 
 
 def hint_undo(front: Front, store: MemoryStore, of: str) -> None:

@@ -17,7 +17,7 @@ from jupyter_memory.errors import InputError, JupyterMemoryError, MissingExtra, 
 from jupyter_memory.interface.commands.command import Call, Front, Halted, WrongUsage, usage
 from jupyter_memory.interface.commands.memories import indexed
 from jupyter_memory.interface.commands.stores import hand_over
-from jupyter_memory.interface.options import COPY
+from jupyter_memory.interface.options import COPY, refuse_empty
 from jupyter_memory.interface.running import FolderWatch
 from jupyter_memory.text.display import columns, count_of, size
 from jupyter_memory.text.paths import StorePath, make_private, may_exist, store_at
@@ -223,6 +223,8 @@ def copy(front: Front, call: Call) -> None:
     if values["to"] is not None:
         hand_over(front, call, "copy")
         return
+    with usage():
+        refuse_empty(values, COPY)
     given = {one.name for one in COPY if values[one.name]}
     if len(call.words) != 2 or len(spaces) > 1 or given - {"space", "update", "yes"}:
         typed = front.command("copy ID --to team"), front.command("copy ~/memory.sqlite ~/papers.sqlite")

@@ -10,12 +10,12 @@ from jupyter_memory import stores
 from jupyter_memory.config import JupyterMemory, load_config, store_path
 from jupyter_memory.errors import InputError
 from jupyter_memory.interface.commands.command import Call, Front, Halted, WrongUsage, usage
-from jupyter_memory.interface.commands.memories import hint_undo, of_one_store, picked
+from jupyter_memory.interface.commands.memories import hint_ranks, hint_undo, of_one_store, picked
 from jupyter_memory.interface.options import filters_of
 from jupyter_memory.stores import PROJECT, ListedStore, listed_stores
 from jupyter_memory.text.display import columns, count_of, fit
 from jupyter_memory.text.paths import may_exist
-from jupyter_memory.types.search import OWN
+from jupyter_memory.types.search import OWN, address
 
 
 def list_(front: Front, call: Call) -> None:
@@ -138,6 +138,7 @@ def hand_over(front: Front, call: Call, verb: str) -> None:
     plan = "\n".join(line for holds, line in said if holds)
     if not front.confirm(f"{verb.title()} {number}?", yes=values["yes"], command=f"{verb} {call.source}", plan=plan):
         return
+    shown = front.shown if moves else None
     try:
         report = source.give(selection, target, update=values["update"], progress=front.progress, **options)
     except KeyboardInterrupt:
@@ -145,6 +146,12 @@ def hand_over(front: Front, call: Call, verb: str) -> None:
     front.say(str(report))
     if report.removed and undoes:
         hint_undo(front, source, of)
+    if moves:
+        stayed = {memory.id for memory in source.among(selection.ids)}
+        gone = [one for one in selection.ids if one not in stayed]
+        front.stores.forgot(of, gone)
+        front.drop_answers({address(of, one) for one in gone})
+        hint_ranks(front, shown)
 
 
 def _kept() -> JupyterMemory:
