@@ -7,13 +7,12 @@ import pytest
 from hashing import Hashing
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from inside import faults, run_sql, words_left
+from inside import faults, run_sql, storage_of, words_left
 from kernel_runs import run
 from pictures import plot, plotting, saved
 from transferred import NOTES, PLAIN, carried
 
 from jupyter_memory import InputError, JupyterMemory, MemoryStore, StoreError, StoreReadOnly, UnknownMemory
-from jupyter_memory.storage.snapshot import Snapshot
 
 SECRET = "Walrossherde"
 TOKEN = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
@@ -216,13 +215,15 @@ def test_what_leaves_is_looked_at_some_at_a_time(two, monkeypatch):
     """Of a hundred thousand chosen memories, no more are in memory at once than go in one transaction."""
     a, b = two
     ids = [memory.id for memory in a.add_many([{"text": f"Prices of shop {n}"} for n in range(300)], progress=False)]
-    sizes, by_id = [], Snapshot.by_id
+    with storage_of(a) as storage, storage.snapshot() as snapshot:
+        kind = type(snapshot)
+    sizes, by_id = [], kind.by_id
 
     def counted(self, *args):
         sizes.append(len(found := by_id(self, *args)))
         return found
 
-    monkeypatch.setattr(Snapshot, "by_id", counted)
+    monkeypatch.setattr(kind, "by_id", counted)
     a.transfer.check_leaving(ids, b.transfer, history=True, move=True)
     assert sum(sizes) == 300 and max(sizes) < 150
 
