@@ -11,7 +11,7 @@ __getattr__, __dir__, __all__ = exports(
         "answerability": "answerability",
         "bench": "bench scores",
         "datasets": "HALVES Document JudgedSet Question read_set",
-        "golden": "GoldenQuestion GoldenRun add answerable asked forget golden_chart golden_path judge load "
+        "golden": "GoldenQuestion GoldenRun add answerable asked forget golden_chart golden_file judge load "
         "other_model pool run score take_back tune",
         "metrics": "METRICS calibration_error interval p_value",
         "runner": "Bed arms beds evaluate",

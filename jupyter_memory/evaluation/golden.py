@@ -83,14 +83,10 @@ class GoldenQuestion:
         return blake2b(json.dumps(asked, ensure_ascii=False).encode(), digest_size=3).hexdigest()
 
 
-def golden_path(store: Path) -> Path:
-    """Return the file of a store's golden set, whether it is there or not."""
-    return store.with_name(f"{store.stem}.golden.jsonl")
-
-
 def golden_file(settings: JupyterMemory) -> Path:
-    """Return the file of the golden set of the store that the settings name."""
-    return golden_path(companion(store_path(settings)))
+    """Return the file of the golden set of the store that the settings name, whether it is there or not."""
+    store = companion(store_path(settings))
+    return store.with_name(f"{store.stem}.golden.jsonl")
 
 
 def load(path: Path) -> list[GoldenQuestion]:

@@ -21,17 +21,20 @@ QUESTIONS = ("how were the prices scaled", "λ of the Poisson model", "why are d
 
 
 @pytest.fixture
-def kept(week_store, now):
+def path(week_store):
+    return golden.golden_file(JupyterMemory(path=str(week_store.path)))
+
+
+@pytest.fixture
+def kept(week_store, path, now):
     """The golden set of the week: three questions, each with its first hit."""
-    path = golden.golden_path(week_store.path)
     for question in QUESTIONS:
         golden.add(path, week_store.hits(question, now=now), [1])
     return golden.load(path)
 
 
-def test_it_lies_beside_the_store_for_its_owner_alone(week_store, kept, now):
+def test_it_lies_beside_the_store_for_its_owner_alone(week_store, path, kept, now):
     """The file has the store's name and is closed to everybody else; no word of an answer is in it."""
-    path = golden.golden_path(week_store.path)
     assert path.name == "memory.golden.jsonl" and path.parent == week_store.path.parent
     assert stat.S_IMODE(path.stat().st_mode) == 0o600 or os.name == "nt"
     assert "zero mean" not in path.read_text(encoding="utf-8")
@@ -43,9 +46,8 @@ def test_it_lies_beside_the_store_for_its_owner_alone(week_store, kept, now):
     assert len(again.right) == 2 and again.id == kept[0].id != filtered.id and len(golden.load(path)) == 4
 
 
-def test_mistakes(week_store, kept, now):
+def test_mistakes(week_store, path, kept, now):
     """A rank that is not there, a list without a question and an unknown id change nothing."""
-    path = golden.golden_path(week_store.path)
     with pytest.raises(InputError, match="there is no rank 99"):
         golden.add(path, week_store.hits("λ", now=now), [1, 99])
     with pytest.raises(InputError, match="without a question"):
@@ -58,9 +60,8 @@ def test_mistakes(week_store, kept, now):
         golden.load(path)
 
 
-def test_forgetting(week_store, kept):
+def test_forgetting(week_store, path, kept):
     """Questions go by their ids, and with the last one the file goes."""
-    path = golden.golden_path(week_store.path)
     assert golden.forget(path, [kept[1].id]) == 1
     assert [one.text for one in golden.load(path)] == [QUESTIONS[0], QUESTIONS[2]]
     assert golden.forget(path, [kept[0].id, kept[2].id]) == 2
@@ -104,9 +105,9 @@ def test_profiles_are_compared(week_store, kept):
     assert [one["dimensions"] for one in week_store.stats()["models"]] == [256]
 
 
-def test_judging(week_store, kept, now):
+def test_judging(week_store, path, kept, now):
     """The last verdict on an answer counts; who should be the first counts twice, and what is wrong not at all."""
-    path, answer = golden.golden_path(week_store.path), week_store.hits(QUESTIONS[0], now=now)
+    answer = week_store.hits(QUESTIONS[0], now=now)
     first, second, third = (hit.memory for hit in answer.hits[:3])
     asked = golden.asked(answer.query)
     golden.judge(path, asked, [second, third], "right")
@@ -120,9 +121,9 @@ def test_judging(week_store, kept, now):
     assert [one.text for one in golden.answerable(week_store, golden.load(path))[0]] == [*QUESTIONS[1:], QUESTIONS[0]]
 
 
-def test_two_programs_judge_at_once(tmp_path, week_store, now):
+def test_two_programs_judge_at_once(week_store, path, now):
     """Each rating of each program is kept: none writes what it read before another wrote."""
-    path, hit = golden.golden_path(tmp_path / "memory.sqlite"), week_store.hits(QUESTIONS[0], now=now).hits[0]
+    hit = week_store.hits(QUESTIONS[0], now=now).hits[0]
     program = f"""
 import sys
 from datetime import UTC, datetime
@@ -148,9 +149,9 @@ for number in range(150):
     assert kept == {f"{name} {number}" for name in ("panel", "kernel") for number in range(150)}
 
 
-def test_taking_back(week_store, kept, now):
+def test_taking_back(week_store, path, kept, now):
     """What was said of an answer goes, whatever the filters of its question, which goes with its last answer."""
-    path, written = golden.golden_path(week_store.path), f"tag:prices {QUESTIONS[0]}"
+    written = f"tag:prices {QUESTIONS[0]}"
     answer = week_store.hits(written, now=now)
     first, second = (hit.memory for hit in week_store.hits(QUESTIONS[0], now=now).hits[:2])
     golden.judge(path, golden.asked(answer.query), [first], "wrong")
@@ -190,9 +191,9 @@ def test_taking_back(week_store, kept, now):
     assert golden.load(path) == kept[1:]
 
 
-def test_a_time_that_is_not_read(week_store, now):
+def test_a_time_that_is_not_read(week_store, path, now):
     """A question whose time was ignored is another one than with its time, measured so, and is taken back alike."""
-    path, asked = golden.golden_path(week_store.path), "prices last month"
+    asked = "prices last month"
     with_time, without = (golden.add(path, week_store.hits(asked, now=now, time=time), [1]) for time in (True, False))
     assert with_time.id != without.id and golden.load(path) == [with_time, without]
     assert [line.count('"time": false') for line in path.read_text("utf-8").splitlines()] == [0, 1]
@@ -206,9 +207,8 @@ def test_a_time_that_is_not_read(week_store, now):
     assert golden.load(path) == [with_time, without]
 
 
-def test_a_set_that_cannot_be_written(week_store, kept, monkeypatch):
+def test_a_set_that_cannot_be_written(week_store, path, kept, monkeypatch):
     """Another program that judges for long, or a folder that is read-only, is an error with what to do."""
-    path = golden.golden_path(week_store.path)
     lock = path.with_name(f".{path.stem}.lock")
     monkeypatch.setattr(sys.modules[golden.forget.__module__], "_PATIENCE", 0.01)
     with FileLock(lock), pytest.raises(StoreLocked, match="Another program is judging"):
@@ -221,9 +221,9 @@ def test_a_set_that_cannot_be_written(week_store, kept, monkeypatch):
         taken.rmdir()
 
 
-def test_the_pool_is_what_nobody_judged(week_store, kept, now):
+def test_the_pool_is_what_nobody_judged(week_store, path, kept, now):
     """What any profile shows for questions kept or answered with a thumb; a row keeps its name until it is judged."""
-    path, profiles = golden.golden_path(week_store.path), {name: PROFILES[name] for name in ("auto", "vault")}
+    profiles = {name: PROFILES[name] for name in ("auto", "vault")}
     seen = [hit.memory for hit in week_store.hits("left join", now=now).hits]
     week_store.feedback(seen[0].id, False, query="left join")
 

@@ -20,7 +20,7 @@ PAGES = [*ROOT.glob("docs/**/*.md"), ROOT / "README.md", *ROOT.glob("notebooks/*
 SPECS = sorted(ROOT.glob("ui-tests/tests/*.ts"))
 # Names that a room exports for tests alone, as room.NAME: each is there for a promise that shows nowhere else.
 FOR_TESTS_ALONE = (
-    "embedders.Tokens", "embedders.WordPiece", "embedders.batches", "evaluation.golden_path",
+    "embedders.Tokens", "embedders.WordPiece", "embedders.batches",
     "ingest.Isolation", "ingest.read_file", "ingest.suspicious", "ingest.walk", "mcp.server_of", "mcp.tools_of",
     "search.coverage_of", "search.snippet", "storage.Database", "storage.keyword",
 )  # fmt: skip

@@ -152,9 +152,9 @@ async def test_a_use_is_counted(ask, fits, week_in):
     assert (memory.accessed, memory.session) == (2, "tuesday")
 
 
-async def test_a_rating_feeds_the_golden_set(ask, fits, week_in):
+async def test_a_rating_feeds_the_golden_set(ask, fits, service, week_in):
     """A thumb keeps the question with its filters and time, and says which hit should have been the first."""
-    path = golden.golden_path(week_in.path)
+    path = golden.golden_file(service.settings)
     answer = fits("answer", (await ask("search", {"query": QUESTION, "filters": {"kind": ["note"]}})).json)
     first, second = (hit["memory_id"] for hit in answer["hits"][:2])
     rated = {"query_id": answer["query_id"], "query": QUESTION}

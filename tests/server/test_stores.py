@@ -107,9 +107,10 @@ async def test_what_is_done_to_a_hit_goes_to_its_store(ask, listed, papers):
     assert "Prices" not in found(await ask("search", asked))
 
 
-async def test_a_rating_of_an_answer_of_several_stores(ask, listed, papers):
+async def test_a_rating_of_an_answer_of_several_stores(ask, service, listed, papers):
     """The golden set takes ratings in your own store; a rating in another one is feedback alone."""
-    path = golden.golden_path(Path((await ask("status")).json["store"]["path"]))
+    await ask("status")
+    path = golden.golden_file(service.settings)
     answer = (await ask("search", {"query": "prices", "stores": ["own", "papers"]})).json
     ids = {hit["store"]: hit["memory_id"] for hit in answer["hits"]}
     for id_ in ids.values():
