@@ -158,7 +158,7 @@ class StoreTransfer(Part):
 
     def check(self, ids: _Ids, target: StoreTransfer, *, history: bool, move: bool) -> None:
         """Raise what keeps memories from going to another store."""
-        self._refuse_itself(target._storage)
+        self._refuse_itself(target._storage, "move" if move else "copy")
         with self._storage.snapshot() as snapshot:
             going = snapshot.by_id(ids, self._scope.bound(_LEAVING[history]))
             spaces = {memory.space for memory in going.values()}
@@ -197,9 +197,9 @@ class StoreTransfer(Part):
                 held += [one.memory.id for one in some if same(one, there.get(one.memory.id))]
         return held
 
-    def _refuse_itself(self, target: Storage) -> None:
+    def _refuse_itself(self, target: Storage, verb: str = "copy") -> None:
         if self._storage.identity() == target.identity():
-            raise InputError(f"{target.path} is the store itself. Name another one to copy it to.")
+            raise InputError(f"{target.path} is the store itself. Name another one to {verb} it to.")
 
     def _arrivals(self, contents: Contents, ids: _Ids, history: bool) -> Iterator[list[_Arrival]]:
         for some in batches(contents.memories(_LEAVING[history], ids), _TOGETHER):
