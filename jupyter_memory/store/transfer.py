@@ -157,7 +157,7 @@ class StoreTransfer(Part):
 
     def check_leaving(self, ids: _Ids, target: StoreTransfer, *, history: bool, move: bool) -> None:
         """Raise the error that keeps these memories from going to another store."""
-        self._refuse_itself(target._storage)
+        self._refuse_itself(target._storage, "move" if move else "copy")
         within, spaces = self._scope.bound(_LEAVING[history]), set[str]()
         with self._storage.snapshot() as snapshot:
             for some in batches(ids, _TOGETHER):
@@ -202,9 +202,9 @@ class StoreTransfer(Part):
                         held.append(one.memory.id)
         return held
 
-    def _refuse_itself(self, target: Storage) -> None:
+    def _refuse_itself(self, target: Storage, verb: str = "copy") -> None:
         if self._storage.identity() == target.identity():
-            raise InputError(f"{target.path} is the store itself. Name another one to copy it to.")
+            raise InputError(f"{target.path} is the store itself. Name another one to {verb} it to.")
 
     def _arrivals(self, contents: Contents, ids: _Ids, history: bool) -> Iterator[list[_Arrival]]:
         for some in batches(contents.memories(_LEAVING[history], ids), _TOGETHER):

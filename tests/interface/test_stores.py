@@ -108,6 +108,12 @@ def test_what_cannot_be_added(run, papers, monkeypatch, name, place, said):
     assert not Path("nowhere.sqlite").exists()
 
 
+def test_your_own_store_is_on_the_list_already(run, papers):
+    done = run("--store", str(papers), "store", "add", "me", str(papers))
+    assert done.code == 1 and "is your own store, which is on the list as own" in done.err
+    assert names() == ["own", "project"]
+
+
 def test_the_same_name_twice_and_one_that_is_unknown(run, papers):
     assert run("store", "add", "papers", str(papers)).code == 0
     assert "already" in run("store", "add", "papers", str(papers)).err

@@ -191,7 +191,7 @@ def test_what_is_refused_before_anything_is_written(two, store):
     memory = a.add("Prices are net of tax.")
     (link := a.path.with_name("link.sqlite")).symlink_to(a.path)
     for same in (a, store(link.name, embedder=Hashing())):
-        with pytest.raises(InputError, match="store itself"):
+        with pytest.raises(InputError, match=r"store itself\. Name another one to move it to"):
             give(a, memory.id, same, move=True)
     bound = store("b.sqlite", embedder=Hashing(), read_only=True)
     for move in (False, True):

@@ -54,6 +54,8 @@ def add(front: Front, call: Call) -> None:
     kept = _kept()
     if known := next((one for one in listed_stores(kept.stores) if one.name == name), None):
         raise InputError(f"{name} is on the list already ({known.place}): remove it first, or choose another name.")
+    if added.place == store_path(front.settings):
+        raise InputError(f"{added.place} is your own store, which is on the list as {OWN}: name another one.")
     # A store that is missing, damaged or newer is refused here, and not at the first search.
     opened(added, front.settings).close()
     _keep(front, [*kept.stores, added.row()])
