@@ -7,7 +7,7 @@ import pytest
 from inside import while_another_writes
 
 from jupyter_memory import InputError, JupyterMemory, MemoryStore, UnknownMemory
-from jupyter_memory.search import engine
+from jupyter_memory.search import auto
 from jupyter_memory.types import Filters, Recent
 
 
@@ -130,15 +130,16 @@ def test_what_found_a_forgotten_memory_is_not_told(store, week, tmp_path, whole)
     assert searching.asked(poisson.query_id) is None
 
 
-def test_a_search_that_is_forgotten_before_its_answer_is_not_told(week_store, monkeypatch):
-    facets = engine.facets
+def test_a_search_that_is_forgotten_before_its_answer_is_not_told(week_store):
+    class Meanwhile:
+        name = "meanwhile"
 
-    def forgotten_meanwhile(*given):
-        assert week_store.forget_recent() == 0
-        return facets(*given)
+        def __call__(self, _query, _context, /):
+            assert week_store.forget_recent() == 0
+            return {}
 
-    monkeypatch.setattr(engine, "facets", forgotten_meanwhile)
-    answer = week_store.hits("the λ of the Poisson model")
+    profile = auto.replace(name="forgetful", signals=(*auto.signals, Meanwhile()))
+    answer = week_store.hits("the λ of the Poisson model", profile=profile)
     assert week_store.searching.asked(answer.query_id) is None
     assert week_store.searching.explain_in(answer, answer.hits[0].memory.id).without == {}
 
