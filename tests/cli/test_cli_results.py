@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from commands import Run, configure, memory_id
 
-from jupyter_memory import MemoryStore, open_store
+from jupyter_memory import JupyterMemory, MemoryStore, open_store
 from jupyter_memory import evaluation as golden
 from jupyter_memory.text import estimated_tokens, width
 
@@ -149,7 +149,7 @@ def test_a_rating_that_is_a_judgement_too(week, home: Path) -> None:
     with open_store() as store:
         answer = store.hits("merge frames")
         store.feedback(best, True, query="merge frames", query_id=answer.query_id)
-        golden.judge(golden.golden_path(store.path), golden.asked(answer.query), [store.get(best)], "right")
+        golden.judge(golden.golden_file(JupyterMemory(path=str(store.path))), golden.asked(answer.query), [store.get(best)], "right")
     done = week("good", "1", "--remove")
     assert done.out.startswith(f"no longer noted as right for “merge frames” (nor in the golden set): {best}"), done.err
 

@@ -178,13 +178,13 @@ async def test_a_rating_feeds_the_golden_set(ask, fits, service, week_in):
     assert golden.load(path) == [] and [one.query for one in week_in.feedbacks()] == ["λ"]
 
 
-async def test_a_rating_after_another_memory_was_forgotten(ask, week_in):
+async def test_a_rating_after_another_memory_was_forgotten(ask, week_in, service):
     lamp = week_in.add("Quarzlampe")
     answer = (await ask("search", {"query": QUESTION, "filters": {"tag": ["model"]}})).json
     assert (await ask("forget", {"memory_ids": [lamp.id]})).json == {"forgotten": 1}
     rated = {"memory_id": answer["hits"][0]["memory_id"], "query_id": answer["query_id"], "query": QUESTION}
     await ask("feedback", rated | {"accepted": True})
-    assert [one.text for one in golden.load(golden.golden_path(week_in.path))] == [QUESTION]
+    assert [one.text for one in golden.load(golden.golden_file(service.settings))] == [QUESTION]
 
 
 async def test_a_described_folder_in_an_answer(ask, fits, week_in, notebook):
