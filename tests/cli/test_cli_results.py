@@ -149,7 +149,8 @@ def test_a_rating_that_is_a_judgement_too(week, home: Path) -> None:
     with open_store() as store:
         answer = store.hits("merge frames")
         store.feedback(best, True, query="merge frames", query_id=answer.query_id)
-        golden.judge(golden.golden_file(JupyterMemory(path=str(store.path))), golden.asked(answer.query), [store.get(best)], "right")
+        path = golden.golden_file(JupyterMemory(path=str(store.path)))
+        golden.judge(path, golden.asked(answer.query), [store.get(best)], "right")
     done = week("good", "1", "--remove")
     assert done.out.startswith(f"no longer noted as right for “merge frames” (nor in the golden set): {best}"), done.err
 
