@@ -327,7 +327,8 @@ auto = Profile(
         metadata.TierOfRuns(),
         metadata.Recency(),
     ),
-    fetch=OverFetch(4, weights.POOL),
+    # The same for up to 25 hits, so that one question has one score in a notebook and in the panel.
+    fetch=OverFetch(2, weights.POOL),
     threshold=True,
     steps=(DeduplicateRuns(), DeduplicateFiles()),
     timed=True,
