@@ -38,7 +38,15 @@ def installed(distribution):
         return False
 
 
-needs_openblas = pytest.mark.skipif(not installed("cmeel-openblas"), reason="the package cmeel-openblas is missing")
+def processor_has(flag):
+    cpuinfo = Path("/proc/cpuinfo")
+    return not cpuinfo.exists() or flag in cpuinfo.read_text()
+
+
+needs_openblas = pytest.mark.skipif(
+    not installed("cmeel-openblas") or not processor_has("avx512vl"),
+    reason="needs the package cmeel-openblas, whose wheel is built for processors with AVX-512",
+)
 
 
 def run(code, *arguments):
