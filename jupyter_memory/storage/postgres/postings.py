@@ -165,7 +165,7 @@ def fold(session: Session) -> None:
 
 def _postings(words: ChunkWords) -> Iterator[_Posting]:
     places: dict[str, list[int]] = defaultdict(list)
-    for column, text in enumerate(words[2:]):
+    for column, text in enumerate(words.columns):
         for place, stem in enumerate(map(keyed, stems(text)) if text else ()):
             places[stem].append(column * _COLUMN + place)
     size = sum(map(len, places.values()))

@@ -94,7 +94,7 @@ class KeywordIndex:
         return highlights_of(texts, _begun(session, terms)) if texts and "text" in weights else {}
 
     def put(self, session: Session, words: Sequence[ChunkWords], /) -> None:
-        rows = [{"rowid": chunk, **dict(zip(COLUMNS, columns, strict=True))} for _, chunk, *columns in words]
+        rows = [{"rowid": one.chunk, **dict(zip(COLUMNS, one.columns, strict=True))} for one in words]
         session.insert("keyword", rows)
         postings.put(session, words)
 
@@ -106,7 +106,7 @@ class KeywordIndex:
             return False
         shown = memories.words_of(session, chunks)
         session.executemany("delete from keyword where rowid = ?", ((chunk,) for chunk in chunks))
-        return _separate(session, {stem for _, _, *texts in shown for text in texts for stem in stems(text)})
+        return _separate(session, {stem for one in shown for text in one.columns for stem in stems(text)})
 
     def finish(self, session: Session, /) -> None:
         session.changed("insert into keyword (keyword) values ('rebuild')")
@@ -349,7 +349,7 @@ class _Part:
         holds[ids] = True
         if len(ids) > _WHOLE:
             return cls(len(ids), holds, None)
-        shown = ("\n".join(columns) for _, _, *columns in memories.words_of(session, ids))
+        shown = ("\n".join(one.columns) for one in memories.words_of(session, ids))
         return cls(len(ids), holds, frozenset(chain.from_iterable(map(stems, shown))))
 
 

@@ -14,12 +14,10 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from itertools import accumulate, chain, groupby
 from itertools import count as counting
 from math import log
-from struct import Struct, error
-from types import MappingProxyType
+from struct import Struct
 from typing import NamedTuple
 
 import numpy as np
@@ -28,7 +26,7 @@ from numpy.typing import NDArray
 from jupyter_memory.storage.base import ChunkWords
 from jupyter_memory.storage.sql import UnreadableRow
 from jupyter_memory.storage.sqlite.file import Session
-from jupyter_memory.storage.sqlite.vectors import BLOCK, ScoredChunks
+from jupyter_memory.storage.sqlite.vectors import BLOCK, DAMAGED, ScoredChunks, listed_chunks, readable
 from jupyter_memory.storage.tables import memories
 from jupyter_memory.storage.words import stems
 from jupyter_memory.text.identifiers import COLUMNS
@@ -43,18 +41,6 @@ _OFTEN = 0xFFFF
 _K1, _B = 1.2, 0.75
 
 Counts = NDArray[np.uint16]
-
-
-_DAMAGED = "a page of the keyword index is damaged"
-
-
-@contextmanager
-def _readable() -> Iterator[None]:
-    # SQLite does not notice damage within a value.
-    try:
-        yield
-    except (ValueError, IndexError, TypeError, error):
-        raise UnreadableRow(_DAMAGED) from None
 
 
 class Postings(NamedTuple):
@@ -80,7 +66,7 @@ class Lengths:
     """How many words each chunk has, as BM25 needs it: ``norms`` is what it adds to a frequency, by chunk id."""
 
     def __init__(self, session: Session) -> None:
-        ids, lengths = _chunks(session)
+        ids, lengths, _ = listed_chunks(session)
         self.chunks = ids.size
         self.norms = np.zeros(int(ids.max(initial=0)) + 1)
         if ids.size:
@@ -88,7 +74,7 @@ class Lengths:
             self.norms[ids] = _K1 * (1 - _B + _B * lengths / (mean or 1.0))
         self._room: dict[str, tuple[NDArray[np.float64], NDArray[np.bool_]]] = {}
 
-    @_readable()
+    @readable()
     def scores(self, postings: Postings, weights: Mapping[str, float], columns: Collection[str]) -> ScoredChunks:
         chunks, codes, kinds = postings
         searched = [name in columns for name in COLUMNS]
@@ -105,7 +91,7 @@ class Lengths:
         scores *= idf_of(chunks.size, self.chunks)
         return ScoredChunks(chunks, scores)
 
-    @_readable()
+    @readable()
     def added(self, scored: Iterable[ScoredChunks]) -> ScoredChunks:
         """Return the sums of scores, by ascending chunk."""
         # Fresh memory for all chunks would take as long as the sums. Each thread takes those kept, or makes its own.
@@ -126,15 +112,6 @@ def idf_of(count: int, total: int) -> float:
     return max(log((total - count + 0.5) / (count + 0.5)), 1e-6) if count < total else 1e-6
 
 
-@_readable()
-def _chunks(session: Session) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
-    # The ids of all chunks, and the length of each.
-    rows = session.rows("select block, chunks, lengths from word_segments")
-    places = [np.frombuffer(chunks, np.uint16).astype(np.int64) + block * BLOCK for block, chunks, _ in rows]
-    lengths = [np.frombuffer(lengths, np.uint32) for *_, lengths in rows]
-    return np.concatenate([_NONE.chunks, *places]), np.concatenate([np.zeros(0, np.uint32), *lengths])
-
-
 # The cross joins keep SQLite from walking all pages.
 _FIND = """
     select words.value, block, terms, bounds, kinds, body
@@ -145,7 +122,7 @@ _FIND = """
 _BOUNDS = Struct("=2H")
 
 
-@_readable()
+@readable()
 def read(session: Session, words: Iterable[str]) -> dict[str, Postings]:
     found: dict[str, list[tuple[int, bytes, bytes, bytes]]] = {word: [] for word in words}
     for word, block, terms, bounds, kinds, body in session.rows(_FIND, words=json.dumps(list(found))):
@@ -193,30 +170,46 @@ class _Batch(NamedTuple):
 _EMPTY = _Batch((), _NONE.chunks, _NONE.chunks.astype(np.uint16), _NONE.codes, _NONE.kinds)
 
 
+class _Chunks(NamedTuple):
+    """The chunks of a segment as they are stored: their places, how many words each has, and its memory."""
+
+    chunks: bytes = b""
+    lengths: bytes = b""
+    memories: bytes = b""
+
+    @property
+    def places(self) -> NDArray[np.uint16]:
+        return np.frombuffer(self.chunks, np.uint16)
+
+
+_COLUMNS = ", ".join(_Chunks._fields)
+_NO_CHUNKS = _Chunks()
+
+
 def put(session: Session, words: Sequence[ChunkWords]) -> None:
     for block, some in groupby(sorted(words, key=lambda one: one.chunk), lambda one: one.chunk // BLOCK):
-        new, lengths = _tokenized(list(some))
+        new, chunks = _tokenized(list(some))
         of_block = "select id, length(chunks) / 2 from word_segments where block = :block order by id"
         known = session.rows(of_block, block=block)
         before = session.value("select max(block) from word_segments where block < :block", block=block)
         if not known and before is not None and len(full := session.rows(of_block, block=before)) > 1:
             _merge(session, before, [id_ for id_, _ in full])
-        together, total = [], len(lengths)
+        together, total = [], chunks.places.size
         for id_, size in reversed(known):
             if size > total:
                 break
             together.append(id_)
             total += size
-        _merge(session, block, together, new, lengths)
+        _merge(session, block, together, new, chunks)
 
 
-def _tokenized(words: Sequence[ChunkWords]) -> tuple[_Batch, dict[int, int]]:
-    # The postings of chunks of one block, and the length of each by its place.
+def _tokenized(words: Sequence[ChunkWords]) -> tuple[_Batch, _Chunks]:
+    # The postings of chunks of one block, and these chunks.
     numbers: defaultdict[str, int] = defaultdict(counting().__next__)
     tokens: list[int] = []
     sizes: list[int] = []
-    for _, _, *texts in words:
-        for text in texts:
+    for one in words:
+        for text in one.columns:
             of_text = stems(text) if text else []
             tokens += map(numbers.__getitem__, of_text)
             sizes.append(len(of_text))
@@ -230,8 +223,10 @@ def _tokenized(words: Sequence[ChunkWords]) -> tuple[_Batch, dict[int, int]]:
     kinds[np.cumsum(first) - 1, column] = np.minimum(counts, _OFTEN)
     owners, chunks = np.divmod(pairs[first], len(words))
     places = np.array([one.chunk % BLOCK for one in words], np.uint16)
-    lengths = dict(zip(places.tolist(), np.array(sizes).reshape(-1, columns).sum(axis=1).tolist(), strict=True))
-    return _Batch(list(numbers), owners, places[chunks], np.arange(len(kinds)), kinds), lengths
+    lengths = np.array(sizes, np.uint32).reshape(-1, columns).sum(axis=1, dtype=np.uint32)
+    owned = np.array([one.memory for one in words], np.int64)
+    held = _Chunks(places.tobytes(), lengths.tobytes(), owned.tobytes())
+    return _Batch(list(numbers), owners, places[chunks], np.arange(len(kinds)), kinds), held
 
 
 def remove(session: Session, chunks: Iterable[int]) -> None:
@@ -239,22 +234,22 @@ def remove(session: Session, chunks: Iterable[int]) -> None:
     for block, some in groupby(sorted(chunks), lambda chunk: chunk // BLOCK):
         gone = np.zeros(1 << 16, np.bool_)
         gone[[chunk % BLOCK for chunk in some]] = True
-        for segment, held, lengths in session.rows(
-            "select id, chunks, lengths from word_segments where block = :block", block=block
+        for segment, *values in session.rows(
+            f"select id, {_COLUMNS} from word_segments where block = :block", block=block
         ):
-            with _readable():
-                places, sizes = np.frombuffer(held, np.uint16), np.frombuffer(lengths, np.uint32)
-                kept = ~gone[places]
+            held = _Chunks(*values)
+            with readable():
+                kept = ~gone[held.places]
+                parts = [np.frombuffer(one, np.uint8).reshape(kept.size, -1)[kept].tobytes() for one in held]
             if kept.all():
                 continue
             if not kept.any():
                 session.changed("delete from word_segments where id = :id", id=segment)
                 continue
             session.changed(
-                "update word_segments set chunks = :chunks, lengths = :lengths where id = :id",
+                "update word_segments set chunks = :chunks, lengths = :lengths, memories = :memories where id = :id",
                 id=segment,
-                chunks=places[kept].tobytes(),
-                lengths=sizes[kept].tobytes(),
+                **_Chunks(*parts)._asdict(),
             )
             _remove_from(session, segment, gone)
 
@@ -279,22 +274,17 @@ def rebuild(session: Session) -> None:
 
 
 def _merge(
-    session: Session,
-    block: int,
-    segments: Sequence[int],
-    new: _Batch = _EMPTY,
-    lengths: Mapping[int, int] = MappingProxyType({}),
+    session: Session, block: int, segments: Sequence[int], new: _Batch = _EMPTY, chunks: _Chunks = _NO_CHUNKS
 ) -> None:
     # One segment takes the place of some of a block, and of new postings.
     of, of_pages = session.dialect.among("id", "segments"), session.dialect.among("segment", "segments")
-    held = session.rows(f"select chunks, lengths from word_segments where {of}", segments=list(segments))
+    held = session.rows(f"select {_COLUMNS} from word_segments where {of}", segments=list(segments))
     pages = session.rows(f"select terms, bounds, kinds, body from word_pages where {of_pages}", segments=list(segments))
     session.changed(f"delete from word_segments where {of}", segments=list(segments))
     session.changed(
-        "insert into word_segments (block, chunks, lengths) values (:block, :chunks, :lengths)",
+        f"insert into word_segments (block, {_COLUMNS}) values (:block, :chunks, :lengths, :memories)",
         block=block,
-        chunks=b"".join([*(chunks for chunks, _ in held), np.array(list(lengths), np.uint16).tobytes()]),
-        lengths=b"".join([*(sizes for _, sizes in held), np.array(list(lengths.values()), np.uint32).tobytes()]),
+        **_Chunks(*map(b"".join, zip(*held, chunks, strict=True)))._asdict(),
     )
     _insert(session, session.last_insert_rowid(), _encoded(_joined([new, *(_decoded(*page) for page in pages)])))
 
@@ -315,7 +305,7 @@ def _places(body: bytes) -> NDArray[np.uint16]:
     return np.frombuffer(body, np.uint16, size, size)
 
 
-@_readable()
+@readable()
 def _decoded(terms: bytes, bounds: bytes, kinds: bytes, body: bytes) -> _Batch:
     held, size = terms[1:-1].decode().split("\n"), len(body) // 3
     edges = np.frombuffer(bounds, np.uint16)
@@ -395,9 +385,10 @@ def check(session: Session, expected: Mapping[str, int]) -> None:
         sound = batch.owners.size > 0 and int(batch.owners[-1]) == len(batch.terms) - 1
         sound = sound and int(batch.codes.max()) < len(batch.kinds) and bool(batch.kinds.any(axis=1).all())
         if not sound or first != batch.terms[0] or place != batch.places[0]:
-            raise UnreadableRow(_DAMAGED)
+            raise UnreadableRow(DAMAGED)
         for term, count in zip(batch.terms, np.bincount(batch.owners).tolist(), strict=True):
             found[term] += count
-    chunks = [id_ for (id_,) in session.rows("select id from chunks order by id")]
-    if found != expected or np.sort(_chunks(session)[0]).tolist() != chunks:
-        raise UnreadableRow(_DAMAGED)
+    ids, _, owners = listed_chunks(session)
+    listed = sorted(zip(ids.tolist(), owners.tolist(), strict=True))
+    if found != expected or listed != session.rows("select id, memory from chunks order by id"):
+        raise UnreadableRow(DAMAGED)

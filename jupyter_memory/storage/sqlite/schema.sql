@@ -86,7 +86,8 @@ create table word_segments (
   id integer primary key autoincrement,
   block integer not null,                 -- of 32,768 chunk ids
   chunks blob not null,                   -- their places in the block
-  lengths blob not null                   -- how many words each has
+  lengths blob not null,                  -- how many words each has
+  memories blob not null                  -- the key of each one's memory
 );
 create table word_pages (
   id integer primary key,

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from struct import error
 from typing import Any, Self
 
 import apsw
@@ -16,8 +18,8 @@ from numpy.typing import NDArray
 from jupyter_memory.errors import EmbeddingMismatch
 from jupyter_memory.runtime import batches, one_core
 from jupyter_memory.storage.base import ChunkVectors, Model, mismatch
-from jupyter_memory.storage.sql import SQLITE, Cache, condition, forkable_lock
-from jupyter_memory.storage.sqlite.file import Session, outdate, removals
+from jupyter_memory.storage.sql import SQLITE, Cache, UnreadableRow, condition, forkable_lock
+from jupyter_memory.storage.sqlite.file import Session, outdate, removals, version
 from jupyter_memory.storage.tables import models
 from jupyter_memory.types import Filters, ScoredChunk
 from jupyter_memory.types.protocols import Embedder, Vectors
@@ -130,7 +132,7 @@ class ChunkOwners:
     """The memories of one store's chunks, 8 bytes each; safe to share between threads."""
 
     def __init__(self) -> None:
-        self._known: Cache[str, tuple[int, Keys]] = Cache(1)
+        self._known: Cache[str, Keys] = Cache(1)
         self._matching: Cache[tuple[Session, Filters], Keys] = Cache(_MOST_FILTERS)
 
     def matching(self, connection: Session, filters: Filters) -> Keys:
@@ -153,39 +155,41 @@ class ChunkOwners:
 
     def of(self, connection: Session) -> Keys:
         """Return the key of each chunk's memory by the chunk's id in this transaction, 0 where there is none."""
-        # Only what is new is read, and which chunks are gone, if any are.
-        state, removed = removals(connection)
-        before, keys = self._known.get(state, "") or (0, None)
-        if before > removed:
-            keys = None
-        elif keys is not None and before < removed:
-            keys = np.where(_held(connection, keys.size), keys, 0)
-            self._known.put(state, "", (removed, keys))
-        # All of them are quicker to read from the index by memory.
-        by, begin = ("memory", 0) if keys is None else ("id", keys.size)
-        keys = np.zeros(1, np.int64) if keys is None else keys
-        [(last, end)] = connection.rows(f"select (select max(id) from chunks), (select max({by}) from chunks)")
-        if last is not None and last >= keys.size:
-            of_new = np.zeros(last + 1 - keys.size, np.int64)
-            some = f"select group_concat(id), group_concat(memory) from chunks where {by} >= ? and {by} < ?"
-            for first in range(begin, end + 1, _READ_TOGETHER):
-                row: Any = connection.execute(some, (first, first + _READ_TOGETHER)).fetchone()
-                if row[0] is not None:
-                    of_new[np.fromstring(row[0], np.int64, sep=",") - keys.size] = np.fromstring(
-                        row[1], np.int64, sep=","
-                    )
-            keys = _extended(keys, of_new)
-            self._known.put(state, "", (removed, keys))
-        return keys
+
+        def read() -> Keys:
+            ids, _, owners = listed_chunks(connection)
+            keys = np.zeros(int(ids.max(initial=0)) + 1, np.int64)
+            keys[ids] = owners
+            return keys
+
+        return self._known.of(version(connection), "", read)
 
 
-def _held(connection: Session, size: int) -> NDArray[np.bool_]:
-    # Whether each chunk is there, by id: the keyword index lists all of them in 2 bytes each.
-    held = np.zeros(size, np.bool_)
-    for block, chunks in connection.execute("select block, chunks from word_segments"):
+DAMAGED = "a page of the keyword index is damaged"
+
+
+@contextmanager
+def readable() -> Iterator[None]:
+    # SQLite does not notice damage within a value.
+    try:
+        yield
+    except (ValueError, IndexError, TypeError, error):
+        raise UnreadableRow(DAMAGED) from None
+
+
+@readable()
+def listed_chunks(session: Session) -> tuple[Keys, NDArray[np.uint32], Keys]:
+    """Return the id, the number of words and the memory's key of each chunk, as the keyword index lists them."""
+    rows = session.rows("select block, chunks, lengths, memories from word_segments")
+    arrays = [(np.zeros(0, np.int64), np.zeros(0, np.uint32), np.zeros(0, np.int64))]
+    for block, chunks, lengths, memories in rows:
         ids = np.frombuffer(chunks, np.uint16).astype(np.int64) + block * BLOCK
-        held[ids[ids < size]] = True
-    return held
+        sizes, owners = np.frombuffer(lengths, np.uint32), np.frombuffer(memories, np.int64)
+        if not ids.size == sizes.size == owners.size:
+            raise ValueError
+        arrays.append((ids, sizes, owners))
+    ids, sizes, owners = map(np.concatenate, zip(*arrays, strict=True))
+    return ids, sizes, owners
 
 
 def best_memories(connection: Session, scored: ScoredChunks, count: int, owners: ChunkOwners) -> list[ScoredChunk]:
@@ -390,16 +394,19 @@ class VectorIndex:
             end = (connection.execute(f"select max(chunk) from {table}").get or 0) + 1
             most = len(known.ids) + end - begin
             for first in range(begin, end, _READ_TOGETHER):
-                row: Any = connection.execute(
-                    f"""
-                    select group_concat(chunk), cast(group_concat(code, '') as blob)
-                    from (select chunk, code from {table} where chunk >= ? and chunk < ? order by chunk)
-                    """,
-                    (first, min(first + _READ_TOGETHER, end)),
-                ).fetchone()
-                if row[0] is not None:
-                    ids = np.fromstring(row[0], np.int64, sep=",")
-                    new = np.frombuffer(row[1], np.uint64).reshape(len(ids), -1)
+                within = (first, min(first + _READ_TOGETHER, end))
+                some = f"(select chunk, code from {table} where chunk >= ? and chunk < ? order by chunk)"
+                of_some = f"select count(*), min(chunk), max(chunk), cast(group_concat(code, '') as blob) from {some}"
+                count, low, high, listed = connection.execute(of_some, within).fetchone() or (0, 0, 0, b"")
+                if count:
+                    # As numbers, ids would take as long as the codes.
+                    numbers = (
+                        ""
+                        if high - low < count
+                        else connection.execute(f"select group_concat(chunk) from {some}", within).get
+                    )
+                    ids = np.fromstring(numbers, np.int64, sep=",") if numbers else np.arange(low, high + 1)
+                    new = np.frombuffer(listed, np.uint64).reshape(count, -1)
                     ids, new = _extended(known.ids, ids, most), _extended(known.of, new, most)
                     known = replace(known, ids=ids, of=new, read=removed)
                     self._known_codes.put(state, model.id, known)

@@ -422,7 +422,7 @@ def insert_chunks(session: Session, written: Sequence[tuple[int, Draft, Sequence
                 }
             )
     ids = session.numbered("chunks", "id", rows)
-    return [ChunkWords(row["space"], id_, *one) for row, id_, one in zip(rows, ids, worded, strict=True)]
+    return [ChunkWords(row["space"], row["memory"], id_, *one) for row, id_, one in zip(rows, ids, worded, strict=True)]
 
 
 def idents_of(draft: Draft) -> list[str]:
@@ -431,7 +431,7 @@ def idents_of(draft: Draft) -> list[str]:
 
 def words_of(session: Session, chunks: Sequence[int]) -> list[ChunkWords]:
     """Return what the keyword index has to hold of chunks, as they are now."""
-    columns = "space, id, title, context, text, tags, ident"
+    columns = "space, memory, id, title, context, text, tags, ident"
     return [ChunkWords(*row) for row in _chosen(session, columns, "chunk_texts", "id", chunks)]
 
 

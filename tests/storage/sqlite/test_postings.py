@@ -107,7 +107,8 @@ def test_a_mistake_is_no_damage(sqlite, remember, monkeypatch):
         "update word_pages set bounds = cast(x'0100' || substr(bounds, 3) as blob) where id = 1",
         "update word_pages set terms = x'0aff0a' where id = 1", "update word_pages set first = 'aaa' where id = 1",
         "update word_segments set lengths = x'000000'", "update word_segments set chunks = zeroblob(length(chunks))",
-        "delete from word_segments",
+        "delete from word_segments", "update word_segments set memories = zeroblob(length(memories))",
+        "update word_segments set memories = x''",
     ],
 )  # fmt: skip
 def test_damage_is_found_and_repaired(path, remember, damage):
