@@ -80,7 +80,7 @@ class KeywordIndex:
         now, asked = version(session), (terms, tuple(weights.items()))
 
         def score() -> ScoredChunks:
-            lengths = self._lengths.of(now, "", lambda: Lengths(session))
+            lengths = self._lengths.of(now, "", lambda: Lengths(self._owners.of(session)))
             scored = _Scoring(session, lengths, weights, self._ahead.get(now, "")).scored(_begun(session, terms))
             # Those of a frequent word take megabytes.
             self._ahead.put(now, "", {})

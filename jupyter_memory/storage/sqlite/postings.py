@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from jupyter_memory.storage.base import ChunkWords
 from jupyter_memory.storage.sql import UnreadableRow
 from jupyter_memory.storage.sqlite.file import Session
-from jupyter_memory.storage.sqlite.vectors import BLOCK, DAMAGED, ScoredChunks, listed_chunks, readable
+from jupyter_memory.storage.sqlite.vectors import BLOCK, DAMAGED, Listed, ScoredChunks, listed, readable
 from jupyter_memory.storage.tables import memories
 from jupyter_memory.storage.words import stems
 from jupyter_memory.text.identifiers import COLUMNS
@@ -65,13 +65,10 @@ _NONE = Postings(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros((0, len(
 class Lengths:
     """How many words each chunk has, as BM25 needs it: ``norms`` is what it adds to a frequency, by chunk id."""
 
-    def __init__(self, session: Session) -> None:
-        ids, lengths, _ = listed_chunks(session)
-        self.chunks = ids.size
-        self.norms = np.zeros(int(ids.max(initial=0)) + 1)
-        if ids.size:
-            mean = float(lengths.sum(dtype=np.int64)) / ids.size
-            self.norms[ids] = _K1 * (1 - _B + _B * lengths / (mean or 1.0))
+    def __init__(self, chunks: Listed) -> None:
+        self.chunks = int(np.count_nonzero(chunks.memories))
+        mean = float(chunks.lengths.sum(dtype=np.int64)) / max(self.chunks, 1)
+        self.norms = _K1 * (1 - _B + _B * chunks.lengths / (mean or 1.0))
         self._room: dict[str, tuple[NDArray[np.float64], NDArray[np.bool_]]] = {}
 
     @readable()
@@ -388,7 +385,9 @@ def check(session: Session, expected: Mapping[str, int]) -> None:
             raise UnreadableRow(DAMAGED)
         for term, count in zip(batch.terms, np.bincount(batch.owners).tolist(), strict=True):
             found[term] += count
-    ids, _, owners = listed_chunks(session)
-    listed = sorted(zip(ids.tolist(), owners.tolist(), strict=True))
-    if found != expected or listed != session.rows("select id, memory from chunks order by id"):
+    owners = listed(session).memories
+    held = np.flatnonzero(owners)
+    if found != expected or list(zip(held.tolist(), owners[held].tolist(), strict=True)) != session.rows(
+        "select id, memory from chunks order by id"
+    ):
         raise UnreadableRow(DAMAGED)

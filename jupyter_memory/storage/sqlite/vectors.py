@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from struct import error
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import apsw
 import numpy as np
@@ -128,43 +128,6 @@ BLOCK = 32_768
 _MOST_FILTERS = 5
 
 
-class ChunkOwners:
-    """The memories of one store's chunks, 8 bytes each; safe to share between threads."""
-
-    def __init__(self) -> None:
-        self._known: Cache[str, Keys] = Cache(1)
-        self._matching: Cache[tuple[Session, Filters], Keys] = Cache(_MOST_FILTERS)
-
-    def matching(self, connection: Session, filters: Filters) -> Keys:
-        """Return the ids of the chunks of the memories that match filters, ascending; both retrievers ask for them."""
-        if connection.txn_state("main") == apsw.SQLITE_TXN_WRITE:
-            return self._match(connection, filters)  # a change that is taken back does not take back what was counted
-        # What other connections changed, and what this one did.
-        state = f"{connection.pragma('data_version')} {connection.total_changes()}"
-        return self._matching.of(state, (connection, filters), partial(self._match, connection, filters))
-
-    def _match(self, connection: Session, filters: Filters) -> Keys:
-        where, parameters = condition(SQLITE, filters)
-        # One row, as in `of`.
-        listed = connection.execute(f"select group_concat(memories.key) from memories where {where}", parameters).get
-        owners = self.of(connection)
-        wanted = np.zeros(int(owners.max()) + 1, np.bool_)
-        keys = np.fromstring(listed or "", np.int64, sep=",")
-        wanted[keys[keys < wanted.size]] = True
-        return np.flatnonzero(wanted[owners])
-
-    def of(self, connection: Session) -> Keys:
-        """Return the key of each chunk's memory by the chunk's id in this transaction, 0 where there is none."""
-
-        def read() -> Keys:
-            ids, _, owners = listed_chunks(connection)
-            keys = np.zeros(int(ids.max(initial=0)) + 1, np.int64)
-            keys[ids] = owners
-            return keys
-
-        return self._known.of(version(connection), "", read)
-
-
 DAMAGED = "a page of the keyword index is damaged"
 
 
@@ -177,24 +140,58 @@ def readable() -> Iterator[None]:
         raise UnreadableRow(DAMAGED) from None
 
 
+class Listed(NamedTuple):
+    """The key of each chunk's memory by the chunk's id, 0 where there is none, and how many words the chunk has."""
+
+    memories: Keys
+    lengths: NDArray[np.uint32]
+
+
 @readable()
-def listed_chunks(session: Session) -> tuple[Keys, NDArray[np.uint32], Keys]:
-    """Return the id, the number of words and the memory's key of each chunk, as the keyword index lists them."""
+def listed(session: Session) -> Listed:
     rows = session.rows("select block, chunks, lengths, memories from word_segments")
-    arrays = [(np.zeros(0, np.int64), np.zeros(0, np.uint32), np.zeros(0, np.int64))]
+    size = BLOCK * (1 + max((block for block, *_ in rows), default=0))
+    found = Listed(np.zeros(size, np.int64), np.zeros(size, np.uint32))
     for block, chunks, lengths, memories in rows:
-        ids = np.frombuffer(chunks, np.uint16).astype(np.int64) + block * BLOCK
-        sizes, owners = np.frombuffer(lengths, np.uint32), np.frombuffer(memories, np.int64)
-        if not ids.size == sizes.size == owners.size:
-            raise ValueError
-        arrays.append((ids, sizes, owners))
-    ids, sizes, owners = map(np.concatenate, zip(*arrays, strict=True))
-    return ids, sizes, owners
+        of_block, places = slice(block * BLOCK, (block + 1) * BLOCK), np.frombuffer(chunks, np.uint16)
+        found.lengths[of_block][places] = np.frombuffer(lengths, np.uint32)
+        found.memories[of_block][places] = np.frombuffer(memories, np.int64)
+    return found
+
+
+class ChunkOwners:
+    """The chunks of one store as the keyword index lists them; safe to share between threads."""
+
+    def __init__(self) -> None:
+        self._known: Cache[str, Listed] = Cache(1)
+        self._matching: Cache[tuple[Session, Filters], Keys] = Cache(_MOST_FILTERS)
+
+    def matching(self, connection: Session, filters: Filters) -> Keys:
+        """Return the ids of the chunks of the memories that match filters, ascending; both retrievers ask for them."""
+        if connection.txn_state("main") == apsw.SQLITE_TXN_WRITE:
+            return self._match(connection, filters)  # a change that is taken back does not take back what was counted
+        # What other connections changed, and what this one did.
+        state = f"{connection.pragma('data_version')} {connection.total_changes()}"
+        return self._matching.of(state, (connection, filters), partial(self._match, connection, filters))
+
+    def _match(self, connection: Session, filters: Filters) -> Keys:
+        where, parameters = condition(SQLITE, filters)
+        # One row, since another thread may run Python whenever a row is fetched.
+        found = connection.execute(f"select group_concat(memories.key) from memories where {where}", parameters).get
+        owners = self.of(connection).memories
+        wanted = np.zeros(int(owners.max()) + 1, np.bool_)
+        keys = np.fromstring(found or "", np.int64, sep=",")
+        wanted[keys[keys < wanted.size]] = True
+        return np.flatnonzero(wanted[owners])
+
+    def of(self, connection: Session) -> Listed:
+        """Return the chunks that are there in this transaction."""
+        return self._known.of(version(connection), "", partial(listed, connection))
 
 
 def best_memories(connection: Session, scored: ScoredChunks, count: int, owners: ChunkOwners) -> list[ScoredChunk]:
     """Return the best ``count`` memories among scored chunks, each by its best chunk; only those are looked up."""
-    keys, asked = owners.of(connection), count + 16
+    keys, asked = owners.of(connection).memories, count + 16
     while True:
         best = nearest(-scored.scores, asked)
         best = best[np.lexsort((scored.chunks[best], -scored.scores[best]))][:asked]
@@ -413,7 +410,7 @@ class VectorIndex:
             return known
 
     def _gone(self, connection: Session, ids: NDArray[np.int64]) -> NDArray[np.intp]:
-        owners, held = self.owners.of(connection), np.zeros(int(ids.max(initial=0)) + 1, np.bool_)
+        owners, held = self.owners.of(connection).memories, np.zeros(int(ids.max(initial=0)) + 1, np.bool_)
         held[: owners.size] = owners[: held.size] > 0
         return np.flatnonzero(~held[ids])
 
@@ -435,7 +432,7 @@ class VectorIndex:
         found = connection.rows(sql, chunks=list(chunks))
         ids = np.array([chunk for chunk, _ in found], np.int64)
         together = np.frombuffer(b"".join([vector for _, vector in found]), np.float32).reshape(-1, model.dimensions)
-        return ChunkVectors(ids, self.owners.of(connection)[ids], together)
+        return ChunkVectors(ids, self.owners.of(connection).memories[ids], together)
 
 
 def _cosines(connection: Session, model: Model, query: Vectors, chunks: NDArray[np.int64]) -> ScoredChunks:
