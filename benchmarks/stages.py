@@ -4,8 +4,8 @@
 
 The store is the one that `search.py` builds, with the static model; the vector of a question is computed by the model
 at once. The profiles take turns, question by question; `covalence` is the baseline of the last column. Stages: embed
-(the question's vector), keyword, vector (what is left of it when the words are read: both work at the same time),
-pool (memories loaded), rank (signals, terms, order), strength, snippets; rest is what none counts, such as spelling.
+(the question's vector), keyword, vector, pool (memories loaded), rank (signals, terms, order), strength, snippets; rest
+is what none counts, such as spelling.
 """
 
 from __future__ import annotations
