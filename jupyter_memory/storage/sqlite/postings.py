@@ -1,9 +1,10 @@
 """Which chunk holds a word, and how often in each column: pages that BM25 is computed from with NumPy.
 
 FTS5 reads positions row by row, 3 microseconds for each chunk that holds a word. Here, a block of 32,768 chunk ids has
-some segments, and a segment has pages. A page has the postings of the words from ``first`` up to that of the next page;
-a frequent word has pages of its own. A posting is the number of a row of ``kinds``, which has the word's frequency in
-each column, and the place of its chunk in the block. BM25 is FTS5's, but for the last bit or two.
+some segments, which list their chunks, and a segment has pages. A page has the postings of the words from ``first`` up
+to that of the next page; a frequent word has pages of its own. A posting is the number of a row of ``kinds``, which has
+the word's frequency in each column, and the place of its chunk in the block. BM25 is FTS5's, but for the last bit or
+two.
 
 New chunks are a segment of their own, merged with the newest ones while those have no more chunks, so that segments
 double: a block has few of them, and each chunk is written a few times only. When the next block begins, all are merged.

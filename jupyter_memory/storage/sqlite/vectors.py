@@ -394,16 +394,13 @@ class VectorIndex:
                 within = (first, min(first + _READ_TOGETHER, end))
                 some = f"(select chunk, code from {table} where chunk >= ? and chunk < ? order by chunk)"
                 of_some = f"select count(*), min(chunk), max(chunk), cast(group_concat(code, '') as blob) from {some}"
-                count, low, high, listed = connection.execute(of_some, within).fetchone() or (0, 0, 0, b"")
+                count, low, high, joined = connection.execute(of_some, within).fetchone() or (0, 0, 0, b"")
                 if count:
-                    # As numbers, ids would take as long as the codes.
-                    numbers = (
-                        ""
-                        if high - low < count
-                        else connection.execute(f"select group_concat(chunk) from {some}", within).get
-                    )
-                    ids = np.fromstring(numbers, np.int64, sep=",") if numbers else np.arange(low, high + 1)
-                    new = np.frombuffer(listed, np.uint64).reshape(count, -1)
+                    ids = np.arange(low, low + count)
+                    if high - low >= count:  # as numbers, ids take as long as the codes
+                        numbers = connection.execute(f"select group_concat(chunk) from {some}", within).get
+                        ids = np.fromstring(numbers, np.int64, sep=",")
+                    new = np.frombuffer(joined, np.uint64).reshape(count, -1)
                     ids, new = _extended(known.ids, ids, most), _extended(known.of, new, most)
                     known = replace(known, ids=ids, of=new, read=removed)
                     self._known_codes.put(state, model.id, known)
