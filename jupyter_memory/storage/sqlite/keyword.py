@@ -54,7 +54,8 @@ class KeywordIndex:
         whole = Statistics(session, now, counted, self._vocabulary, self._ahead)
         if not within:
             return whole
-        return _PartStatistics(whole, within, self._parts.of(now, within, lambda: _Part.read(session, within)))
+        part = self._parts.of(now, within, lambda: _Part.read(session, self._owners.matching(session, within)))
+        return _PartStatistics(whole, within, part)
 
     def search(
         self, session: Session, terms: Terms, weights: Mapping[str, float], filters: Filters, count: int, /
@@ -343,14 +344,13 @@ class _Part:
     words: frozenset[str] | None
 
     @classmethod
-    def read(cls, session: Session, within: Filters) -> _Part:
-        ids = memories.chunks_where(session, within)
-        holds = np.zeros(max(ids, default=0) + 1, np.bool_)
+    def read(cls, session: Session, ids: NDArray[np.int64]) -> _Part:
+        holds = np.zeros(int(ids.max(initial=0)) + 1, np.bool_)
         holds[ids] = True
-        if len(ids) > _WHOLE:
-            return cls(len(ids), holds, None)
-        shown = ("\n".join(one.columns) for one in memories.words_of(session, ids))
-        return cls(len(ids), holds, frozenset(chain.from_iterable(map(stems, shown))))
+        if ids.size > _WHOLE:
+            return cls(ids.size, holds, None)
+        shown = ("\n".join(one.columns) for one in memories.words_of(session, ids.tolist()))
+        return cls(ids.size, holds, frozenset(chain.from_iterable(map(stems, shown))))
 
 
 class _PartStatistics(Statistics):

@@ -21,7 +21,6 @@ from jupyter_memory.storage.sqlite.file import Session, check_version, is_cut, o
 from jupyter_memory.storage.sqlite.keyword import KeywordIndex
 from jupyter_memory.storage.sqlite.undo import SqliteForgotten
 from jupyter_memory.storage.sqlite.vectors import VectorIndex
-from jupyter_memory.storage.tables import memories
 from jupyter_memory.text.paths import absolute, make_private
 from jupyter_memory.types import Filters
 
@@ -106,6 +105,7 @@ class SqliteStorage(Storage):
 
     def __init__(self, database: Database) -> None:
         vectors = VectorIndex()
+        self._owners = vectors.owners
         super().__init__(database, database.path, KeywordIndex(vectors.owners), vectors)
         self.forgotten = SqliteForgotten(database, self)
         database.find_damage = self._first_damage
@@ -165,7 +165,10 @@ class SqliteStorage(Storage):
 
     def sample(self, session: Session, count: int, within: Filters, /) -> list[int]:
         if within:
-            return memories.evenly(memories.chunks_where(session, within), count)
+            ids = self._owners.matching(session, within)
+            places = np.linspace(0, ids.size - 1, min(count, ids.size))
+            evenly: list[int] = ids[places.astype(np.int64)].tolist()
+            return evenly
         last = session.value(session.dialect.newest_chunk)
         wanted = sorted(set(np.linspace(1, last, min(count, last)).astype(np.int64).tolist())) if last else []
         there = f"select id from chunks where {session.dialect.among('id', 'wanted')} order by id"

@@ -9,8 +9,6 @@ from datetime import datetime
 from itertools import chain
 from typing import Any, TypeVar
 
-import numpy as np
-
 from jupyter_memory.errors import UnknownMemory
 from jupyter_memory.storage.base import (
     ChunkSpan,
@@ -292,11 +290,6 @@ def keys_where(session: Session, filters: Filters, among: Sequence[str] | None =
     return [key for (key,) in _matching(session, filters, "key", f"{chosen} order by key", among=among)]
 
 
-def chunks_where(session: Session, filters: Filters) -> list[int]:
-    joined = session.dialect.join("chunks", "memories", "chunks.memory = memories.key")
-    return [chunk for (chunk,) in _matching(session, filters, "chunks.id", "order by 1", joined=joined)]
-
-
 def selection(session: Session, filters: Filters) -> Selection:
     tagged = f"select 1 from tags where {session.dialect.linked('tags', 'memories', 'tags.memory = memories.key')}"
     rows = _matching(session, filters, f"id, kind, pinned, exists ({tagged})", "order by key")
@@ -458,16 +451,6 @@ def chunks_of(session: Session, keys: Sequence[int]) -> list[int]:
 
 def count_chunks(session: Session) -> int:
     return int(session.value(f"select count(*) from chunks where {session.dialect.of('chunks')}"))
-
-
-def evenly(ids: Sequence[int], count: int) -> list[int]:
-    """Return up to so many of these, from the first to the last.
-
-    >>> evenly([1, 2, 3, 4, 5], 3), evenly([], 3)
-    ([1, 3, 5], [])
-    """
-    places = np.linspace(0, len(ids) - 1, min(count, len(ids))).astype(np.int64)
-    return [ids[place] for place in dict.fromkeys(places.tolist())]
 
 
 def chunks_by_memory(session: Session, keys: Sequence[int]) -> dict[int, dict[int, Chunk]]:
