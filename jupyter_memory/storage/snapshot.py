@@ -289,9 +289,7 @@ class Storage(Engine):
         part = within or Filters()
         with self.read() as session:
             # A part that is all of the store costs nothing.
-            covered = part and self._complete.of(
-                self.keywords.version(session), part, lambda: rows.covers(session, part)
-            )
+            covered = part and self._complete.of(session.state, part, lambda: rows.covers(session, part))
             yield Snapshot(self, session, Filters() if covered else part)
 
     def interrupt(self, thread: int, /) -> bool:

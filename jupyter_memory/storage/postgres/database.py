@@ -409,6 +409,10 @@ class Session:
             paths=list(paths),
         )
 
+    @property
+    def state(self) -> str:
+        return str(self.value("select pg_current_snapshot()"))
+
     def include(self, space: str) -> None:
         if space not in self.spaces:
             self.spaces.append(space)

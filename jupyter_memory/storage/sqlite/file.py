@@ -297,6 +297,12 @@ class Session(apsw.Connection):
     def written(self) -> int:
         return self.total_changes()
 
+    @property
+    def state(self) -> str:
+        if self.txn_state("main") == apsw.SQLITE_TXN_WRITE:
+            return f"{id(self)} {self.total_changes()}"  # which may be taken back
+        return str(self.value("select value from counters where name = 'commits'"))
+
     def include(self, space: str) -> None:
         """Do nothing: a file is not divided into spaces."""
 

@@ -45,6 +45,7 @@ class KeywordIndex:
         self._counted: Cache[str, _Counted] = Cache(1)
         self._vocabulary: Cache[str, Sequence[str]] = Cache(_MOST_WORDS, lambda words: len(words) + 1)
         self._parts: Cache[Filters, _Part] = Cache(4)
+        self._words_of_parts: Cache[bytes, frozenset[str]] = Cache(4)
 
     version = staticmethod(version)
 
@@ -54,8 +55,16 @@ class KeywordIndex:
         whole = Statistics(session, now, counted, self._vocabulary, self._ahead)
         if not within:
             return whole
-        part = self._parts.of(now, within, lambda: _Part.read(session, self._owners.matching(session, within)))
-        return _PartStatistics(whole, within, part)
+
+        def part() -> _Part:
+            ids, words = self._owners.matching(session, within), None
+            if ids.size <= _WHOLE:
+                words = self._words_of_parts.of(now, ids.tobytes(), lambda: _words_of(session, ids.tolist()))
+            holds = np.zeros(int(ids.max(initial=0)) + 1, np.bool_)
+            holds[ids] = True
+            return _Part(ids.size, holds, words)
+
+        return _PartStatistics(whole, within, self._parts.of(session.state, within, part))
 
     def search(
         self, session: Session, terms: Terms, weights: Mapping[str, float], filters: Filters, count: int, /
@@ -343,14 +352,10 @@ class _Part:
     holds: NDArray[np.bool_]
     words: frozenset[str] | None
 
-    @classmethod
-    def read(cls, session: Session, ids: NDArray[np.int64]) -> _Part:
-        holds = np.zeros(int(ids.max(initial=0)) + 1, np.bool_)
-        holds[ids] = True
-        if ids.size > _WHOLE:
-            return cls(ids.size, holds, None)
-        shown = ("\n".join(one.columns) for one in memories.words_of(session, ids.tolist()))
-        return cls(ids.size, holds, frozenset(chain.from_iterable(map(stems, shown))))
+
+def _words_of(session: Session, chunks: Sequence[int]) -> frozenset[str]:
+    shown = ("\n".join(one.columns) for one in memories.words_of(session, chunks))
+    return frozenset(chain.from_iterable(map(stems, shown)))
 
 
 class _PartStatistics(Statistics):

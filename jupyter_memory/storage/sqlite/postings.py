@@ -384,11 +384,11 @@ def check(session: Session, expected: Mapping[str, int]) -> None:
         sound = sound and int(batch.codes.max()) < len(batch.kinds) and bool(batch.kinds.any(axis=1).all())
         if not sound or first != batch.terms[0] or place != batch.places[0]:
             raise UnreadableRow(DAMAGED)
-        for term, count in zip(batch.terms, np.bincount(batch.owners).tolist(), strict=True):
-            found[term] += count
+        for term, chunks in zip(batch.terms, np.bincount(batch.owners).tolist(), strict=True):
+            found[term] += chunks
     owners = listed(session).memories
     held = np.flatnonzero(owners)
-    if found != expected or list(zip(held.tolist(), owners[held].tolist(), strict=True)) != session.rows(
-        "select id, memory from chunks order by id"
-    ):
+    pairs = list(zip(held.tolist(), owners[held].tolist(), strict=True))
+    known = session.rows("select id, memory from chunks order by id")
+    if found != expected or pairs != known or count(session) != held.size:
         raise UnreadableRow(DAMAGED)

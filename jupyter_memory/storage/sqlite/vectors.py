@@ -136,7 +136,7 @@ def readable() -> Iterator[None]:
     # SQLite does not notice damage within a value.
     try:
         yield
-    except (ValueError, IndexError, TypeError, error):
+    except (ValueError, IndexError, TypeError, MemoryError, error):
         raise UnreadableRow(DAMAGED) from None
 
 
@@ -154,8 +154,8 @@ def listed(session: Session) -> Listed:
     found = Listed(np.zeros(size, np.int64), np.zeros(size, np.uint32))
     for block, chunks, lengths, memories in rows:
         of_block, places = slice(block * BLOCK, (block + 1) * BLOCK), np.frombuffer(chunks, np.uint16)
-        found.lengths[of_block][places] = np.frombuffer(lengths, np.uint32)
-        found.memories[of_block][places] = np.frombuffer(memories, np.int64)
+        found.lengths[of_block][places] = np.frombuffer(lengths, np.uint32).reshape(places.shape)
+        found.memories[of_block][places] = np.frombuffer(memories, np.int64).reshape(places.shape)
     return found
 
 
@@ -164,15 +164,11 @@ class ChunkOwners:
 
     def __init__(self) -> None:
         self._known: Cache[str, Listed] = Cache(1)
-        self._matching: Cache[tuple[Session, Filters], Keys] = Cache(_MOST_FILTERS)
+        self._matching: Cache[Filters, Keys] = Cache(_MOST_FILTERS)
 
     def matching(self, connection: Session, filters: Filters) -> Keys:
         """Return the ids of the chunks of the memories that match filters, ascending; both retrievers ask for them."""
-        if connection.txn_state("main") == apsw.SQLITE_TXN_WRITE:
-            return self._match(connection, filters)  # a change that is taken back does not take back what was counted
-        # What other connections changed, and what this one did.
-        state = f"{connection.pragma('data_version')} {connection.total_changes()}"
-        return self._matching.of(state, (connection, filters), partial(self._match, connection, filters))
+        return self._matching.of(connection.state, filters, partial(self._match, connection, filters))
 
     def _match(self, connection: Session, filters: Filters) -> Keys:
         where, parameters = condition(SQLITE, filters)
@@ -186,6 +182,8 @@ class ChunkOwners:
 
     def of(self, connection: Session) -> Listed:
         """Return the chunks that are there in this transaction."""
+        if connection.txn_state("main") == apsw.SQLITE_TXN_WRITE:
+            return listed(connection)  # FTS5 writes what `version` reads later, and a change may be taken back
         return self._known.of(version(connection), "", partial(listed, connection))
 
 

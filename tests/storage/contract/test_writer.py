@@ -7,14 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from contract import NOTE, NOTEBOOK, NOW, add, everything, read_file, seen
+from contract import EVERYTHING, NOTE, NOTEBOOK, NOW, WEIGHTS, add, everything, read_file, seen
 from hashing import Hashing
 
 from jupyter_memory import EmbeddingMismatch, FileState, InputError, UnknownMemory
 from jupyter_memory.ingest import prepare
 from jupyter_memory.storage import NotedFolder, QueryVector
 from jupyter_memory.text import Definitions
-from jupyter_memory.types import ChunkTokens, Draft, Feedback, Filters, Recent
+from jupyter_memory.types import ChunkTokens, Draft, Feedback, Filters, Recent, Terms
 
 
 @pytest.mark.parametrize("part", ["snapshot", "writer", "runs", "thumbnails", "transfer", "contents", "forgotten"])
@@ -157,6 +157,20 @@ def test_renaming(storage):
     read_file(storage, "old", path="/month/λ.ipynb")
     assert storage.writer.rename("/week", "/month") == 1
     assert [(one.id, one.source, one.accessed) for one in everything(storage)] == [(memory.id, "/month/λ.ipynb", 1)]
+
+
+def test_what_leaves_a_part_is_not_there(storage):
+    """A file that is renamed takes its memories and their words out of a part, though no word of the store changes."""
+    files = {"/team/a.ipynb": "roses and λ", "/team/b.ipynb": "roses"}
+    for path, text in files.items():
+        read_file(storage, text, path=path)
+    for path, left in ((None, 2), ("/team/b.ipynb", 1), ("/team/a.ipynb", 0)):
+        if path:
+            assert storage.writer.rename(path, path.replace("team", "own")) == 1
+        with storage.snapshot(Filters(path=("/team",))) as part:
+            [roses] = part.corpus.words("roses")
+            assert part.count(EVERYTHING) == part.corpus.chunks == part.corpus.frequencies([roses])[roses] == left
+            assert len(part.keyword_matches(Terms(words=("roses",)), WEIGHTS, EVERYTHING, 5)) == left
 
 
 def test_folders(storage, tmp_path):

@@ -108,7 +108,10 @@ def test_a_mistake_is_no_damage(sqlite, remember, monkeypatch):
         "update word_pages set terms = x'0aff0a' where id = 1", "update word_pages set first = 'aaa' where id = 1",
         "update word_segments set lengths = x'000000'", "update word_segments set chunks = zeroblob(length(chunks))",
         "delete from word_segments", "update word_segments set memories = zeroblob(length(memories))",
-        "update word_segments set memories = x''",
+        "update word_segments set memories = x''", "update word_segments set lengths = cast(x'01000000' as blob)",
+        "update word_segments set block = 1000000000",
+        "insert into word_segments (block, chunks, lengths, memories) "
+        "select block, chunks, lengths, memories from word_segments",
     ],
 )  # fmt: skip
 def test_damage_is_found_and_repaired(path, remember, damage):
