@@ -7,7 +7,6 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
-from itertools import repeat
 from math import exp, log, sqrt
 from operator import mul
 from random import Random
@@ -197,7 +196,7 @@ def strengths(context: SearchContext, ranked: Sequence[Ranked]) -> list[float]:
     max_sims, usual_max_sim, usual_margin = dict[int, float](), 0.0, 0.0
     if context.tokens_tell:
         values = ranked[0].table.rankings["max_sim"].scores
-        max_sims = dict(zip(context.keys, map(values.get, context.keys, repeat(0.0)), strict=False))
+        max_sims = {key: values.get(key, 0.0) for key in context.keys}
     elif 0 < context.sample.chunks < FEW_CHUNKS and not spaceless:
         # Which tokens are rare is not known yet, so those of the words that tell something count alike.
         ids = tokens([storable(" ".join(word.text for word in words))]).ids

@@ -131,11 +131,10 @@ class Scale:
     def of_all(cls, scales: Sequence[Scale]) -> Scale:
         """Return the scale that stores of one model would have together."""
         chunks = sum(one.chunks for one in scales)
-        shares = [one.chunks / chunks for one in scales]
-        known = [(share, one.background) for share, one in zip(shares, scales, strict=True)]
-        mean = fsum(share * one.mean for share, one in known)
-        spread = fsum(share * (one.deviation**2 + (one.mean - mean) ** 2) for share, one in known)
-        trusted = fsum(share * one.calibration for share, one in zip(shares, scales, strict=True))
+        known = [(one.chunks / chunks, one) for one in scales]
+        mean = fsum(share * one.background.mean for share, one in known)
+        spread = fsum(share * (one.background.deviation**2 + (one.background.mean - mean) ** 2) for share, one in known)
+        trusted = fsum(share * one.calibration for share, one in known)
         return cls(scales[0].model, chunks, trusted, Background(mean, sqrt(spread)))
 
 
@@ -195,18 +194,13 @@ class Samples:
 
     def tokens(self, snapshot: Snapshot, chunks: Sequence[int]) -> dict[int, ChunkTokens]:
         """Return the tokens of what was embedded of chunks, by chunk."""
-        found, unknown = snapshot.tokens(chunks), list[int]()
+        found = snapshot.tokens(chunks)
         if len(found) == len(chunks):
             return found
         version = snapshot.version
-        for chunk in chunks:
-            if chunk not in found:
-                known = self._tokens.get(version, chunk)
-                if known is None:
-                    unknown.append(chunk)
-                else:
-                    found[chunk] = known
-        if unknown:
+        kept = {chunk: self._tokens.get(version, chunk) for chunk in chunks if chunk not in found}
+        found |= {chunk: ids for chunk, ids in kept.items() if ids is not None}
+        if unknown := [chunk for chunk, ids in kept.items() if ids is None]:
             parts = snapshot.embedded_parts(unknown)
             _, of_chunks = chunk_tokens(parts[chunk].head_and_text() for chunk in unknown)
             for chunk, ids in zip(unknown, of_chunks, strict=True):
@@ -254,10 +248,7 @@ class SearchContext:
         self.keys: Sequence[int] = list(map(attrgetter("key"), self.candidates))
         self.memories: Sequence[Memory] = list(map(attrgetter("memory"), self.candidates))
         self.chunks: Sequence[int] = list(map(attrgetter("chunk"), self.candidates))
-        self.cells: dict[int, Memory] = {}
-        for key, memory in zip(self.keys, self.memories, strict=True):
-            if memory.kind == "cell":
-                self.cells[key] = memory
+        self.cells = {key: one for key, one in zip(self.keys, self.memories, strict=True) if one.kind == "cell"}
 
     @cached_property
     def cosines(self) -> NDArray[np.float64]:
@@ -343,8 +334,7 @@ class SearchContext:
     @cached_property
     def tokens(self) -> Mapping[int, ChunkTokens]:
         """Return the tokens of each candidate's best chunk, by the chunk."""
-        found = self._snapshot.tokens(self.chunks)
-        return found if len(found) == len(self.chunks) else self._samples.tokens(self._snapshot, self.chunks)
+        return self._samples.tokens(self._snapshot, self.chunks)
 
     @cached_property
     def cells_around(self) -> Mapping[int, float]:

@@ -293,9 +293,8 @@ class SearchEngine:
                 wanted = request.threshold if isinstance(own, bool) else own
                 threshold = None if own is False else embedder.threshold if wanted is None else wanted
                 if model is not None:
-                    strict = wanted is not None
                     scale = request.scales.get(model.fingerprint)
-                    asked = VectorQuery(vector, model, threshold, strict, scale)
+                    asked = VectorQuery(vector, model, threshold, wanted is not None, scale)
             result = search(
                 request.query, request.profile, snapshot, self._samples, asked, exclude, asked=subject is None
             )
@@ -334,7 +333,7 @@ class SearchEngine:
             profile=profile.name,
             terms=tuple([term.name for term in profile.terms]),
             judges=tuple([one.name for one in profile.signals if not hasattr(one, "completes")]),
-            counts={**dict(zip(result.retrieved, map(len, result.retrieved.values()), strict=True)), "fused": fused},
+            counts={**{name: len(one) for name, one in context.retrieved.items()}, "fused": fused},
             timings=timings,
             notices=(*done.notices, *doubtful),
             query_id=uuid4().hex,

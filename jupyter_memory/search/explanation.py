@@ -112,7 +112,7 @@ def ranks_without(scored: Scored, profile: Profile, keys: Collection[int]) -> di
 def traced(answer: Answer, result: Result, profile: Profile) -> Trace:
     memories = {one.key: one.memory for one in result.scored.context}
     lists = {}
-    for name, found in result.retrieved.items():
+    for name, found in result.scored.context.retrieved.items():
         scores = {one.memory: one.score for one in found}
         ranks = Ranking(scores).ranks
         lists[name] = tuple(_listed(memories[key], ranks[key], score) for key, score in scores.items())

@@ -13,7 +13,7 @@ from pathlib import PurePath
 from typing import NamedTuple, Protocol
 
 from jupyter_memory.text.markdown import source_of
-from jupyter_memory.types import Candidate, Evidence, Memory, Query, Ranking
+from jupyter_memory.types import Candidate, Evidence, Memory, Ranking
 from jupyter_memory.types.protocols import Term, WeightedTerm
 
 Contributions = Mapping[str, Mapping[int, float]]
@@ -117,10 +117,6 @@ class Table:
     columns: Sequence[Column]
     rankings: Mapping[str, Ranking[int]]
 
-    def values(self, name: str) -> Mapping[int, float]:
-        """Return what a term or signal said of each candidate of which it has a value, by key."""
-        return next((column.values for column in self.columns if column.name == name), {})
-
 
 class Ranked(NamedTuple):
     """A candidate with its place in the fused list; the evidence that put it there is read when it is asked for."""
@@ -163,7 +159,6 @@ _VERSION = re.compile(rf"(?:[-_ .–—]*+(?:{_MARK}|(?<=[-_ .])(?:final|new)(?:
 class Fused:
     """Contributions by term and candidate; ``duplicates`` maps candidates that are left out to the one that stays."""
 
-    query: Query
     candidates: Sequence[Candidate]
     contributions: Contributions
     duplicates: Mapping[int, int] = field(default_factory=dict)

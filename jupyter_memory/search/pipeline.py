@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, count, filterfalse, repeat
 from operator import attrgetter, itemgetter
@@ -17,6 +17,7 @@ from jupyter_memory.search.query.temporal import notice_of
 from jupyter_memory.search.query.terms import inflected, respelled
 from jupyter_memory.search.signals.semantic import words_count
 from jupyter_memory.storage.snapshot import Snapshot
+from jupyter_memory.text.display import count_of
 from jupyter_memory.types import Candidate, Filters, Memory, Query, Ranking
 
 _SCORE, _SCORED = attrgetter("score"), attrgetter("memory", "score")
@@ -66,19 +67,18 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """Every candidate in order, what each retriever found, and milliseconds by stage.
+    """Every candidate in order, and milliseconds by stage.
 
     ``limit`` is how many to show: the query's, unless the profile shows more. ``duplicates`` maps candidates that are
     left out to the one that says the same.
     """
 
     ranked: Sequence[Ranked]
-    retrieved: Retrieved
     timings: Mapping[str, float]
     limit: int
     duplicates: Mapping[int, int]
     scored: Scored
-    notices: tuple[str, ...] = ()
+    notices: tuple[str, ...]
 
 
 def search(
@@ -125,7 +125,11 @@ def search(
         is_deep, depth, wanted = True, _DEEPER * depth, _DEEPER * wanted
         if vector_query is not None and not vector_query.strict:
             vector_query = replace(vector_query, threshold=None)
-    notices = (*notices, *_left_out(len(pool.copies), len(pool.lost)))
+    if pool.copies:
+        same = count_of(len(pool.copies), "memory with the same text is", "memories with the same text are")
+        notices = (*notices, f"{same} not shown.")
+    if pool.lost:
+        notices = (*notices, "What has lost its text is not shown; `jupyter-memory doctor` names it.")
     pooled = perf_counter()
     rankings = {name: Ranking(dict(map(_SCORED, ones))) for name, ones in retrieved.items()}
     for signal in profile.signals:
@@ -167,14 +171,6 @@ class _Pool:
         return list(map(Candidate, keys, *of_each)), retrieved
 
 
-def _left_out(copies: int, lost: int) -> Iterator[str]:
-    if copies:
-        are = "1 memory" if copies == 1 else f"{copies:,} memories"
-        yield f"{are} with the same text {'is' if copies == 1 else 'are'} not shown."
-    if lost:
-        yield "What has lost its text is not shown; `jupyter-memory doctor` names it."
-
-
 def fuse(scored: Scored, profile: Profile, notices: tuple[str, ...] = ()) -> Result:
     """Return the result of what was scored, by a profile that differs at most in its terms and post-processors."""
     begun, context = perf_counter(), scored.context
@@ -209,13 +205,12 @@ def fuse(scored: Scored, profile: Profile, notices: tuple[str, ...] = ()) -> Res
         )
     shown = set(map(attrgetter("candidate.key"), ranked[:limit]))
     if left_out := sum(map(shown.__contains__, fused.duplicates.values())):
-        several = f"{left_out:,} duplicates of results are" if left_out > 1 else "1 duplicate of a result is"
-        said.append(f"{several} not shown.")
-    return Result(ranked, context.retrieved, timings, limit, fused.duplicates, scored, tuple(said))
+        said.append(f"{count_of(left_out, 'duplicate of a result is', 'duplicates of results are')} not shown.")
+    return Result(ranked, timings, limit, fused.duplicates, scored, tuple(said))
 
 
 def contributions(scored: Scored, profile: Profile) -> Fused:
     """Return what each term contributes, before any post-processing."""
     terms = profile.terms_for(scored.hybrid)
     of_terms = {term.name: term.contributions(scored.rankings[term.reads or term.name]) for term in terms}
-    return Fused(scored.context.query, scored.context.candidates, of_terms)
+    return Fused(scored.context.candidates, of_terms)

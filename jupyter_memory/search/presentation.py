@@ -260,6 +260,7 @@ def hits(
         key, rankings = one.candidate.key, one.table.rankings
         first, last = thickest(text, marked)
         named, context = _names(memory, span.context)
+        said = one.evidence
         made.append(
             Hit(
                 rank=one.rank,
@@ -271,9 +272,9 @@ def hits(
                 strength=strength,
                 kw_rank=rankings["keyword"].ranks.get(key),
                 sem_rank=rankings["vector"].ranks.get(key),
-                bm25=by_keyword[key] if key in by_keyword else one.table.values("keyword").get(key, nan),
+                bm25=by_keyword[key] if key in by_keyword else getattr(said.get("keyword"), "value", nan),
                 cosine=nan if one.candidate.cosine is None else one.candidate.cosine,
-                signals=one.evidence,
+                signals=said,
                 context=context,
                 span=(span.start + first, span.start + last),
                 named=named,

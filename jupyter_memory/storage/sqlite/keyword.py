@@ -153,14 +153,6 @@ def frequencies(session: Session, begin: str = "") -> Iterator[tuple[str, int]]:
     yield from session.execute("select term, doc from temp.vocabulary where term >= ?", (begin,))
 
 
-def _many(session: Session, words: Sequence[str]) -> dict[str, int]:
-    # Most words of texts are rare: FTS5 counts these in a third of the time that pages of postings take. Of a frequent
-    # word it would read all.
-    session.execute(_VOCABULARY)
-    count = "coalesce((select doc from temp.vocabulary where term = value), 0)"
-    return dict(session.rows(f"select value, {count} from json_each(:words)", words=words))
-
-
 def _separate(session: Session, removed: Collection[str]) -> bool:
     # FTS5's ``secure-delete`` takes words out of the pages of its index, but not their beginnings from between the
     # pages, which say on what page a word is. The word that follows takes the place of one that only removed words had.
@@ -270,7 +262,8 @@ class _Scoring:
         rows = self._session.execute(
             f"select rowid, -bm25(keyword, {listed}) from keyword where keyword match ?", (match,)
         )
-        return ScoredChunks.read(rows)
+        found = np.fromiter(rows, [("chunk", np.int64), ("score", np.float64)])
+        return ScoredChunks(np.ascontiguousarray(found["chunk"]), np.ascontiguousarray(found["score"]))
 
 
 # The words of a store, and of a part of it.
@@ -308,7 +301,11 @@ class Statistics:
                 if searched:
                     self._ahead.put(self._version, "", read)
             else:
-                known.update(_many(self._session, new))
+                # Most words of texts are rare: FTS5 counts these in a third of the time that pages of postings take. Of
+                # a frequent word it would read all.
+                self._session.execute(_VOCABULARY)
+                count = "coalesce((select doc from temp.vocabulary where term = value), 0)"
+                known.update(self._session.rows(f"select value, {count} from json_each(:words)", words=new))
         for word in asked:
             asked[word] = known[word]
         return asked

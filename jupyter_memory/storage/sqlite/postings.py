@@ -181,7 +181,6 @@ class _Chunks(NamedTuple):
 
 
 _COLUMNS = ", ".join(_Chunks._fields)
-_NO_CHUNKS = _Chunks()
 
 
 def put(session: Session, words: Sequence[ChunkWords]) -> None:
@@ -191,7 +190,7 @@ def put(session: Session, words: Sequence[ChunkWords]) -> None:
         known = session.rows(of_block, block=block)
         before = session.value("select max(block) from word_segments where block < :block", block=block)
         if not known and before is not None and len(full := session.rows(of_block, block=before)) > 1:
-            _merge(session, before, [id_ for id_, _ in full])
+            _merge(session, before, [id_ for id_, _ in full], _EMPTY, _Chunks())
         together, total = [], chunks.places.size
         for id_, size in reversed(known):
             if size > total:
@@ -271,9 +270,7 @@ def rebuild(session: Session) -> None:
         put(session, memories.words_of(session, [id_ for (id_,) in ids]))
 
 
-def _merge(
-    session: Session, block: int, segments: Sequence[int], new: _Batch = _EMPTY, chunks: _Chunks = _NO_CHUNKS
-) -> None:
+def _merge(session: Session, block: int, segments: Sequence[int], new: _Batch, chunks: _Chunks) -> None:
     # One segment takes the place of some of a block, and of new postings.
     of, of_pages = session.dialect.among("id", "segments"), session.dialect.among("segment", "segments")
     held = session.rows(f"select {_COLUMNS} from word_segments where {of}", segments=list(segments))

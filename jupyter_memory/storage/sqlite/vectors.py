@@ -93,12 +93,6 @@ class ScoredChunks:
     chunks: Keys
     scores: NDArray[np.float64]
 
-    @classmethod
-    def read(cls, rows: Any) -> Self:
-        """Return what a statement gives as pairs of chunk and score."""
-        both = np.fromiter(rows, [("chunk", np.int64), ("score", np.float64)])
-        return cls(np.ascontiguousarray(both["chunk"]), np.ascontiguousarray(both["score"]))
-
     def at_least(self, floor: float) -> Self:
         kept = self.scores >= floor
         return type(self)(self.chunks[kept], self.scores[kept])
@@ -111,7 +105,7 @@ class ScoredChunks:
         return type(self)(chunks[found], self.scores[at[found]])
 
 
-def _extended(known: NDArray[Any], new: NDArray[Any], most: int = 0) -> NDArray[Any]:
+def _extended(known: NDArray[Any], new: NDArray[Any], most: int) -> NDArray[Any]:
     # Behind what is known, if there is room: other threads write the same there, and read no further than they know.
     # Memory is taken only where something is written, so room for ``most`` costs nothing.
     size, room = len(known) + len(new), known if known.base is None else known.base
@@ -382,7 +376,8 @@ class VectorIndex:
             if known.read > removed:
                 known = fresh
             elif known.checked != removed:
-                gone = self._gone(connection, known.ids)
+                owners = self.owners.of(connection).memories
+                gone = np.flatnonzero(owners[np.where(known.ids < owners.size, known.ids, 0)] == 0)
                 known = fresh if gone.size * _GONE > known.ids.size else replace(known, gone=gone, checked=removed)
                 self._known_codes.put(state, model.id, known)
             begin = int(known.ids[-1]) + 1 if known.ids.size else 0
@@ -403,11 +398,6 @@ class VectorIndex:
                     known = replace(known, ids=ids, of=new, read=removed)
                     self._known_codes.put(state, model.id, known)
             return known
-
-    def _gone(self, connection: Session, ids: NDArray[np.int64]) -> NDArray[np.intp]:
-        owners, held = self.owners.of(connection).memories, np.zeros(int(ids.max(initial=0)) + 1, np.bool_)
-        held[: owners.size] = owners[: held.size] > 0
-        return np.flatnonzero(~held[ids])
 
     def cosines(self, connection: Session, model: Model, query: Vectors, memories: Sequence[int]) -> dict[int, float]:
         rows = connection.rows(
