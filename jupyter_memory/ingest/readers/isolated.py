@@ -309,5 +309,6 @@ def _families() -> dict[str, Any]:
     for name, generic in _GENERIC.items():
         with suppress(OSError, subprocess.SubprocessError):
             asked = [program, "--format=%{family[0]}", generic]
-            found[name] = subprocess.run(asked, capture_output=True, text=True, timeout=2, check=True).stdout.strip()  # noqa: S603
+            run = subprocess.run(asked, capture_output=True, text=True, timeout=_DRAWING_SECONDS / 2, check=True)  # noqa: S603
+            found[name] = run.stdout.strip()
     return {name: family for name, family in found.items() if family}
