@@ -165,14 +165,15 @@ class Confidence:
 
 
 def verdict(strength: float) -> Verdict:
-    """Return what a strength means in a word.
+    """Return what a strength means in a word, which agrees with the whole per cent that is shown.
 
-    >>> verdict(0.95), verdict(0.3), verdict(0.02)
-    ('strong', 'weak', 'none')
+    >>> verdict(0.95), verdict(0.748), verdict(0.3), verdict(0.02)
+    ('strong', 'strong', 'weak', 'none')
     """
-    if strength < NONE_BELOW:
+    shown = round(strength, 2)
+    if shown < NONE_BELOW:
         return "none"
-    return "strong" if strength >= STRONG_FROM else "weak"
+    return "strong" if shown >= STRONG_FROM else "weak"
 
 
 def strengths(context: SearchContext, ranked: Sequence[Ranked]) -> list[float]:

@@ -22,7 +22,7 @@ from uuid import uuid4
 
 from jupyter_memory import errors
 from jupyter_memory.config import load_config
-from jupyter_memory.search.confidence import STRONG_FROM, verdict
+from jupyter_memory.search.confidence import verdict
 from jupyter_memory.search.context import Scale
 from jupyter_memory.search.fusion import newer_first
 from jupyter_memory.search.profiles import Profile, profile_named, vault
@@ -273,7 +273,7 @@ def _shared(rows: list[tuple[Hit, Vault]], first: int) -> list[tuple[Hit, Vault]
     given = Counter[str]()
     while left and len(chosen) < first:
         full = {tier for tier, number in given.items() if 2 * number >= first}
-        strong = (n for n, (hit, one) in enumerate(left) if one.tier not in full and hit.strength >= STRONG_FROM)
+        strong = (n for n, (hit, one) in enumerate(left) if one.tier not in full and verdict(hit.strength) == "strong")
         chosen.append(left.pop(next(strong, 0) if left[0][1].tier in full else 0))
         given[chosen[-1][1].tier] += 1
     return [*chosen, *left]
