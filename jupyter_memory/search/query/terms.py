@@ -42,6 +42,8 @@ _INFLECTION = re.compile(r"(?:e?s|ed|ing)")
 _BRITISH = re.compile(r"(?<=o)u(?=r)|(?<=t)r$|(?<=og)u$|(?<=gr)e(?=i$)")
 _AMERICAN = {"u": "", "r": "er", "e": "a"}
 _HISSING = str.maketrans("cz", "ss")
+# An umlaut that is written out: the index has Müller as "muller".
+_UMLAUT = re.compile(r"(?<=[aou])e(?=[^aeiou])")
 # Of more that are near, those with the fewest slips are looked up.
 _COUNTED = 12
 # Words of a query that are looked up: what is longer was pasted.
@@ -109,13 +111,14 @@ def _nearest(word: str, corpus: Corpus, columns: Collection[str]) -> list[str]:
     slips = _slips(stem, terms, allowed)
     near = sorted((int(slips[place]), terms[place]) for place in np.flatnonzero(slips <= allowed))
     root = stem.removesuffix("e")
-    # A word of everyday language was meant as it is, so that only its British or American form is looked for.
+    # A word of everyday language was meant as it is, so that only its British or American form is looked for, or that
+    # with an umlaut.
     meant = _is_everyday(word)
     if not meant and word.startswith(root) and _INFLECTION.fullmatch(word, len(root)):
         # Shorter ones are often abbreviations: "prces" is no form of "prc".
         meant = any(len(one) >= _SHORTEST_ROOT and _is_everyday(one) for one in (root, f"{root}e"))
     if meant:
-        near = [(slip, term) for slip, term in near if _american(term) == _american(stem)]
+        near = [(slip, term) for slip, term in near if _alike(term) == _alike(stem)]
     counted = ((slip, -corpus.chunk_count(term, columns), term) for slip, term in near[:_COUNTED])
     found = sorted(one for one in counted if one[1])
     return [term for slip, _, term in found if slip == found[0][0]][:_MOST_SPELLINGS]
@@ -146,8 +149,8 @@ def _is_everyday(word: str) -> bool:
     return tokens([storable(word.lower())]).ids.size == 1
 
 
-def _american(stem: str) -> str:
-    return _BRITISH.sub(lambda found: _AMERICAN[found[0]], stem).translate(_HISSING)
+def _alike(stem: str) -> str:
+    return _BRITISH.sub(lambda found: _AMERICAN[found[0]], _UMLAUT.sub("", stem)).translate(_HISSING)
 
 
 # A question without function words may be in any language that some of the chunks are in; where many are, its compounds

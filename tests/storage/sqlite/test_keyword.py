@@ -341,6 +341,8 @@ def test_a_slip_is_found(spelling):
               ("colour", "color", "color"), ("color", "colour", "colour"), ("centre", "center", "center"),
               ("grey", "gray", "grai"), ("catalogue", "catalog", "catalog"),
           ]),
+        # And but for an umlaut that is written out.
+        (("ask Müller",), "mueller", ["muller"]), (("the blu of λ",), "blues", []),
         # What is one slip away leaves out what is two slips away.
         (("the argument", "an agreement"), "arguemennts", ["argument"]),
         (("the argument", "an agreement"), "arguements", ["argument"]),
