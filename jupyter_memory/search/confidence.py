@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import nlargest
 from math import exp, log, sqrt
 from operator import mul
@@ -189,16 +189,21 @@ def strengths(context: SearchContext, ranked: Sequence[Ranked]) -> list[float]:
     # Nearly any text has one Latin letter somewhere; a sign such as 税 is a word.
     most = _BOUND if len(letters) == 1 and name(letters[0], "").startswith("LATIN") else 1.0
     passages = context.passages(one.candidate for one in ranked)
-    whole, bounded = sum(word.weight for word in words), any(missed(words))
+    whole = sum(word.weight for word in words)
+    bounded = any(missed(words))
+    slips = [word for word in words if word.near and not word.count]
+    if is_slip := sum(word.weight for word in slips) > whole / 2:
+        # Neither its tokens nor its vector tell what was meant: the words that are near do.
+        bounded, words = True, tuple([replace(word, rows=word.near) if word in slips else word for word in words])
     missing = sum(word.weight for word in words if word.missing and word.is_name) / whole if whole else 0.0
     # A script without spaces has pairs of characters for words, and the bundled model learnt nothing of it.
     spaceless = bool(runs(query.text))
     count = _USUAL_WORDS if spaceless else len(words)
     max_sims, usual_max_sim, usual_margin = dict[int, float](), 0.0, 0.0
-    if context.tokens_tell:
+    if context.tokens_tell and not is_slip:
         values = ranked[0].table.rankings["max_sim"].scores
         max_sims = {key: values.get(key, 0.0) for key in context.keys}
-    elif 0 < context.sample.chunks < FEW_CHUNKS and not spaceless:
+    elif 0 < context.sample.chunks < FEW_CHUNKS and not spaceless and not is_slip:
         # Which tokens are rare is not known yet, so those of the words that tell something count alike.
         ids = tokens([storable(" ".join(word.text for word in words))]).ids
         asked = np.array(sorted(set(ids.tolist())), ids.dtype)
@@ -209,7 +214,7 @@ def strengths(context: SearchContext, ranked: Sequence[Ranked]) -> list[float]:
     if max_sims:
         usual_max_sim = nlargest(_PLACE, max_sims.values())[-1]
     cosines = context.cosines[~np.isnan(context.cosines)].tolist()
-    pairs = context.sample.pairs if context.sample.chunks >= FEW_CHUNKS else None
+    pairs = context.sample.pairs if context.sample.chunks >= FEW_CHUNKS and not is_slip else None
     if pairs is not None and cosines:
         usual_margin = _bounded(pairs.margin(nlargest(_PLACE, cosines)[-1]))
     signal = ranked[0].table.rankings.get("defines")

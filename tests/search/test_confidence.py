@@ -129,6 +129,7 @@ def test_a_word_that_nothing_holds_is_told(loads, query, missing):
     [
         # The stem is held, a slip of the finger is near, and parts side by side are a name.
         ("demand models fitting", "strong"), ("the demnad model", None), ("PeakLoad plot", None),
+        ("demnad", "weak"),
         ("plot_paek_load", None), ("df.groupby", "strong"), ('"demand model"', "strong"),
         # A number may have been rounded.
         ("loss of run 3: 0.4286", None),
