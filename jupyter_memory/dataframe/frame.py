@@ -389,8 +389,9 @@ class Fixes(pd.DataFrame):
     def _told(self, rank: Hashable, row: Mapping[Hashable, Any]) -> tuple[str, str, str, str]:
         # What it is, when and where, its code, and what a button inserts: a note is no code.
         changed = [line for line in row["diff"].split("\n")[2:] if not line.startswith("@@")]
-        when = row["when"].to_pydatetime(warn=False).astimezone()
-        place = DOT.join(filter(None, (f"{when:%Y-%m-%d %H:%M}", PurePath(row["notebook"]).name)))
+        when = row["when"]
+        day = "" if pd.isna(when) else f"{when.to_pydatetime(warn=False).astimezone():%Y-%m-%d %H:%M}"
+        place = DOT.join(filter(None, (day, PurePath(row["notebook"]).name)))
         return row["error"], place, "\n".join(changed) or row["fix"], "" if row["kind"] == "note" else row["fix"]
 
     def _ranked(self) -> Iterator[tuple[Hashable, Mapping[Hashable, Any]]]:
@@ -406,7 +407,7 @@ def fixes_frame(fixes: Sequence[Fix], store: str) -> Fixes:
             "error": _strings(row["error"] for row in rows),
             "strength": _floats(fix.strength for fix in fixes),
             **{name: _strings(row[name] for row in rows) for name in ("failed", "fix", "diff", "kind", "notebook")},
-            "when": pd.array([fix.mended.started for fix in fixes], dtype="datetime64[us, UTC]"),
+            "when": pd.array([fix.mended.dated for fix in fixes], dtype="datetime64[us, UTC]"),
             "failed_id": _strings(row["failed_id"] for row in rows),
         },
         index=pd.RangeIndex(1, len(rows) + 1, name="rank"),

@@ -15,6 +15,7 @@ from threading import Timer
 from typing import Any
 
 from jupyter_memory.errors import QueryError
+from jupyter_memory.ingest.readers.base import note
 from jupyter_memory.text.moments import parse_moment
 
 _EARLIEST = datetime(1970, 1, 2, tzinfo=UTC)
@@ -25,6 +26,8 @@ _LONGEST = 60
 # The date itself first, then when it was changed, then when it was begun.
 _KEYS = ("date", "updated", "modified", "lastmod", "last_modified", "last-modified", "created")
 _LINE = re.compile(r"^(?P<key>[\w-]+)[ \t]*:[ \t]*(?P<value>[^\n]+)$", re.MULTILINE)
+# What means no date, or is computed when the document is rendered.
+_NONE = re.compile(r"[`{(<]|^(?:null|~|today|now|last-modified)$", re.IGNORECASE)
 # 2024-03-01, 2024_03_01, 2024.03.01 or 20240301, and a month (2024-03); no part of a longer number.
 _IN_NAME = re.compile(
     r"(?<![0-9])(?P<year>19[7-9][0-9]|20[0-9]{2})"
@@ -53,8 +56,12 @@ def stated(text: str, now: datetime) -> datetime | None:
 
 def in_front_matter(block: str, now: datetime) -> datetime | None:
     """Return the date in a front matter: ``date``, else when it was last changed, else when it was created."""
-    lines = {match["key"].lower(): match["value"] for match in _LINE.finditer(block)}
-    return _first(map(lines.get, _KEYS), now)
+    lines = {match["key"].lower(): match["value"].strip(" \t\"'") for match in _LINE.finditer(block)}
+    found = list(filter(None, map(lines.get, _KEYS)))
+    when = _first(found, now)
+    if when is None and not all(map(_NONE.search, found)):
+        note("the date in its front matter cannot be read or is still to come, so it does not count")
+    return when
 
 
 def in_name(name: str, now: datetime) -> datetime | None:

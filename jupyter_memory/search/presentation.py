@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from difflib import get_close_matches
+from functools import reduce
 from itertools import chain
 from math import nan
-from operator import attrgetter, itemgetter
+from operator import and_, attrgetter, itemgetter
 from pathlib import PurePath
 from typing import Any, NamedTuple
 from unicodedata import name
@@ -30,7 +31,8 @@ from jupyter_memory.storage.databases import SearchStorage
 from jupyter_memory.storage.snapshot import Snapshot
 from jupyter_memory.storage.sql import all_of
 from jupyter_memory.text.code import is_code, name_of, telling_line
-from jupyter_memory.text.display import densest, fit
+from jupyter_memory.text.dates import iso_day
+from jupyter_memory.text.display import count_of, densest, fit
 from jupyter_memory.text.languages import LANGUAGES, asked_in
 from jupyter_memory.text.markdown import (
     first_line,
@@ -397,6 +399,13 @@ def _notices(snapshot: Snapshot, query: Query, answered: bool) -> Iterator[str]:
             f"Memories that contain “{word}” are excluded because of the {sign} before it. "
             "Quote the word to search for it."
         )
+    searched = list(all_of(query.within))
+    if any(part.since or part.until for part in searched):
+        # A date filter leaves out what has no date, which nobody would guess from the answer.
+        anytime = reduce(and_, (replace(part, since=None, until=None, also=None) for part in searched))
+        if undated := snapshot.count_undated(anytime):
+            are = count_of(undated, "memory", "memories")
+            yield f"{are} without a known date {'is' if undated == 1 else 'are'} left out."
     if answered or unmet:
         return
     if snapshot.exists(filters):
@@ -411,9 +420,9 @@ def _notices(snapshot: Snapshot, query: Query, answered: bool) -> Iterator[str]:
     if snapshot.exists(Filters(since=max(since, default=None), until=min(until, default=None))):
         yield "No memory matches all of these filters. Remove one of them."
     else:
-        first, last = (moment.astimezone().date().isoformat() for moment in snapshot.event_span())
-        span = f"its memories are from {first} to {last}" if first != last else f"all of them are from {first}"
-        yield f"Nothing in this store is from that time: {span}."
+        first, last = map(iso_day, snapshot.event_span())
+        span = f": its memories are from {first}" + (f" to {last}" if first != last else "") if first else ""
+        yield f"Nothing in this store is from that time{span}."
 
 
 def _unmet_values(snapshot: Snapshot, filters: Filters, facet: str, unwanted: bool) -> Iterator[str]:

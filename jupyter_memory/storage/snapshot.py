@@ -80,6 +80,7 @@ class Snapshot:
 
     keys = _of_part(rows.keys_where)
     count = _of_part(rows.count)
+    count_undated = _of_part(rows.count_undated)
     exists = _of_part(rows.exists)
     selection = _of_part(rows.selection)
     browse = _of_part(rows.browse)

@@ -245,7 +245,11 @@ Dialect = SqliteDialect | PostgresDialect
 SQLITE, POSTGRES = SqliteDialect(), PostgresDialect()
 
 
-_BOUNDS = {"since": "event_at >=", "until": "event_at <> 0 and memories.event_at <", "as_of": "stored_at <="}
+_BOUNDS = {
+    "since": "event_at <> 0 and memories.event_at >=",
+    "until": "event_at <> 0 and memories.event_at <",
+    "as_of": "stored_at <=",
+}
 # The facets, each as what is wanted and as what is not.
 _FACETS = [(facet, name) for facet in (*FACETS, "source") for name in (facet, f"not_{facet}")]
 

@@ -291,6 +291,11 @@ class Run:
     memory_id: str = ""  # of the memory of its text, once a store has noted the run
     space: str = ""  # where it goes until then
 
+    @property
+    def dated(self) -> datetime | None:
+        """Return when it ran, None where nobody knows: of a cell or a note in a copied file."""
+        return None if self.started == UNKNOWN else self.started
+
 
 def changed(old: str, new: str, was: str = "before", now: str = "after") -> str:
     """Return how a text changed, as a unified diff; empty if it did not."""
@@ -395,6 +400,6 @@ class Fix:
             "fix": self.mended.source,
             "diff": self.diff,
             "notebook": self.mended.notebook,
-            "when": self.mended.started.isoformat(),
+            "when": self.mended.dated and self.mended.dated.isoformat(),
             "lang": self.mended.language,
         }

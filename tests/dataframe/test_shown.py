@@ -287,6 +287,10 @@ def test_a_fix_is_shown_with_its_difference_and_a_button():
     note = Fix(replace(FAILED, source=""), replace(MENDED, source="Ask <Łukasz> for the key."), 0.8, "note")
     page = Page(fixes_frame([note], "/store.sqlite")._repr_html_())
     assert page.rows[1][2] == "Ask <Łukasz> for the key." and not page.all("button")
+    # A cell of a copied notebook has no date.
+    frame = fixes(replace(MENDED, started=datetime(1970, 1, 1, tzinfo=UTC)))
+    assert frame["when"].isna().all() and frame.attrs["memfix"]["fixes"][0]["when"] is None
+    assert repr(frame).startswith("1  KeyError: 'Genève' · λ & co.ipynb\n")
 
 
 @pytest.mark.parametrize("code", [HOSTILE, HOSTILE.replace("\n", "\r\n")])

@@ -68,6 +68,18 @@ def test_a_front_matter_is_dated_by_its_date_then_by_its_last_change(tmp_path):
     assert said(tmp_path, front(title="2020-01-01")) is None
 
 
+def test_a_date_that_cannot_be_read_is_noted(store, tmp_path):
+    """The report of indexing names the file; words that mean no date, or are computed, are no mistake."""
+    given = ("2026-02-31", "yesterday-ish", "2099-01-01", "today", "`r Sys.Date()`", "null", "", "2024-03-01")
+    for place, date in enumerate(given):
+        (tmp_path / f"{place}.md").write_text(front(date=date, title="λ"), encoding="utf-8")
+    (tmp_path / "next.md").write_text(front(date="someday", created="2024-03-01"), encoding="utf-8")
+    report = store(embedder=None).index(tmp_path, progress=False)
+    noted = "the date in its front matter cannot be read or is still to come, so it does not count"
+    assert [one for one in report.left_out if not one[2]] == [(str(tmp_path / f"{n}.md"), noted, "") for n in range(3)]
+    assert f"  noted   {tmp_path / '0.md'}: {noted}" in report.details
+
+
 @pytest.mark.parametrize(
     ("name", "when"),
     [

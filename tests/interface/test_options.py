@@ -156,6 +156,7 @@ NOON = datetime(2026, 3, 6, 12).astimezone()
 FAILED = Run(
     'rates["Genève"]', NOON, "k1", 1, "error", error=RunError("KeyError", "'Genève'", ""), notebook="/n/λ.ipynb"
 )
+COPIED = replace(FAILED, started=datetime(1970, 1, 1, tzinfo=UTC))
 MENDED = Run('rates.get("Genève")', NOON, "k1", 2, "ok")
 FIX = Fix(FAILED, MENDED, 0.9)
 NOTE = Fix(replace(FAILED, source=""), replace(MENDED, source="Ask Łukasz for the rate."), 0.8, "note")
@@ -171,6 +172,8 @@ AMBIGUOUS = RunError("ValueError", "The truth value is ambiguous. Use a.any().",
         ([FIX, NOTE], f"{SIMILAR} in λ.ipynb was fixed like this (1 other fix below):"),
         ([FIX, NOTE, FIX], f"{SIMILAR} in λ.ipynb was fixed like this (2 other fixes below):"),
         ([NOTE], "A note of 2026-03-06 12:00 mentions KeyError: 'Genève':"),
+        ([replace(FIX, failed=COPIED)], "KeyError: 'Genève': a similar error in λ.ipynb was fixed like this:"),
+        ([replace(NOTE, mended=COPIED)], "A note mentions KeyError: 'Genève':"),
         (
             [replace(FIX, failed=replace(FAILED, error=AMBIGUOUS, notebook=""))],
             "ValueError: The truth value is ambiguous. Use a.any(): a similar error on 2026-03-06 12:00 "

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -158,6 +159,24 @@ def test_what_filters_and_words_leave(week_store, query, filters, found, notice)
     """An answer says whether its words or filters leave nothing, or exclude nothing, and what is nearest."""
     answer = week_store.hits(query, filters=filters)
     assert bool(answer.hits) == found and any(one.startswith(notice) for one in answer.notices)
+
+
+def test_memories_without_a_date(store):
+    """A filter by date tells how many memories without one it leaves out, of those that would have been searched."""
+    memories, then = store(), datetime(1970, 1, 1, tzinfo=UTC)
+    memories.add("Invoice λ", tags=["a"], event_at=then)
+    answer = memories.hits("invoice", filters={"since": "2020-01-01"})
+    assert answer.notices[-2:] == (
+        "1 memory without a known date is left out.", "Nothing in this store is from that time."
+    )  # fmt: skip
+    memories.add_many([{"text": "Invoice μ", "event_at": then}, {"text": "Invoice ν", "event_at": "2026-03-02T12:00Z"}])
+    for query, filters in (("invoice after:2020", {}), ("invoice after:2020", {"until": "2027-01-01"})):
+        answer = memories.hits(query, filters=filters)
+        assert answer.hits and "2 memories without a known date are left out." in answer.notices
+    for query in ("invoice", "invoice tag:a", "invoice tag:b after:2020"):
+        assert not any("without a known date" in one for one in memories.hits(query).notices)
+    assert "1 memory without a known date is left out." in memories.hits("invoice tag:a after:2020").notices
+    assert memories.hits("invoice after:2027").notices[-1].endswith("from that time: its memories are from 2026-03-02.")
 
 
 def test_a_word_that_nothing_may_hold(week_store):

@@ -243,7 +243,7 @@ def nothing_found(run: Run, similar: Sequence[Run]) -> str:
     if not similar:
         return NOTHING_ALIKE
     met = similar[0]
-    return f"No fix was found. A similar error happened on {_day(met)}{_place(met)}, and no later run fixed it."
+    return f"No fix was found. A similar error happened{_day(met)}{_place(met)}, and no later run fixed it."
 
 
 def headline(fixes: Sequence[Fix]) -> str:
@@ -257,14 +257,14 @@ def _told(fix: Fix) -> str:
     # A colon follows the error.
     error = fit(fix.error, 120).rstrip(" .:")
     if fix.kind == "note":
-        return f"A note of {_day(fix.mended)} mentions {error}"
+        return f"A note{_day(fix.mended, 'of')} mentions {error}"
     other = ran_with(fix.mended.packages)
     how = f"like this (it {other})" if other else "like this"
-    return f"{error}: a similar error on {_day(fix.failed)}{_place(fix.failed)} was fixed {how}"
+    return f"{error}: a similar error{_day(fix.failed)}{_place(fix.failed)} was fixed {how}"
 
 
-def _day(run: Run) -> str:
-    return run.started.astimezone().strftime("%Y-%m-%d %H:%M")
+def _day(run: Run, word: str = "on") -> str:
+    return f" {word} {run.dated.astimezone():%Y-%m-%d %H:%M}" if run.dated else ""
 
 
 def _place(run: Run) -> str:

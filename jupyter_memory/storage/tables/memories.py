@@ -360,8 +360,13 @@ def facet_values(session: Session, facet: str, filters: Filters) -> list[str]:
 
 
 def event_span(session: Session, within: Filters) -> tuple[datetime, datetime]:
-    [(first, last)] = _matching(session, within, "min(nullif(event_at, 0)), max(event_at)")
+    [(first, last)] = _matching(session, within, "min(nullif(event_at, 0)), max(nullif(event_at, 0))")
     return from_micros(int(first or 0)), from_micros(int(last or 0))
+
+
+def count_undated(session: Session, filters: Filters) -> int:
+    [(number,)] = _matching(session, filters, "count(*)", "and event_at = 0")
+    return int(number)
 
 
 def texts(session: Session, keys: Sequence[int]) -> dict[int, str]:

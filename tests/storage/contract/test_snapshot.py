@@ -3,7 +3,7 @@
 import random
 from collections import Counter
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
@@ -14,6 +14,8 @@ from jupyter_memory import UnknownMemory
 from jupyter_memory.search import newer_first
 from jupyter_memory.storage import EmbeddedParts, Passage, Prepared
 from jupyter_memory.types import Chunk, Draft, Filters, Terms, WordForms
+
+UNKNOWN = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def test_versions(filled):
@@ -182,6 +184,18 @@ def test_facets(filled):
         assert set(snapshot.facet_values("session")) == {"monday", "friday"}
         assert snapshot.facet_values("session", Filters(tag=("zürich",))) == ["monday"]
         assert snapshot.event_span() == (NOW - timedelta(days=2), NOW)
+
+
+def test_what_has_no_date(storage):
+    """No filter by date finds a memory without a date; such memories are counted, and the times are of the others."""
+    add(storage, Draft(text="λ of a copy", event_at=UNKNOWN), Draft(text="λ of another", tags=("a",), event_at=UNKNOWN))
+    with storage.snapshot() as snapshot:
+        assert snapshot.event_span() == (UNKNOWN, UNKNOWN) and snapshot.count_undated(Filters(tag=("a",))) == 1
+    add(storage, Draft(text="λ of old", event_at=UNKNOWN - timedelta(days=9)))
+    with storage.snapshot() as snapshot:
+        assert snapshot.event_span() == (UNKNOWN - timedelta(days=9),) * 2 and snapshot.count_undated(EVERYTHING) == 2
+        for dates in (Filters(since=UNKNOWN - timedelta(days=99)), Filters(until=NOW)):
+            assert snapshot.count(dates) == 1
 
 
 def test_chunks(storage):

@@ -126,6 +126,7 @@ READS = {
     "by_id": lambda s: len(s.by_id([one.id for one in s.memories(s.keys(ALL)).values()])),
     "cosines": lambda s: sorted(s.cosines(model(s), vector_of(RATE), s.keys(ALL)).values()),
     "count": lambda s: (s.count(ALL), s.count(B)),
+    "count_undated": lambda s: (s.count_undated(ALL), s.count_undated(B)),
     "count_without_vectors": lambda s: s.count_without_vectors(model(s)),
     "definitions": lambda s: sorted(s.definitions(s.keys(ALL)).values()),
     "embedded_parts": lambda s: sorted(s.embedded_parts(chunks(s)).values()),
