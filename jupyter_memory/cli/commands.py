@@ -163,6 +163,8 @@ def eval_(front: Front, call: Call) -> None:
     out, profiles, by, baseline, notebooks, files, embedder = (call.values[name] for name in names)
     work = None if call.values["work"] is None else Path(call.values["work"])
     folders = list(map(Path, call.words))
+    if call.words[0] == "add" and not folders[0].exists():
+        raise WrongUsage(f"To judge a hit, type {front.command('good 1')}, or in a notebook %memeval add 1.")
     _check_out(out)
     if call.values["strength"]:
         if profiles or by or baseline:

@@ -384,6 +384,7 @@ class Searching:
             filters = read_through(filters, query.terms, self._storage)
         if given.as_of is not None:
             notices = (*notices, AS_OF.format(given.as_of.astimezone()))
+        notices = (*query.notices, *notices)
         return replace(query, filters=filters, notices=notices, described=described, left_out=left_out)
 
     def _chosen(self, profile: str | Profile | None) -> Profile:

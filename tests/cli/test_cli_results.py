@@ -65,6 +65,15 @@ def test_explain_by_the_rank_of_a_query(week: Run) -> None:
     assert "no rank 99" in week("explain", "prices merge frames", "99").err
 
 
+def test_explain_a_rank_of_a_search_with_options(week: Run) -> None:
+    """A terminal keeps what was asked and found, not the options: where they made the rank, a note says so."""
+    assert "No search of the command line is kept" in week("explain", "1").err
+    [hit] = found(week, "search", "prices merge frames Müller", "-n", "9", "--tag", "people")["hits"]
+    done = week("explain", "1", "--json")
+    assert json.loads(done.out)["memory_id"] == hit["memory_id"]
+    assert "a new search for “prices merge frames Müller”, without the options of the last one." in done.err
+
+
 def test_explain_where_a_time_is_only_words(week: Run) -> None:
     """The answer of search --ignore-time is explained, by a rank and by an id."""
     query = "prices in March 2026"
@@ -121,6 +130,8 @@ def test_ranks_of_the_last_search_here(week) -> None:
 
     assert week("text", "1").out == "we scaled the prices to zero mean\n"
     assert week("explain", "mean", "1").out == week("explain", "mean", best).out != ""
+    assert week("explain", "1").out == week("explain", "scaled prices", "1").out and not week("explain", "1").err
+    assert "so there is no rank 99" in week("explain", "99").err
     assert week("tag", "1", "net", "price,", "idea").out.startswith(f"tagged net price, idea: {best}")
     assert week("tag", "1", "Idea", "--remove").out.startswith("no longer tagged idea")
     assert week("good", "1").out.startswith("noted as right")

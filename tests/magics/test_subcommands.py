@@ -374,6 +374,7 @@ def test_tags_and_pins(week) -> None:
     assert said.splitlines()[0].startswith(f"pinned {found[1]}") and found[3] in said
     assert set(week.ids("%memsearch --tier core")) == {found[1], found[3]}
     assert week.printed(f"%memory unpin {found[3]}") == f"unpinned {found[3]} “Müller”\n"
+    assert week.printed(f"%memory unpin {found[3]}") == f"was not pinned: {found[3]} “Müller”\n"
     assert week.ids("%memsearch --tier core") == [found[1]]
 
 

@@ -230,6 +230,25 @@ def test_what_only_looks_like_a_filter(text):
     assert (query.text, query.filters) == (text, Filters())
 
 
+@pytest.mark.parametrize(
+    ("text", "notices"),
+    [
+        ("tags:cooking λ", ["Did you mean tag:cooking?"]), ('λ -kinds:"cell"', ['Did you mean -kind:"cell"?']),
+        ("Path:11_ langs:r", ["Did you mean path:11_?", "Did you mean lang:r?"]),
+        ("oak AND barn", ["AND and OR are read as words. To require a word, put it between slashes: /barn/."]),
+        ("oak OR λ", ["AND and OR are read as words. To require a word, put it between slashes: /λ/."]),
+        *((text, []) for text in ("title:x a:b int:x", "xpath://a https://b.c a::b", '"tags:x" "x AND y"', "x AND")),
+        *((text, []) for text in ("tag:cooking λ", "kind=cell λ", "WHERE A AND B", "oak AND NOT barn", "a and b")),
+    ],
+)  # fmt: skip
+def test_what_was_meant_otherwise_is_told(store, text, notices):
+    """A near miss of a filter, and words that other programs combine, stay words, and the answer says so."""
+    memories = store()
+    memories.add("λ of an oak")
+    said = memories.hits(text).notices
+    assert [one for one in said if one.startswith(("Did you mean", "AND"))] == notices
+
+
 def test_typed_filters_only_narrow():
     """Typed filters narrow those given beside the text; alone they leave no words; a time is found in what is left."""
     given_filters = Filters(tag=("λ",), kind=("note",), since=day("2026-03-01"))

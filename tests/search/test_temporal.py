@@ -130,10 +130,14 @@ def test_a_reading_is_told_and_undone(store, question, told):
 
 @pytest.mark.parametrize(
     "question",
-    ["What did I change yesterday?", "cells I have worked on since yesterday", "yesterday's edits", "run on 6 March"],
-)
+    [
+        "What did I change yesterday?", "cells I have worked on since yesterday", "yesterday's edits", "run on 6 March",
+        "what did I note yesterday", "my notes of yesterday", "Notes from yesterday", "what did I write down yesterday",
+        "what happened yesterday?", "yesterday",
+    ],
+)  # fmt: skip
 def test_what_was_done_then(store, question):
-    """A question that holds but a time and an act lists what is from then, by file; filters hold, profiles do not."""
+    """A question that holds but a time, or an act too, lists what is from then, by file; filters hold."""
     memory, now = store(), datetime(2026, 3, 7, 9, tzinfo=UTC)
     at = [now - timedelta(hours=hours) for hours in (20, 22, 21, 90)]
     for place, (name, when) in enumerate(zip(("a", "a", "b", "b"), at, strict=True)):
@@ -146,6 +150,15 @@ def test_what_was_done_then(store, question):
     assert "3 memories are from then" in memory.hits(question, now=now, limit=2).notices[1]
     assert all(memory.hits(f"{question} {word}", now=now).query.text for word in ("λ", '"quoted"', "in prices"))
     assert memory.hits(question, now=now, time=False).query.text
+
+
+@pytest.mark.parametrize(
+    "text", ["notes on prices from yesterday", "what happened in λ last week", "Q3 2025", "2026-03-01", "on Easter"]
+)
+def test_what_is_about_something_is_searched(text):
+    """A question that has a word of its own is searched by its words, and so is a bare date or a doubtful time."""
+    asked = parse(text, now=NOW)
+    assert asked.text == text and asked.temporal is not None
 
 
 def test_the_zone_is_that_of_the_question():

@@ -436,19 +436,31 @@ def explain(front: Front, call: Call) -> None:
     *query, word = call.words or ("",)
     rank = int(word) if _RANKS.fullmatch(word) and word.isdecimal() else None
     if rank is None and not query:
-        raise WrongUsage('Name a rank of the last search, or a query and an id: %memory explain "prices" ID')
+        raise WrongUsage(
+            f'Name a rank of the last search, or a query and an id: {front.command("explain")} "prices" ID'
+        )
     profile = call.values.get("profile")
     with usage():
         check_profile(profile)
     # Without quotes, the query is all but the last word.
     asked = " ".join(query)
     given: QueryOptions = {"profile": profile or front.settings.profile, "time": not call.values.get("ignore_time")}
-    if rank is None:
+    # A terminal keeps the query of the last search and what it found.
+    kept = None if query or rank is None or front.ranked or front.last else front.shown
+    if kept is not None and kept.query:
+        [(memory, _, store, _)] = picked(front, [word])
+        given["profile"] = profile or kept.profile
+        why = store.explain(kept.query, memory.id, **given)
+        if why.rank != rank:
+            front.note(f"This is of a new search for “{kept.query}”, without the options of the last one.")
+    elif rank is None:
         of, memory_id = parted(word)
         why = _store_of(front, of).explain(asked, memory_id, **given)
     else:
         given["limit"] = max(front.settings.limit, min(rank, _LOOKED_AT))
-        answer = front.store.hits(asked, **given) if query else front.ranked or _last(front)
+        answer = front.store.hits(asked, **given) if query else front.ranked or front.last
+        if answer is None:
+            raise InputError(front.no_results)
         if not 1 <= rank <= len(answer.hits):
             raise WrongUsage(_no_rank("This query" if query else "The last search", len(answer.hits), rank))
         hit = answer.hits[rank - 1]
@@ -526,7 +538,7 @@ def pin(front: Front, call: Call) -> None:
 def unpin(front: Front, call: Call) -> None:
     """Remove the pin from memories."""
     for memory, _, store, of in picked(front, call.words):
-        front.say(named(store.unpin(memory.id), "unpinned", of))
+        front.say(named(store.unpin(memory.id), "unpinned" if memory.pinned else "was not pinned:", of))
 
 
 def _index(front: Front, path: str, call: Call) -> None:

@@ -82,9 +82,9 @@ COMMANDS: tuple[Command[Front], ...] = (
     Command(
         "explain",
         memories.explain,
-        (Argument("QUERY"), _PICK),
+        (Argument("RANK|QUERY"), Argument("RANK|ID", required=False)),
         (options.EVERY_REASON,),
-        missing='Name a query, and a rank of the last search or an id: %memory explain "prices" 1',
+        missing="Name a rank of the last search: %memory explain 1",
         notebook_words="RANK | QUERY ID",
         terminal_options=(options.PROFILE, options.IGNORE_TIME, options.JSON),
     ),

@@ -106,6 +106,9 @@ _TYPED = re.compile(
 _WITHOUT = re.compile(
     r'"[^"]*"|(?<!\S)(?:-|(?:AND[ \t]{1,9})?NOT[ \t]{1,9}(?=\S*[^\W\d_A-Z]))(?P<word>[^\W\d_]\w{2,})(?!\S)'
 )
+# "tags:x" is like a filter, and "x AND y" like one program's query for both.
+_ALIKE = re.compile(r'"[^"]*"|(?<!\S)(-?)(\w{3,}):(?!//)("[^"]*"|[^\s":][^\s"]*)(?!\S)')
+_BOTH = re.compile(r"\w[ \t]+(?:AND|OR)[ \t]+(?=\w*[^\W\d_A-Z])(\w+)")
 # "mould*": a word that may go on.
 _BEGUN = re.compile(r"(?<![\w*])([^\W\d_]\w+)\*(?!\S)")
 # A longer text, or one of several lines, was pasted: its dashes are its own.
@@ -152,6 +155,17 @@ def split(text: str, now: datetime) -> tuple[str, Filters]:
     if not chosen and not bounds:
         return text, Filters()
     return remaining, filters_from({**chosen, **bounds}, None, None, now)
+
+
+def _misread(text: str) -> Iterator[str]:
+    # Imported late, as in `guess`: of so short names, what is less alike is another word.
+    from difflib import get_close_matches
+
+    for minus, name, value in _ALIKE.findall(text) if len(text) <= _LONGEST and ":" in text else ():
+        if near := get_close_matches(name.lower(), (*FACETS, "outcome", *TIMES), n=1, cutoff=0.85):
+            yield f"Did you mean {minus}{near[0]}:{value}?"
+    if len(text) <= _LONGEST and (both := _BOTH.search(_PHRASE.sub(" ", text))):
+        yield f"AND and OR are read as words. To require a word, put it between slashes: /{both[1]}/."
 
 
 def _times(match: re.Match[str], now: datetime) -> dict[str, datetime]:
@@ -228,6 +242,7 @@ def parse(
         time=time,
         temporal=temporal,
         written=written.strip(),
+        notices=tuple(_misread(text)),
         **options,
     )
 

@@ -37,11 +37,14 @@ _FUNCTION_WORDS = """
 _FUNCTION = frozenset(_FUNCTION_WORDS.split())
 # What a question asks for that asks only what was done in a time, and what it may call that.
 _DOING_WORDS = """
-    add added change changed changes changing create created do done doing edit edited edits editing
-    made make modified modify ran run touch touched update updated updates work worked working write written wrote
+    add added change changed changes changing create created do done doing edit edited edits editing happen happened
+    made make modified modify note noted ran run touch touched update updated updates work worked working write written
+    wrote
 """
-_DONE_WORDS = "anything cell cells code everything file files list notebook notebooks s show something ve"
+_DONE_WORDS = "anything cell cells code down everything file files list notebook notebooks notes s show something ve"
 _DOING, _DONE = frozenset(_DOING_WORDS.split()), frozenset(_DONE_WORDS.split())
+# Without an act, a time must be surer, and a bare date ("Q3 2025") is rather looked for in texts.
+_SURE, _DATE = 0.8, re.compile(r"^\d|\d$")
 # A query that computes with dates is not told when.
 _TECHNICAL = re.compile(
     r"\b(?:python|pandas|numpy|sql|javascript|java|regex|function|datetime|timedelta|timestamps?|strftime|strptime|dateutil|"
@@ -65,16 +68,18 @@ _COMPARED = re.compile(
 
 
 def asks_what_was_done(text: str, found: TemporalExpression) -> bool:
-    """Return whether a question holds nothing but a time and an act, so that no word is left to search by.
+    """Return whether a question holds nothing but a time, or one and an act, so that no word is left to search by.
 
     >>> from datetime import UTC
     >>> now = datetime(2026, 11, 21, 12, tzinfo=UTC)
-    >>> asked = "what did I change yesterday", "what did I change in prices yesterday", "yesterday"
+    >>> asked = "what did I change yesterday", "what did I change in prices yesterday", "my notes of yesterday"
     >>> [asks_what_was_done(text, temporal_expression(text, now)) for text in asked]
-    [True, False, False]
+    [True, False, True]
     """
     words = set(re.findall(r"\w+", f"{text[: found.start]} {text[found.end :]}".lower()))
-    return found.sessions is None and not words.isdisjoint(_DOING) and words <= _DOING | _DONE | _FUNCTION
+    if found.sessions is not None or not words <= _DOING | _DONE | _FUNCTION:
+        return False
+    return not words.isdisjoint(_DOING) or (found.sure > _SURE and not _DATE.search(found.phrase))
 
 
 def _what_follows(text: str, end: int) -> Follows:
