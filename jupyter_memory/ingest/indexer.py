@@ -28,7 +28,7 @@ from jupyter_memory.storage.base import Prepared
 from jupyter_memory.storage.databases import Storage
 from jupyter_memory.text.dates import UNKNOWN
 from jupyter_memory.text.paths import normal
-from jupyter_memory.types import Draft, IndexReport, PictureReport
+from jupyter_memory.types import Draft, Filters, IndexReport, PictureReport
 from jupyter_memory.types.memory import NO_PICTURES, Thumbnail
 from jupyter_memory.types.protocols import REFUSED, UNREAD, Embedder, FileState
 
@@ -115,7 +115,10 @@ class Indexing:
             report(done, len(seen.files))
         self._write()
         report(len(seen.files), len(seen.files))
+        unpinned = 0
         if missing.paths:
+            with self._storage.snapshot() as snapshot:
+                unpinned = snapshot.selection(Filters(source=tuple(missing.paths), space=(self._space,))).pinned
             self._storage.writer.forget_files(list(missing.paths), self._space)
         later = progress(self._later, "Pictures") if progress is not None and self._later else self._later
         # Whoever listens can still end the indexing.
@@ -124,6 +127,7 @@ class Indexing:
         return IndexReport(
             **counts,
             forgotten=len(missing.paths),
+            unpinned=unpinned,
             skipped=tuple(seen.skipped),
             failed=tuple(self._failed),
             left_out=(*seen.left_out, *self._left_out),

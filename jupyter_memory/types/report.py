@@ -52,6 +52,7 @@ class IndexReport:
     failed: tuple[tuple[str, str], ...] = ()
     seconds: float = 0.0
     moved: int = 0
+    unpinned: int = 0  # memories that were pinned, and went with their files
     failed_before: int = 0  # in an earlier run, and unchanged since
     # Path and reason of all that was not read: for a whole file with its kind, the ending of its name, else with an
     # empty one: that of the file is left out or uncertain.
@@ -63,7 +64,8 @@ class IndexReport:
         indexed = f"{count_of(self.files, 'file')} indexed ({count_of(self.cells, 'memory', 'memories')})"
         parts = [indexed, f"{self.unchanged:,} unchanged"]
         # Files that exist but are no longer wanted are forgotten too; nobody should think that they were deleted.
-        parts += [f"{count_of(self.forgotten, 'file')} forgotten (gone or left out)"] if self.forgotten else []
+        pinned = f", with {count_of(self.unpinned, 'pinned memory', 'pinned memories')}" if self.unpinned else ""
+        parts += [f"{count_of(self.forgotten, 'file')} forgotten (gone or left out{pinned})"] if self.forgotten else []
         parts += [f"{count_of(self.moved, 'moved file')} recognised"] if self.moved else []
         parts += [f"{count_of(self.redacted, 'secret')} redacted"] if self.redacted else []
         parts += self.pictures.parts()

@@ -50,6 +50,16 @@ def swap(one, other):
     one.with_name("aside").rename(other)
 
 
+def test_a_pin_that_goes_with_its_file_is_told(index, folder, prices):
+    """A copy that was indexed before is another file: nothing of the first one passes to it."""
+    path, before = prices
+    path.with_name("copy.ipynb").write_text(book())
+    index(folder)
+    index.memory.pin(before[CHANCE[0]][0])
+    path.unlink()
+    assert "1 file forgotten (gone or left out, with 1 pinned memory)" in str(index(folder))
+
+
 @pytest.mark.parametrize("elsewhere", [False, True], ids=["within the folder", "from another folder"])
 def test_a_notebook_that_was_renamed_and_edited(index, folder, prices, elsewhere):
     """Its cells' ids tell a notebook under another name, of which one cell was edited, one is gone and two are new."""

@@ -345,15 +345,18 @@ class VectorIndex:
         self, connection: Session, model: Model, query: Vectors, filters: Filters, count: int, threshold: float | None
     ) -> list[ScoredChunk]:
         floor = -2.0 if threshold is None else threshold
-        allowed = self.owners.matching(connection, filters) if filters else None
-        known = self._codes(connection, model)
-        ids, of, gone = (known.ids, known.of, known.gone) if allowed is None else (allowed, known.of, _NO_IDS)
+        allowed, gone = self.owners.matching(connection, filters) if filters else None, _NO_IDS
+        if allowed is None or allowed.size > EXACT:
+            known = self._codes(connection, model)
+            ids, of, gone = known.ids, known.of, known.gone
+            if allowed is not None:
+                inside = np.isin(ids, allowed, assume_unique=True)
+                ids, of, gone = ids[inside], of[inside], _NO_IDS
+        else:
+            ids = allowed
         if ids.size - gone.size <= EXACT:
             kept = _cosines(connection, model, query, ids).at_least(floor)
             return best_memories(connection, kept, count, self.owners)
-        if allowed is not None:
-            inside = np.isin(known.ids, allowed, assume_unique=True)
-            ids, of = known.ids[inside], of[inside]
         differing = distances(codes(query[None, :])[0], of)
         differing[gone] = np.inf
         wanted = max(_CANDIDATES, 10 * count)
