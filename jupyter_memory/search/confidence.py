@@ -191,10 +191,9 @@ def strengths(context: SearchContext, ranked: Sequence[Ranked]) -> list[float]:
     passages = context.passages(one.candidate for one in ranked)
     whole = sum(word.weight for word in words)
     bounded = any(missed(words))
-    slips = [word for word in words if word.near and not word.count]
-    if is_slip := sum(word.weight for word in slips) > whole / 2:
-        # Neither its tokens nor its vector tell what was meant: the words that are near do.
-        bounded, words = True, tuple([replace(word, rows=word.near) if word in slips else word for word in words])
+    if is_slip := bool(words) and all(word.near and not word.count for word in words):
+        # Neither tokens nor a vector tell what was meant: the words that are near do.
+        bounded, words = True, tuple([replace(word, rows=word.near) for word in words])
     missing = sum(word.weight for word in words if word.missing and word.is_name) / whole if whole else 0.0
     # A script without spaces has pairs of characters for words, and the bundled model learnt nothing of it.
     spaceless = bool(runs(query.text))
