@@ -115,6 +115,8 @@ class _Rows(click.Group):
         if name not in self._rows and not name.startswith("-"):
             near = table.nearest_command(name, self._rows)
             guess = f"There are: {', '.join(self._rows)}." if near is None else f"Did you mean {near!r}?"
+            if name in offered(table.COMMANDS, "notebook"):
+                guess = f"In a notebook, type %memory {name}."
             ctx.fail(f"There is no command {name!r}. {guess}")
         return super().resolve_command(ctx, args)
 

@@ -273,3 +273,4 @@ def test_no_guess_names_what_destroys(run: Run, typed: list[str], said: str) -> 
     assert done.code == 2 and said in done.err and "Did you mean" not in done.err
     assert said == "No such option" or "There are: " in done.err
     assert "Did you mean '--tag'?" in run("forget", "--tga", "draft").err
+    assert "In a notebook, type %memory context." in run("context").err
