@@ -481,7 +481,9 @@ def context(front: Front, call: Call) -> PromptText:
 
         prompt = %memory context
     """
-    return _prompt(front, _last(front), _tokens(call.words[0]) if call.words else BUDGET)
+    if front.last is None:
+        raise WrongUsage("There is no search yet: run %memsearch first.")
+    return _prompt(front, front.last, _tokens(call.words[0]) if call.words else BUDGET)
 
 
 def verify(front: Front, call: Call) -> None:
@@ -557,12 +559,6 @@ def _tokens(word: str) -> int:
         return checked_budget(int(word) if word.lstrip("-").isdecimal() else word)
     except InputError as error:
         raise WrongUsage(str(error)) from None
-
-
-def _last(front: Front) -> Answer:
-    if front.last is None:
-        raise WrongUsage("There is no search yet: run %memsearch first.")
-    return front.last
 
 
 def check_profile(name: str | None) -> None:
